@@ -96,7 +96,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
             output.one(&serde_json::json!({}), &format!("deleted client {id}"))
         }
         Command::List => {
-            let clients = store.read(oauth_clients::all).await?;
+            let clients = store.read(oauth_clients::list_all).await?;
             let views: Vec<_> = clients
                 .into_iter()
                 .map(|client| ClientView::new(client, "<REDACTED>"))

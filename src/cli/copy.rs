@@ -14,7 +14,7 @@ use super::policy::policy_of;
 use super::store_args::{StoreArgs, describe_error, open_shared};
 use crate::rules::Error;
 use crate::store::context::{Clock, RandomSource};
-use crate::store::copy::{self, Part, Sum};
+use crate::store::copy::{self, Part, TableChecksum};
 use crate::store::{Database, Store, StoreContext, StoreError, WriteTx};
 
 #[derive(Args)]
@@ -22,7 +22,7 @@ pub struct Options {
     /// Source store: a folder, or postgres://user@host/name
     #[arg(long, value_name = "FOLDER|URL", hide_env_values = true)]
     from: String,
-    /// Destination store, which must have no accounts and users: a folder, or postgres://user@host/name
+    /// Destination store, which must have no accounts or users: a folder, or postgres://user@host/name
     #[arg(long, value_name = "FOLDER|URL", hide_env_values = true)]
     to: String,
 }
@@ -83,7 +83,7 @@ struct CopiedView {
 fn receive(
     parts: Receiver<Part>,
     bar: ProgressBar,
-) -> impl FnMut(&mut WriteTx) -> Result<Vec<(&'static str, Sum)>, Error> + Send {
+) -> impl FnMut(&mut WriteTx) -> Result<Vec<(&'static str, TableChecksum)>, Error> + Send {
     let mut parts = Some(parts);
     move |tx| {
         let conflict = || StoreError::Unavailable("another client is writing to the target".to_owned());

@@ -23,7 +23,7 @@ pub struct LogSettings {
     #[arg(skip)]
     pub format: Option<LogFormat>,
 
-    /// Client addresses in the request log: full, truncated to a network (IPv4 /24, IPv6 /48), or none [default: full]
+    /// Client addresses in the log and in recorded log-ins: full, truncated to a network (IPv4 /24, IPv6 /48), or none [default: full]
     #[arg(
         long = "log-client-address",
         env = "GARTH_LOG_CLIENT_ADDRESS",

@@ -147,7 +147,7 @@ pub fn describe_error(error: Error) -> anyhow::Error {
             anyhow!("the token does not have the scope {needed}: create one with --scopes {needed}")
         }
         Error::Forbidden => anyhow!("the user does not have permission: grant it with `garth user grant`"),
-        Error::WrongSide => {
+        Error::WrongAudience => {
             anyhow!("the user is not a member of the staff: create staff with `garth user create --staff`")
         }
         Error::NotFound => anyhow!("not found"),
@@ -170,8 +170,8 @@ pub fn describe_error(error: Error) -> anyhow::Error {
 
 fn describe_body_fault(fault: BodyFault) -> String {
     match fault {
-        BodyFault::TooLarge { most } => format!("the input is larger than {most} bytes"),
-        BodyFault::FileTooLarge { most } => format!("the file is larger than {most} bytes"),
+        BodyFault::TooLarge { max_bytes } => format!("the input is larger than {max_bytes} bytes"),
+        BodyFault::FileTooLarge { max_bytes } => format!("the file is larger than {max_bytes} bytes"),
         BodyFault::TooSlow => "the input did not arrive in time".to_owned(),
         BodyFault::NotJson { sent } | BodyFault::NotMultipart { sent } | BodyFault::NotForm { sent } => {
             format!("the content type {sent} is not accepted")
@@ -200,11 +200,11 @@ mod tests {
             Error::Unauthenticated,
             Error::ScopeMissing { needed, held },
             Error::Forbidden,
-            Error::WrongSide,
+            Error::WrongAudience,
             Error::NotFound,
             Error::Stale,
-            Error::Body(BodyFault::TooLarge { most: 5 }),
-            Error::Body(BodyFault::FileTooLarge { most: 5 }),
+            Error::Body(BodyFault::TooLarge { max_bytes: 5 }),
+            Error::Body(BodyFault::FileTooLarge { max_bytes: 5 }),
             Error::Body(BodyFault::TooSlow),
             Error::Body(BodyFault::NotJson { sent: sent.clone() }),
             Error::Body(BodyFault::NotMultipart { sent: sent.clone() }),

@@ -57,7 +57,7 @@ pub enum Command {
         /// Username
         username: String,
     },
-    /// Give a user full access to its account
+    /// Give a user full access to their account
     ///
     /// Deletes the user's grants.
     Unrestrict {
@@ -95,7 +95,7 @@ pub struct Create {
     /// The user's e-mail address
     #[arg(long, value_parser = parse_with(Email::parse))]
     email: Email,
-    /// Restrict the user to its grants
+    /// Restrict the user to their grants
     #[arg(long, conflicts_with = "staff")]
     restricted: bool,
     /// Read the user's password from standard input
@@ -251,7 +251,7 @@ async fn grant(store: &OpenStore, output: Output, options: GrantOptions) -> anyh
         options.username.clone(),
         format!("added grants to {}", options.username),
     );
-    let granted = store.write(move |tx| grants::give(tx, &username, &grants)).await;
+    let granted = store.write(move |tx| grants::add(tx, &username, &grants)).await;
     let user = granted.with_context(|| format!("user {}", options.username))?;
     output.one(&UserView::from(user), &message)
 }
@@ -268,7 +268,7 @@ struct ListedView {
 }
 
 async fn list(store: &OpenStore, output: Output) -> anyhow::Result<()> {
-    let listed = store.read(users::all).await?;
+    let listed = store.read(users::list_all).await?;
     let view = |user: User| ListedView {
         id: user.id.0,
         account_id: user.account.map(|account| account.0),
@@ -318,7 +318,7 @@ struct AppView {
 
 async fn apps(store: &OpenStore, output: Output, username: String) -> anyhow::Result<()> {
     let name = username.clone();
-    let listed = store.read(move |tx| apps::of(tx, &name)).await;
+    let listed = store.read(move |tx| apps::list_of_user(tx, &name)).await;
     let listed = listed.with_context(|| format!("user {username}"))?;
     let view = |app: OauthGrant| AppView {
         id: app.id,

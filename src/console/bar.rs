@@ -12,7 +12,7 @@ pub fn bar(visit: &Visit) -> Markup {
         let rest = visit.path.strip_prefix(path);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    let entries = NAVIGATION.iter().filter(|(who, _, _)| *who == visit.side);
+    let entries = NAVIGATION.iter().filter(|(who, _, _)| *who == visit.audience);
     let nearest = entries
         .clone()
         .map(|(_, _, path)| *path)
@@ -30,9 +30,9 @@ pub fn bar(visit: &Visit) -> Markup {
                         }
                     }
                 }
-                @if visit.side == Audience::Tenants { (activity_link(visit.unseen)) }
+                @if visit.audience == Audience::Tenants { (activity_link(visit.unseen)) }
                 div .who {
-                    span .user title="Logged in as" { (visit.username) @if visit.side == Audience::Staff { " · staff" } }
+                    span .user title="Logged in as" { (visit.username) @if visit.audience == Audience::Staff { " · staff" } }
                     a href="/logout" { "Log out" }
                 }
             }

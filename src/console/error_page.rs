@@ -54,7 +54,7 @@ fn describe(error: &Error) -> (&'static str, String) {
             "Access denied",
             "You do not have permission to do this. Ask an account administrator to grant it.",
         ),
-        Error::WrongSide => (
+        Error::WrongAudience => (
             "Access denied",
             "This page is not available to your user. Customers and support staff have separate pages.",
         ),

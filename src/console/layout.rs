@@ -180,7 +180,7 @@ fn document(status: StatusCode, title: &str, visit: Option<&Visit>, body: &Marku
                 script src=(HTMX.path) defer {}
                 script src=(SCRIPT.path) defer {}
             }
-            body data-desk[visit.is_some_and(|visit| visit.side == Audience::Staff)] data-user=[visit.map(|visit| &visit.username)] data-live=[visit.and_then(|visit| visit.stream_url.as_ref())] {
+            body data-desk[visit.is_some_and(|visit| visit.audience == Audience::Staff)] data-user=[visit.map(|visit| &visit.username)] data-live=[visit.and_then(|visit| visit.stream_url.as_ref())] {
                 a .skip href="#main" { "Skip to content" }
                 @if let Some(visit) = visit { (bar(visit)) }
                 main #main tabindex="-1" { (body) }

@@ -48,7 +48,7 @@ pub async fn events(State(app): State<App>, caller: Caller, query: Query, header
     let subscription = Subscription::new(&app, Topic::Account(caller.account));
     let last = match last_message_id(&headers, &query).parse() {
         Ok(last) => EventId(last),
-        Err(_) => app.read(caller.clone(), rules::events::end).await?,
+        Err(_) => app.read(caller.clone(), rules::events::newest_id).await?,
     };
     let source = EventSource {
         caller,

@@ -6,17 +6,17 @@ use axum::response::Response;
 
 use super::error_page::{ErrorPage, PageResult, REQUEST_FAILED};
 use super::navigation::{NAVIGATION, local_page};
-use super::visit::side_of;
+use super::visit::audience_of;
 use crate::rules::{self, Error};
 use crate::web::cookies::log_in_csrf_token;
 use crate::web::fields::{Fields, FormEncoding, pairs};
-use crate::web::login_attempts::{Guess, client_address};
+use crate::web::login_attempts::{LoginAttempt, client_address};
 use crate::web::operation::Audience;
 use crate::web::pages::{self, LogInNotes, LogInPage, LogInTarget, ROOT_STYLE, redirect};
 use crate::web::{App, cookies, log_in_form};
 
 /// Whether the logged-in user is a tenant or staff; `None` if no user is logged in.
-async fn logged_in_side(app: &App, headers: &HeaderMap) -> Result<Option<Audience>, ErrorPage> {
+async fn logged_in_audience(app: &App, headers: &HeaderMap) -> Result<Option<Audience>, ErrorPage> {
     let Some(session) = cookies::read(headers, cookies::SESSION) else {
         return Ok(None);
     };
@@ -26,14 +26,14 @@ async fn logged_in_side(app: &App, headers: &HeaderMap) -> Result<Option<Audienc
         .read(move |tx| rules::sessions::identify(tx, hash))
         .await;
     match identity {
-        Ok(identity) => Ok(Some(side_of(&identity))),
+        Ok(identity) => Ok(Some(audience_of(&identity))),
         Err(Error::Unauthenticated) => Ok(None),
         Err(other) => Err(other.into()),
     }
 }
 
-fn redirect_to_landing_page(side: Audience) -> Response {
-    match NAVIGATION.iter().find(|(who, _, _)| *who == side) {
+fn redirect_to_landing_page(audience: Audience) -> Response {
+    match NAVIGATION.iter().find(|(who, _, _)| *who == audience) {
         Some((_, _, path)) => redirect(path),
         None => {
             let text = "You are logged in, but no console pages are available to your user.";
@@ -48,8 +48,8 @@ pub async fn form(State(app): State<App>, headers: HeaderMap, RawQuery(query): R
         .into_iter()
         .find_map(|(key, to)| (key == "to").then_some(to));
     let to = to.and_then(|to| local_page(&to));
-    if let Some(side) = logged_in_side(&app, &headers).await? {
-        return Ok(to.map_or_else(|| redirect_to_landing_page(side), |to| redirect(&to)));
+    if let Some(audience) = logged_in_audience(&app, &headers).await? {
+        return Ok(to.map_or_else(|| redirect_to_landing_page(audience), |to| redirect(&to)));
     }
     let (csrf_token, fresh) = log_in_csrf_token(&app, &headers);
     let (to, notes) = (to.unwrap_or_default(), LogInNotes::default());
@@ -93,6 +93,6 @@ pub async fn log_in(State(app): State<App>, request: Request) -> PageResult {
         csrf_token,
         username,
     };
-    let guess = Guess::new(&headers, address, username, password);
-    Ok(log_in_form::log_in(&app, guess, &page, to.as_deref().unwrap_or("/")).await?)
+    let attempt = LoginAttempt::new(&headers, address, username, password);
+    Ok(log_in_form::log_in(&app, attempt, &page, to.as_deref().unwrap_or("/")).await?)
 }

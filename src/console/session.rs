@@ -15,7 +15,7 @@ use super::error_page::ErrorPage;
 use super::forms::FormData;
 use super::navigation::{local_page, log_in_url};
 use super::page::Page;
-use super::visit::{MAX_UNSEEN_COUNT, Visit, side_of};
+use super::visit::{MAX_UNSEEN_COUNT, Visit, audience_of};
 use super::{layout, live};
 use crate::model::id::EventId;
 use crate::model::proof::Identity;
@@ -81,7 +81,7 @@ pub async fn check(
     response
 }
 
-/// The logged-in user; else the redirect to the log-in page.
+/// The logged-in user. The error is the response to a request without a session: the log-in page, or an error page.
 async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>, Visit)>, Box<Response>> {
     let session = cookies::read(&request.headers, cookies::SESSION);
     let Some(session) = session else {
@@ -107,7 +107,7 @@ async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>,
             let flash = cookies::flash(&request.headers).filter(|_| is_navigation(request));
             let visit = Visit {
                 username: identity.username.as_str().to_owned(),
-                side: side_of(&identity),
+                audience: audience_of(&identity),
                 path: request.uri.path().to_owned(),
                 notice: query.into_iter().find_map(|(key, notice)| {
                     (key == "done" && flash.as_ref() == Some(&notice)).then_some(notice)
@@ -139,7 +139,7 @@ fn unseen_events(tx: &mut ReadTx, identity: &Arc<Identity>) -> Result<Option<(i6
         return Ok(None);
     }
     let caller = Caller::admit(identity.clone(), None)?;
-    let last = rules::events::end(tx, &caller)?;
+    let last = rules::events::newest_id(tx, &caller)?;
     Ok(Some((
         rules::events::unseen(tx, &caller, MAX_UNSEEN_COUNT)?,
         last,

@@ -18,7 +18,7 @@ pub const MAX_UNSEEN_COUNT: i64 = 100;
 #[derive(Clone)]
 pub struct Visit {
     pub username: String,
-    pub side: Audience,
+    pub audience: Audience,
     pub path: String,
     /// The key of the notice to show. It must be in the query and in a cookie, so that a link from elsewhere, or a
     /// reload, does not show it.
@@ -50,7 +50,7 @@ impl Visit {
 }
 
 /// Whether a user is a tenant or a member of the staff.
-pub fn side_of(identity: &Identity) -> Audience {
+pub fn audience_of(identity: &Identity) -> Audience {
     match identity.account {
         Some(_) => Audience::Tenants,
         None => Audience::Staff,

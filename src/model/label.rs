@@ -37,23 +37,23 @@ pub struct Label(String);
 
 impl Label {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let mut wrong = Reasons::new();
+        let mut reasons = Reasons::new();
         if !(1..=64).contains(&raw.chars().count()) {
             let text = "Label must be between 1 and 64 characters";
-            wrong.push(Reason::new(Code::LabelLength, text));
+            reasons.push(Reason::new(Code::LabelLength, text));
         }
         if !raw.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
             let text = "Must only use ASCII letters, numbers, and dashes";
-            wrong.push(Reason::new(Code::LabelCharacters, text));
+            reasons.push(Reason::new(Code::LabelCharacters, text));
         }
         if raw.contains("--") {
             let text = "Label must not contain two dashes in a row";
-            wrong.push(Reason::new(Code::LabelDashes, text));
+            reasons.push(Reason::new(Code::LabelDashes, text));
         }
-        if wrong.is_empty() {
+        if reasons.is_empty() {
             Ok(Self(raw.to_owned()))
         } else {
-            Err(wrong)
+            Err(reasons)
         }
     }
 
@@ -62,8 +62,8 @@ impl Label {
     /// tests, check all rules.
     pub fn checked(raw: String) -> Option<Self> {
         let cheap = (1..=64).contains(&raw.len()) && raw.is_ascii();
-        let good = cheap && (cfg!(not(debug_assertions)) || Self::parse(&raw).is_ok());
-        good.then_some(Self(raw))
+        let valid = cheap && (cfg!(not(debug_assertions)) || Self::parse(&raw).is_ok());
+        valid.then_some(Self(raw))
     }
 
     pub fn as_str(&self) -> &str {

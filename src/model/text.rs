@@ -17,13 +17,13 @@ impl Description {
             }
             false => Reasons::new(),
         };
-        checked(raw, errors, Breaks::Allowed).map(Self)
+        checked(raw, errors, LineBreaks::Allowed).map(Self)
     }
 
     /// The description in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
-        let good = is_short(&raw, Self::MAX) && is_plain(&raw, Breaks::Allowed);
-        good.then_some(Self(raw))
+        let valid = is_short(&raw, Self::MAX) && is_plain(&raw, LineBreaks::Allowed);
+        valid.then_some(Self(raw))
     }
 
     pub fn as_str(&self) -> &str {
@@ -39,12 +39,12 @@ impl<const MAX: usize> Prose<MAX> {
     pub const MAX: usize = MAX;
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        checked(raw, length(raw, MAX), Breaks::Allowed).map(Self)
+        checked(raw, length(raw, MAX), LineBreaks::Allowed).map(Self)
     }
 
     /// The text in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
-        is_text(&raw, MAX, Breaks::Allowed).then_some(Self(raw))
+        is_text(&raw, MAX, LineBreaks::Allowed).then_some(Self(raw))
     }
 
     pub fn as_str(&self) -> &str {
@@ -60,12 +60,12 @@ impl<const MAX: usize> Line<MAX> {
     pub const MAX: usize = MAX;
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        checked(raw, length(raw, MAX), Breaks::Refused).map(Self)
+        checked(raw, length(raw, MAX), LineBreaks::Refused).map(Self)
     }
 
     /// The line in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
-        is_text(&raw, MAX, Breaks::Refused).then_some(Self(raw))
+        is_text(&raw, MAX, LineBreaks::Refused).then_some(Self(raw))
     }
 
     pub fn as_str(&self) -> &str {
@@ -86,12 +86,12 @@ impl<const MAX: usize> OptionalLine<MAX> {
                 format!("Must be at most {MAX} characters"),
             )],
         };
-        checked(raw, errors, Breaks::Refused).map(Self)
+        checked(raw, errors, LineBreaks::Refused).map(Self)
     }
 
     /// The line in a row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
-        (is_short(&raw, MAX) && is_plain(&raw, Breaks::Refused)).then_some(Self(raw))
+        (is_short(&raw, MAX) && is_plain(&raw, LineBreaks::Refused)).then_some(Self(raw))
     }
 
     pub fn as_str(&self) -> &str {
@@ -101,18 +101,18 @@ impl<const MAX: usize> OptionalLine<MAX> {
 
 /// Whether line breaks are allowed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Breaks {
+enum LineBreaks {
     Allowed,
     Refused,
 }
 
 /// The text, if there are no earlier errors and no control characters except tabs and, if allowed, line
 /// breaks.
-fn checked(raw: &str, mut errors: Reasons, breaks: Breaks) -> Result<String, Reasons> {
+fn checked(raw: &str, mut errors: Reasons, breaks: LineBreaks) -> Result<String, Reasons> {
     if !is_plain(raw, breaks) {
         let text = match breaks {
-            Breaks::Allowed => "Must not contain control characters other than tab and line breaks",
-            Breaks::Refused => "Must be one line without control characters other than tab",
+            LineBreaks::Allowed => "Must not contain control characters other than tab and line breaks",
+            LineBreaks::Refused => "Must be one line without control characters other than tab",
         };
         errors.push(Reason::new(Code::ControlCharacters, text));
     }
@@ -134,7 +134,7 @@ fn length(raw: &str, max_chars: usize) -> Reasons {
 }
 
 /// Whether a text has 1 to `max_chars` characters, at least one of them visible, and no control characters.
-fn is_text(raw: &str, max_chars: usize, breaks: Breaks) -> bool {
+fn is_text(raw: &str, max_chars: usize, breaks: LineBreaks) -> bool {
     is_short(raw, max_chars) && !raw.trim().is_empty() && is_plain(raw, breaks)
 }
 
@@ -143,8 +143,8 @@ fn is_short(raw: &str, max_chars: usize) -> bool {
 }
 
 /// Whether a text has no control characters except tabs and, if allowed, line breaks.
-fn is_plain(raw: &str, breaks: Breaks) -> bool {
-    let may_break = breaks == Breaks::Allowed;
+fn is_plain(raw: &str, breaks: LineBreaks) -> bool {
+    let may_break = breaks == LineBreaks::Allowed;
     let is_blank = |byte: u8| byte == b'\t' || (may_break && (byte == b'\n' || byte == b'\r'));
     // Only these bytes start a control character. Most texts have none of them, so this check is fast; it
     // also runs on rows.

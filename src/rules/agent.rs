@@ -27,7 +27,7 @@ impl Agent {
                 user: user.id,
                 username: user.username,
             }),
-            Some(_) => Err(Error::WrongSide),
+            Some(_) => Err(Error::WrongAudience),
         }
     }
 }
@@ -41,9 +41,9 @@ pub struct Staff {
 }
 
 impl Principal for Staff {
-    fn of(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
+    fn from_identity(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
         if identity.account.is_some() {
-            return Err(Error::WrongSide);
+            return Err(Error::WrongAudience);
         }
         let agent = Agent {
             user: identity.user,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::error::{Error, Result};
 use super::events::Author;
 use super::sessions;
-use crate::model::grant::{Global, Granted, Permission};
+use crate::model::grant::{Global, GrantKind, Permission};
 use crate::model::id::{AccountId, UserId};
 use crate::model::proof::{Identity, Proof};
 use crate::model::scope::Scope;
@@ -25,20 +25,20 @@ pub struct Caller {
 
 /// An authenticated principal: a tenant, or a member of staff.
 pub trait Principal: Clone + Send + Sized + 'static {
-    /// The principal of an identity, if the operation is for its side (tenants or staff).
-    fn of(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self>;
+    /// The principal of an identity, if the operation is for its kind of user (tenants or staff).
+    fn from_identity(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self>;
     fn identity(&self) -> &Arc<Identity>;
     /// The scope that the operation needs.
     fn needed(&self) -> Option<Scope>;
 
-    /// Checks the scope and the side of an identity.
+    /// Checks that an identity has the scope, and that the operation is for its kind of user.
     fn admit(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
         match needed {
             Some(needed) if !identity.scopes.allow(needed) => {
                 let held = identity.scopes.clone();
                 Err(Error::ScopeMissing { needed, held })
             }
-            _ => Self::of(identity, needed),
+            _ => Self::from_identity(identity, needed),
         }
     }
 
@@ -54,9 +54,9 @@ pub trait Principal: Clone + Send + Sized + 'static {
             let principal = self.confirm(tx)?;
             return Ok((work(tx, &principal)?, principal));
         }
-        let asked = tokens::send_version_query(tx, self.identity().account);
+        let pending_version = tokens::send_version_query(tx, self.identity().account);
         let found = work(tx, &self);
-        if tokens::receive_version(tx, asked)? == self.identity().version {
+        if tokens::receive_version(tx, pending_version)? == self.identity().version {
             unexpired(tx, self.identity())?;
             return Ok((found?, self));
         }
@@ -90,8 +90,8 @@ pub trait Principal: Clone + Send + Sized + 'static {
 }
 
 impl Principal for Caller {
-    fn of(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
-        let account = identity.account.ok_or(Error::WrongSide)?;
+    fn from_identity(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
+        let account = identity.account.ok_or(Error::WrongAudience)?;
         Ok(Self {
             account,
             identity,
@@ -133,7 +133,7 @@ impl Caller {
     pub fn require_permission(
         &self,
         tx: &mut ReadTx,
-        kind: Granted,
+        kind: GrantKind,
         id: i64,
         access: Permission,
     ) -> Result<()> {

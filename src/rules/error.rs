@@ -17,7 +17,7 @@ pub enum Error {
     /// The user lacks the grant: request it.
     Forbidden,
     /// Staff called an operation for tenants, or a tenant one for staff.
-    WrongSide,
+    WrongAudience,
     /// The object does not exist, or the caller cannot see it.
     NotFound,
     /// Too many requests: wait this many seconds.
@@ -37,12 +37,12 @@ pub enum Error {
 /// Why a body could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BodyFault {
-    TooLarge { most: usize },
+    TooLarge { max_bytes: usize },
     TooSlow,
     NotJson { sent: String },
     NotMultipart { sent: String },
     NotForm { sent: String },
-    FileTooLarge { most: i64 },
+    FileTooLarge { max_bytes: i64 },
     Unreadable(Reason),
 }
 

@@ -21,12 +21,12 @@ pub fn read(input: &Input, fields: &'static [Field]) -> Result<(Filter, Option<O
     let Input::Object(entries) = input else {
         return Err(invalid(Code::FilterInvalid, "Must be a JSON object"));
     };
-    let mut reading = Reading { fields, terms: 0 };
-    let order = reading.order(input)?;
+    let mut parser = FilterParser { fields, terms: 0 };
+    let order = parser.order(input)?;
     let conditions = entries
         .iter()
         .filter(|(key, _)| key != "+order_by" && key != "+order");
-    let filter = reading.all(conditions, 1)?;
+    let filter = parser.all(conditions, 1)?;
     Ok((filter, order))
 }
 
@@ -36,21 +36,21 @@ pub fn build(
     sorted: Option<Sorted>,
     fields: &'static [Field],
 ) -> Result<(Filter, Option<Order>)> {
-    let mut reading = Reading { fields, terms: 0 };
+    let mut parser = FilterParser { fields, terms: 0 };
     let order = sorted.map(|Sorted { field, descending }| {
-        let field = reading.field(field, "order by")?;
+        let field = parser.field(field, "order by")?;
         Ok(Order { field, descending })
     });
-    Ok((Filter::All(reading.built(conditions)?), order.transpose()?))
+    Ok((Filter::All(parser.built(conditions)?), order.transpose()?))
 }
 
-struct Reading {
+struct FilterParser {
     fields: &'static [Field],
     terms: usize,
 }
 
-impl Reading {
-    /// `+order` without `+order_by` has no effect; the Terraform provider sends it so.
+impl FilterParser {
+    /// `+order` without `+order_by` has no effect; the Terraform provider sends such filters.
     fn order(&self, input: &Input) -> Result<Option<Order>> {
         let descending = match input.get("+order") {
             None => false,
@@ -175,7 +175,7 @@ impl Reading {
             return Err(invalid(Code::FilterTooLarge, text));
         }
         let value = match comparison {
-            Comparison::Contains => part_of(field, value)?,
+            Comparison::Contains => substring_of(field, value)?,
             Comparison::Equal | Comparison::NotEqual if *value == Input::Null => Value::Null,
             _ => value_of(field, value)?,
         };
@@ -231,7 +231,7 @@ fn value_of(field: &Field, value: &Input) -> Result<Value<'static>> {
 const TIME: &str = "a time like 2024-05-31T17:43:12";
 
 /// A substring to search in a text or in the digits of a number.
-fn part_of(field: &Field, value: &Input) -> Result<Value<'static>> {
+fn substring_of(field: &Field, value: &Input) -> Result<Value<'static>> {
     match (field.kind, value) {
         (Kind::Text | Kind::Integer, Input::Text(text)) if !text.contains('\0') => {
             Ok(Value::from(text.clone()))

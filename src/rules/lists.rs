@@ -34,7 +34,7 @@ pub struct ListRequest {
 #[derive(Clone, Debug, Default)]
 pub enum Number {
     #[default]
-    Usual,
+    Default,
     /// As a client sent it.
     Sent(String),
     /// Set internally: the limits for clients do not apply.
@@ -65,7 +65,7 @@ impl ListRequest {
     /// The page in the URL of a console page; the first by default.
     pub fn at_page_in_url(self, page: &str) -> Self {
         let page = match page {
-            "" => Number::Usual,
+            "" => Number::Default,
             page => Number::Sent(page.to_owned()),
         };
         Self { page, ..self }
@@ -146,7 +146,7 @@ impl ListRequest {
 
     fn collect_after(&self, errors: &mut Vec<FieldError>) -> Option<EventId> {
         let (field, raw) = self.after.as_ref()?;
-        match whole(raw, 0..=i64::MAX) {
+        match parse_integer(raw, 0..=i64::MAX) {
             Ok(id) => Some(EventId(id)),
             Err(()) => {
                 let reason = Reason::new(Code::AfterInvalid, "Must be an event ID, or 0");
@@ -166,16 +166,16 @@ fn check<T>(errors: Vec<FieldError>, read: T) -> Result<T> {
 }
 
 impl Number {
-    fn read(&self, usual: i64, bounds: RangeInclusive<i64>) -> Result<i64, ()> {
+    fn read(&self, default: i64, bounds: RangeInclusive<i64>) -> Result<i64, ()> {
         match self {
-            Number::Usual => Ok(usual),
-            Number::Sent(raw) => whole(raw, bounds),
+            Number::Default => Ok(default),
+            Number::Sent(raw) => parse_integer(raw, bounds),
             Number::Own(number) => Ok(*number),
         }
     }
 }
 
-fn whole(raw: &str, bounds: RangeInclusive<i64>) -> Result<i64, ()> {
+fn parse_integer(raw: &str, bounds: RangeInclusive<i64>) -> Result<i64, ()> {
     let number: i64 = raw.parse().map_err(drop)?;
     // The parser also accepts "+1" and "01", which are not canonical.
     if bounds.contains(&number) && number.to_string() == raw {

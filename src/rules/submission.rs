@@ -1,5 +1,5 @@
 //! Protection against duplicate form submissions: a browser sends a form again when the user goes back to it
-//! or reloads the response. API clients that send a request twice mean it, so only console pages use this.
+//! or reloads the response. An API client that sends a request twice intends both, so only console pages use this.
 
 /// Within this time, an identical text is a duplicate if nothing was posted after it, even if the page was reloaded.
 pub const REPEAT_WINDOW_SECONDS: i64 = 600;

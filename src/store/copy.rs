@@ -18,14 +18,14 @@ pub enum Part {
     Rows(Vec<Vec<Value<'static>>>),
     /// The end of a table: the checksum of the rows that were sent, and the last ID that the table has generated.
     End {
-        sum: Sum,
+        sum: TableChecksum,
         last_id: i64,
     },
 }
 
 /// A checksum of a table that does not depend on the order of its rows: their number and the sum of their hashes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sum {
+pub struct TableChecksum {
     pub rows: u64,
     checksum: u128,
 }
@@ -51,7 +51,7 @@ pub fn send(tx: &mut ReadTx, parts: &SyncSender<Part>) -> Result<(), StoreError>
     refuse_newer(tx)?;
     let disconnected = |_| StoreError::Unavailable("the target of the copy has stopped".to_owned());
     for table in TABLES {
-        let mut sum = Sum::default();
+        let mut sum = TableChecksum::default();
         each_batch(tx, table, |rows| {
             rows.iter().for_each(|row| sum.add(row));
             parts.send(Part::Rows(rows)).map_err(disconnected)
@@ -71,7 +71,7 @@ pub fn receive(
     tx: &mut WriteTx,
     parts: &Receiver<Part>,
     mut progress: impl FnMut(&'static str, usize),
-) -> Result<Vec<(&'static str, Sum)>, StoreError> {
+) -> Result<Vec<(&'static str, TableChecksum)>, StoreError> {
     refuse_newer(tx)?;
     // The source also has the initial rows of a new store.
     for table in TABLES.iter().rev() {
@@ -95,7 +95,7 @@ pub fn receive(
         if table.has_sequence && last_id > 0 {
             tx.set_last_generated_id(table.name, last_id)?;
         }
-        let mut stored = Sum::default();
+        let mut stored = TableChecksum::default();
         each_batch(tx, table, |rows| {
             rows.iter().for_each(|row| stored.add(row));
             Ok(())
@@ -173,7 +173,7 @@ fn insert(tx: &mut WriteTx, table: &Table, rows: &[Vec<Value>]) -> Result<(), St
     Ok(())
 }
 
-impl Sum {
+impl TableChecksum {
     fn add(&mut self, row: &[Value]) {
         let mut hash = Sha256::new();
         for value in row {

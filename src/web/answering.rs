@@ -24,7 +24,7 @@ use crate::web::common_headers::{API_HEADERS, HSTS, PAGE_HEADERS};
 use crate::web::error::{self, Cause};
 use crate::web::limits::RateStatus;
 use crate::web::operation::Operation;
-use crate::web::origin::{Peer, Secured};
+use crate::web::origin::{ClientUsedTls, Peer};
 use crate::web::proxies::client_network;
 use crate::web::response_memory::ResponseMemory;
 use crate::web::{App, answer, host, load, metrics, pages, paths};
@@ -38,7 +38,7 @@ const OAUTH_SCOPES: HeaderName = HeaderName::from_static("x-oauth-scopes");
 const ACCEPTED_SCOPES: HeaderName = HeaderName::from_static("x-accepted-oauth-scopes");
 /// The value of `X-OAuth-Scopes` without a valid token.
 const UNKNOWN_SCOPES: HeaderValue = HeaderValue::from_static("unknown");
-/// Full access as the scope of a token; as the accepted scope of an operation, any scope.
+/// In the scopes of a token, `*` means full access. In the accepted scopes of an operation, it means any scope.
 pub const ANY_SCOPE: HeaderValue = HeaderValue::from_static("*");
 
 /// Facts about a request for its response headers, its log line and the metrics. The access check collects
@@ -94,7 +94,7 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
     let client = request.extensions().get::<Peer>().copied();
     let is_secured = request
         .extensions()
-        .get::<Secured>()
+        .get::<ClientUsedTls>()
         .is_some_and(|secured| secured.0);
 
     let refusal = refusal

@@ -17,7 +17,7 @@ use crate::store::{ReadTx, Store, StoreError, WriteTx};
 use crate::uploads::Uploads;
 use crate::web::client_address::ClientAddress;
 use crate::web::connections::MaxConnections;
-use crate::web::hashing::{HashingQueue, Place};
+use crate::web::hashing::{HashingQueue, PermitRequest};
 use crate::web::limits::Limits;
 use crate::web::login_names::LoginNames;
 use crate::web::login_throttle::LoginThrottle;
@@ -197,17 +197,17 @@ impl App {
     /// Hashes a password on a blocking thread, after waiting for a permit of the hashing queue.
     pub async fn hash<T: Send + 'static>(
         &self,
-        place: Place,
+        request: PermitRequest,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
-        let permit = self.0.hashing.permit(place).await;
+        let permit = self.0.hashing.permit(request).await;
         let permit = permit.ok_or(Error::Store(StoreError::Full))?;
-        let worked = tokio::task::spawn_blocking(move || {
-            // The client may have disconnected; the permit is held until the work ends.
+        let task = tokio::task::spawn_blocking(move || {
+            // The thread holds the permit until the work ends, even if the client has disconnected.
             let _permit = permit;
             work()
         });
-        worked.await.map_err(|_| Error::Store(StoreError::Stopped))
+        task.await.map_err(|_| Error::Store(StoreError::Stopped))
     }
 
     /// Converts a request to the input of a rule. Lists in the body are parsed here, outside the writer

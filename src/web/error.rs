@@ -106,7 +106,7 @@ pub fn plain(status: StatusCode, code: Code, reason: &str) -> Response {
 pub fn status_of(error: &Error) -> StatusCode {
     match error {
         Error::Unauthenticated | Error::ScopeMissing { .. } => StatusCode::UNAUTHORIZED,
-        Error::Forbidden | Error::WrongSide => StatusCode::FORBIDDEN,
+        Error::Forbidden | Error::WrongAudience => StatusCode::FORBIDDEN,
         Error::NotFound => StatusCode::NOT_FOUND,
         Error::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Stale => StatusCode::PRECONDITION_FAILED,
@@ -149,7 +149,7 @@ impl IntoResponse for Error {
                 challenge(response, "Bearer error=\"insufficient_scope\"")
             }
             Error::Forbidden => plain(status, Code::GrantMissing, "Unauthorized"),
-            Error::WrongSide => plain(status, Code::WrongSide, "Unauthorized"),
+            Error::WrongAudience => plain(status, Code::WrongSide, "Unauthorized"),
             Error::NotFound => plain(status, Code::NotFound, "Not found"),
             Error::TooMany { wait } => {
                 let mut response = plain(status, Code::RateLimited, "Too many requests");
@@ -183,8 +183,8 @@ fn refused(status: StatusCode, errors: &[FieldError]) -> Response {
 
 fn body_fault(status: StatusCode, fault: &BodyFault) -> Response {
     match fault {
-        BodyFault::TooLarge { most } => {
-            let reason = format!("The request body must be at most {most} bytes");
+        BodyFault::TooLarge { max_bytes } => {
+            let reason = format!("The request body must be at most {max_bytes} bytes");
             plain(status, Code::BodyTooLarge, &reason)
         }
         BodyFault::TooSlow => {
@@ -207,8 +207,8 @@ fn body_fault(status: StatusCode, fault: &BodyFault) -> Response {
             let reason = format!("Send application/x-www-form-urlencoded, not {sent}");
             plain(status, Code::MediaTypeUnsupported, &reason)
         }
-        BodyFault::FileTooLarge { most } => {
-            let reason = format!("The file must be at most {most} bytes");
+        BodyFault::FileTooLarge { max_bytes } => {
+            let reason = format!("The file must be at most {max_bytes} bytes");
             let mut error = ErrorView::new(Code::FileTooLarge, &reason);
             error.field = Some("file");
             json(status, &ErrorsView { errors: vec![error] })

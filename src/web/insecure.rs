@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::web::origin::Secured;
+use crate::web::origin::ClientUsedTls;
 use crate::web::{host, pages};
 
 /// Middleware for pages with a password field and for the forms on them.
@@ -24,7 +24,10 @@ pub async fn refuse(request: Request, next: Next) -> Response {
 
 /// Whether the browser considers its connection secure, and so stores the session cookie.
 fn is_secure(parts: &Parts) -> bool {
-    let secured = parts.extensions.get::<Secured>().is_some_and(|secured| secured.0);
+    let secured = parts
+        .extensions
+        .get::<ClientUsedTls>()
+        .is_some_and(|secured| secured.0);
     secured || host_of(parts).is_some_and(is_loopback) || browser_uses_tls(&parts.headers)
 }
 

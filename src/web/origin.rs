@@ -13,14 +13,17 @@ pub struct Peer(pub SocketAddr);
 
 /// Whether the client used TLS, to this server or to a trusted proxy.
 #[derive(Clone, Copy, Debug)]
-pub struct Secured(pub bool);
+pub struct ClientUsedTls(pub bool);
 
 /// The base URL of this server: as configured, or as the client used it.
 pub fn issuer(app: &App, parts: &Parts) -> String {
     if let Some(set) = &app.options().public_url {
         return set.clone();
     }
-    let secured = parts.extensions.get::<Secured>().is_some_and(|secured| secured.0);
+    let secured = parts
+        .extensions
+        .get::<ClientUsedTls>()
+        .is_some_and(|secured| secured.0);
     let called = parts
         .headers
         .get(header::HOST)

@@ -18,10 +18,10 @@ use crate::rules::oauth::Authorization;
 pub const BASE_STYLE: &str = include_str!("base.css");
 pub static STYLE: LazyLock<String> = LazyLock::new(|| format!("{BASE_STYLE}{}", include_str!("pages.css")));
 
-/// Where the browser goes after log-in.
+/// The destination of the browser after log-in.
 #[derive(Clone, Copy)]
 pub enum LogInTarget<'a> {
-    Program(&'a Authorization),
+    Application(&'a Authorization),
     Console,
 }
 
@@ -40,12 +40,12 @@ pub fn log_in(
     notes: &LogInNotes,
 ) -> Response {
     let (style, redirect_uri) = match target {
-        LogInTarget::Program(authorization) => ("style.css", Some(&authorization.redirect_uri)),
+        LogInTarget::Application(authorization) => ("style.css", Some(&authorization.redirect_uri)),
         LogInTarget::Console => ("oauth/style.css", None),
     };
     let body = html! {
         h1 { "Log in" }
-        @if let LogInTarget::Program(authorization) = target { p { "to continue to " strong { (authorization.client.label.quoted()) } } }
+        @if let LogInTarget::Application(authorization) = target { p { "to continue to " strong { (authorization.client.label.quoted()) } } }
         (alert(notes.alert.as_deref()))
         form method="post" action="login" {
             input type="hidden" name="form_token" value=(csrf_token);

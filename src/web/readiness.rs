@@ -106,7 +106,7 @@ struct Probe(Mutex<ProbeState>);
 #[derive(Default)]
 struct ProbeState {
     running: bool,
-    /// Since when there is no result, if there is none.
+    /// The start of the first probe since the last result; `None` if that probe has returned a result.
     waiting_since: Option<Instant>,
     last: Option<Outcome>,
 }
@@ -116,7 +116,7 @@ impl Probe {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether to start a probe: none is running.
+    /// Whether to start a probe. `false` if one is running.
     fn begin(&self) -> bool {
         let mut state = self.state();
         if state.running {

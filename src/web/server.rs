@@ -23,11 +23,11 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
 use crate::web::connections::{Admission, ConnectionGuard, Connections};
-use crate::web::origin::{Peer, Secured};
+use crate::web::origin::{ClientUsedTls, Peer};
 use crate::web::refusals::Refusals;
+use crate::web::timed_connection::{Abort, ConnectionState, TimedConnection};
 use crate::web::tls::Certificate;
 use crate::web::unread::Unread;
-use crate::web::wire::{Abort, ConnectionState, Wire};
 use crate::web::{App, answering, error, proxies};
 
 /// The grace period for running requests on shutdown.
@@ -74,7 +74,7 @@ pub async fn serve_with(
                 let _ = stream.set_nodelay(true);
                 let connection = Connection {
                     peer: Peer(peer),
-                    secured: Secured(tls.is_some()),
+                    secured: ClientUsedTls(tls.is_some()),
                     admission,
                     refusals: refusals.clone(),
                     _guard: guard,
@@ -110,7 +110,7 @@ pub async fn serve_with(
 /// An accepted connection.
 struct Connection {
     peer: Peer,
-    secured: Secured,
+    secured: ClientUsedTls,
     admission: Admission,
     refusals: Refusals,
     _guard: ConnectionGuard,
@@ -162,7 +162,7 @@ where
     S: AsyncRead + AsyncWrite + Abort + Unpin + Send + 'static,
 {
     let state = Arc::new(ConnectionState::default());
-    let wire = Wire::new(stream, state.clone(), connection.header_timeout(&app));
+    let wire = TimedConnection::new(stream, state.clone(), connection.header_timeout(&app));
     let max_lifetime = connection.max_lifetime();
     let connection = Arc::new(connection);
 
@@ -213,13 +213,13 @@ where
 }
 
 /// Stores the client address in the request, as far as it can be trusted.
-fn set_client(request: &mut Request, Peer(peer): Peer, Secured(secured): Secured, app: &App) {
+fn set_client(request: &mut Request, Peer(peer): Peer, ClientUsedTls(secured): ClientUsedTls, app: &App) {
     let trusted = &app.options().trusted_proxies;
     let origin = proxies::origin(peer.ip(), request.headers(), trusted);
     let secured = secured || proxies::was_secured(peer.ip(), request.headers(), trusted);
     let extensions = request.extensions_mut();
     extensions.insert(Peer(SocketAddr::new(origin, peer.port())));
-    extensions.insert(Secured(secured));
+    extensions.insert(ClientUsedTls(secured));
 }
 
 /// The limits of hyper are wider than ours, so that our own limits apply first.

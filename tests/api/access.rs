@@ -152,8 +152,8 @@ fn is_constant((name, _): &(hyper::header::HeaderName, hyper::header::HeaderValu
 async fn app_with_objects() -> TestApp {
     let app = TestApp::new().await;
     let owner = app.user("owner").await;
-    owner.creates_vpc("one", &["10.0.0.0/24"]).await;
-    owner.creates_vpc("two", &["10.0.0.0/24"]).await;
+    owner.create_vpc("one", &["10.0.0.0/24"]).await;
+    owner.create_vpc("two", &["10.0.0.0/24"]).await;
     let client = owner
         .post("/account/oauth-clients", body_for("createOauthClient"))
         .await;
@@ -161,14 +161,14 @@ async fn app_with_objects() -> TestApp {
     assert_eq!(log_in(&app, "owner").await, 1);
     assert_eq!(owner.post("/tags", body_for("createTag")).await.status, 200);
     app.user("clerk").restricted().await;
-    allow_client(&app, "owner").await;
+    authorize_client(&app, "owner").await;
     for instance in 1..=2 {
-        assert_eq!(owner.creates_instance_on(1).await.status, 200);
+        assert_eq!(owner.create_instance_on(1).await.status, 200);
         let disks = format!("/compute/instances/{instance}/disks");
         assert_eq!(owner.post(&disks, body_for("createDisk")).await.status, 200);
-        owner.opens_ticket("Help").await;
+        owner.open_ticket("Help").await;
     }
-    assert_eq!(owner.attaches(1, "notes.txt", "Notes").await.status, 200);
+    assert_eq!(owner.attach_file(1, "notes.txt", "Notes").await.status, 200);
     let staff = app.user("front").staff().await;
     for (path, body) in [
         (
@@ -187,12 +187,12 @@ async fn app_with_objects() -> TestApp {
 }
 
 /// Authorizes the client for a user without the consent page; returns the grant's ID.
-async fn allow_client(app: &TestApp, name: &str) -> i64 {
+async fn authorize_client(app: &TestApp, name: &str) -> i64 {
     let name = name.to_owned();
     let allowed = app.store.write(move |tx| {
         let user = garth::rules::users::load(tx, &name)?;
         let id = garth::store::oauth_grants::insert(tx, CLIENT, user.id, &Scopes::Everything)?;
-        garth::rules::oauth_tokens::make_access(tx, id, user.id, "Dashboard", &Scopes::Everything)?;
+        garth::rules::oauth_tokens::create_access_token(tx, id, user.id, "Dashboard", &Scopes::Everything)?;
         Ok::<_, Error>(id)
     });
     allowed.await.expect("a client can be authorized")
@@ -201,10 +201,10 @@ async fn allow_client(app: &TestApp, name: &str) -> i64 {
 async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply> {
     let own = path(operation, 1, 1);
     let user = match kind {
-        "no token" => app.stranger(),
+        "no token" => app.anonymous(),
         "malformed" => {
-            let stranger = app.stranger();
-            let call = stranger
+            let anonymous = app.anonymous();
+            let call = anonymous
                 .call(operation.method.clone(), &own)
                 .header("authorization", "Bearer");
             return receive(operation, call).await;
@@ -276,7 +276,7 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
                 .scope
                 .map_or("domains:read_only".to_owned(), |scope| scope.to_string());
             if operation.audience == Audience::Staff {
-                free_what_blocks(app, operation).await;
+                prepare_for(app, operation).await;
                 let user = app.user("agent").staff().scopes(&scope).await;
                 if operation.id == "releaseDeskTicket" {
                     user.post("/desk/tickets/1/claim", json!({})).await;
@@ -297,10 +297,10 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
                 Some(Needs::Unrestricted) => app.user("ada").scopes(&scope).await,
                 _ => granted.scopes(&scope).await,
             };
-            free_what_blocks(app, operation).await;
+            prepare_for(app, operation).await;
             // Tokens and authorized clients belong to each user, and a restricted user sees only its own
             // permissions.
-            let app_id = allow_client(app, "ada").await;
+            let app_id = authorize_client(app, "ada").await;
             let token = format!("/profile/tokens/{}", user.token_id);
             let login = log_in(app, "ada").await;
             let own = own
@@ -345,7 +345,7 @@ async fn add_ssh_key(app: &TestApp) -> i64 {
 }
 
 /// Prepares the state in which the operation can succeed.
-async fn free_what_blocks(app: &TestApp, operation: &Operation) {
+async fn prepare_for(app: &TestApp, operation: &Operation) {
     let owner = app.user("freer").await;
     match operation.id {
         "deleteVpc" | "deleteVpcSubnet" => {

@@ -62,9 +62,9 @@ impl<'a> Browser<'a> {
     }
 
     /// Uploads a file from a form, with additional headers as from a script.
-    pub async fn uploads(&mut self, path: &str, name: &str, bytes: &[u8], headers: &[(&str, &str)]) -> Reply {
-        let stranger = self.app.stranger();
-        let mut call = stranger
+    pub async fn upload(&mut self, path: &str, name: &str, bytes: &[u8], headers: &[(&str, &str)]) -> Reply {
+        let anonymous = self.app.anonymous();
+        let mut call = anonymous
             .call(Method::POST, &format!("/{path}"))
             .header("cookie", &self.cookie());
         for (name, value) in headers {
@@ -74,9 +74,9 @@ impl<'a> Browser<'a> {
     }
 
     /// Follows a stream from the last event ID.
-    pub async fn follows(&self, path: &str, last: Option<&str>) -> Response<Incoming> {
-        let stranger = self.app.stranger();
-        let mut call = stranger
+    pub async fn open_stream(&self, path: &str, last: Option<&str>) -> Response<Incoming> {
+        let anonymous = self.app.anonymous();
+        let mut call = anonymous
             .call(Method::GET, &format!("/{path}"))
             .header("cookie", &self.cookie());
         if let Some(last) = last {
@@ -86,8 +86,8 @@ impl<'a> Browser<'a> {
     }
 
     async fn send(&mut self, method: Method, path: &str, form: Option<String>) -> Reply {
-        let stranger = self.app.stranger();
-        let mut call = stranger.call(method, &format!("/{path}"));
+        let anonymous = self.app.anonymous();
+        let mut call = anonymous.call(method, &format!("/{path}"));
         if !self.cookies.is_empty() {
             call = call.header("cookie", &self.cookie());
         }
@@ -103,11 +103,11 @@ impl<'a> Browser<'a> {
                 .body(form);
         }
         let reply = call.await;
-        self.keeps_cookies(&reply);
+        self.store_cookies(&reply);
         reply
     }
 
-    pub fn keeps_cookies(&mut self, reply: &Reply) {
+    pub fn store_cookies(&mut self, reply: &Reply) {
         for cookie in reply.headers.get_all("set-cookie") {
             let cookie = cookie.to_str().expect("plain text");
             let (pair, attributes) = cookie.split_once("; ").expect("a cookie has attributes");
@@ -124,13 +124,13 @@ impl<'a> Browser<'a> {
     }
 
     /// Opens the authorization page of a client.
-    pub async fn asks(&mut self, query: &str) -> Reply {
+    pub async fn open_authorization_page(&mut self, query: &str) -> Reply {
         self.get(&format!("/oauth/authorize?{query}")).await
     }
 
     /// Fills in the log-in page.
-    pub async fn fills_in(&mut self, page: &Reply, username: &str, password: &str) -> Reply {
-        let (token, return_to) = (hidden(page, "form_token"), hidden(page, "return_to"));
+    pub async fn submit_login(&mut self, page: &Reply, username: &str, password: &str) -> Reply {
+        let (token, return_to) = (hidden_field(page, "form_token"), hidden_field(page, "return_to"));
         let fields = [
             ("form_token", token.as_str()),
             ("return_to", &return_to),
@@ -141,10 +141,10 @@ impl<'a> Browser<'a> {
     }
 
     /// Logs in on the authorization page and follows the redirect.
-    pub async fn logs_in(&mut self, query: &str, username: &str) -> Reply {
-        let page = self.asks(query).await;
+    pub async fn log_in(&mut self, query: &str, username: &str) -> Reply {
+        let page = self.open_authorization_page(query).await;
         assert!(text(&page).contains("Log in"), "{page}");
-        let sent_on = self.fills_in(&page, username, PASSWORD).await;
+        let sent_on = self.submit_login(&page, username, PASSWORD).await;
         assert_eq!(sent_on.status, 303, "{sent_on}");
         let to = sent_on.header("location").to_owned();
         assert!(to.starts_with("authorize?"), "{to}");
@@ -152,8 +152,8 @@ impl<'a> Browser<'a> {
     }
 
     /// Submits the consent page.
-    pub async fn decides(&mut self, page: &Reply, decision: &str) -> Reply {
-        let (token, return_to) = (hidden(page, "form_token"), hidden(page, "return_to"));
+    pub async fn submit_consent(&mut self, page: &Reply, decision: &str) -> Reply {
+        let (token, return_to) = (hidden_field(page, "form_token"), hidden_field(page, "return_to"));
         let fields = [
             ("form_token", token.as_str()),
             ("return_to", &return_to),
@@ -163,11 +163,11 @@ impl<'a> Browser<'a> {
     }
 
     /// The authorization code after log-in and consent.
-    pub async fn gets_code(&mut self, query: &str, username: &str) -> String {
-        let page = self.logs_in(query, username).await;
+    pub async fn get_code(&mut self, query: &str, username: &str) -> String {
+        let page = self.log_in(query, username).await;
         let back = match page.status.as_u16() {
             303 => page,
-            _ => self.decides(&page, "allow").await,
+            _ => self.submit_consent(&page, "allow").await,
         };
         parameter(back.header("location"), "code")
             .unwrap_or_else(|| panic!("no code: {}", back.header("location")))
@@ -199,7 +199,7 @@ impl TestApp {
     }
 
     /// Registers a client of the provider with `CALLBACK`.
-    pub async fn own_client(&self, public: bool) -> Client {
+    pub async fn provider_client(&self, public: bool) -> Client {
         let new = rules::oauth_clients::NewClient {
             id: None,
             account: None,
@@ -273,7 +273,7 @@ pub fn text(reply: &Reply) -> String {
 }
 
 /// The value of a hidden field.
-pub fn hidden(page: &Reply, name: &str) -> String {
+pub fn hidden_field(page: &Reply, name: &str) -> String {
     let html = text(page);
     let mark = format!("name=\"{name}\" value=\"");
     let rest = html

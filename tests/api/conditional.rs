@@ -9,7 +9,7 @@ use crate::harness::TestApp;
 async fn an_unchanged_object_is_not_sent_again() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
 
     for path in [
         "/vpcs/1",
@@ -46,7 +46,7 @@ async fn an_unchanged_object_is_not_sent_again() {
 async fn every_visible_change_changes_the_entity_tag() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
 
     let mut tags = vec![ada.get("/vpcs/1").await.header("etag").to_owned()];
     app.advance(1);
@@ -71,7 +71,7 @@ async fn every_visible_change_changes_the_entity_tag() {
 async fn a_write_with_an_outdated_tag_is_refused_without_effect() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
     let tag = ada.get("/vpcs/1").await.header("etag").to_owned();
     ada.put("/vpcs/1", json!({"label": "changed"})).await;
 
@@ -120,7 +120,7 @@ async fn a_write_with_an_outdated_tag_is_refused_without_effect() {
 async fn checks_run_in_the_documented_order() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
     let bob = app.user("bob").restricted().await;
     let narrow = app.user("eve").scopes("events:read_only").await;
 
@@ -132,9 +132,9 @@ async fn checks_run_in_the_documented_order() {
             .header("content-type", "text/plain");
         call.body("{").await.status.as_u16()
     };
-    assert_eq!(wrong(&app.stranger(), Method::PUT, "/nowhere/1").await, 404);
-    assert_eq!(wrong(&app.stranger(), Method::PATCH, "/vpcs/1").await, 405);
-    assert_eq!(wrong(&app.stranger(), Method::PUT, "/vpcs/1").await, 401);
+    assert_eq!(wrong(&app.anonymous(), Method::PUT, "/nowhere/1").await, 404);
+    assert_eq!(wrong(&app.anonymous(), Method::PATCH, "/vpcs/1").await, 405);
+    assert_eq!(wrong(&app.anonymous(), Method::PUT, "/vpcs/1").await, 401);
     assert_eq!(wrong(&narrow, Method::PUT, "/vpcs/x").await, 401);
     let staff = app.user("staff").staff().await;
     assert_eq!(wrong(&staff, Method::PUT, "/vpcs/x").await, 403);

@@ -14,10 +14,10 @@ use crate::openapi::{DOCUMENT, documented};
 #[tokio::test]
 async fn the_document_is_served_and_the_page_needs_no_external_resources() {
     let app = TestApp::new().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
 
-    assert_eq!(stranger.get("//openapi.json").await.json(), *DOCUMENT);
-    let page = stranger.get("//docs").await;
+    assert_eq!(anonymous.get("//openapi.json").await.json(), *DOCUMENT);
+    let page = anonymous.get("//docs").await;
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
     let html = String::from_utf8(page.body.to_vec()).unwrap();
     for operation in OPERATIONS.iter() {
@@ -32,11 +32,11 @@ async fn the_document_is_served_and_the_page_needs_no_external_resources() {
         "{html}"
     );
     assert_eq!(
-        stranger.get("//docs/style.css").await.header("content-type"),
+        anonymous.get("//docs/style.css").await.header("content-type"),
         "text/css; charset=utf-8"
     );
     assert_eq!(
-        stranger.get("//favicon.ico").await.header("content-type"),
+        anonymous.get("//favicon.ico").await.header("content-type"),
         "image/svg+xml"
     );
 }
@@ -44,19 +44,19 @@ async fn the_document_is_served_and_the_page_needs_no_external_resources() {
 #[tokio::test]
 async fn health_and_readiness_need_no_token() {
     let app = TestApp::new().await;
-    let health = app.stranger().get("//healthz").await;
+    let health = app.anonymous().get("//healthz").await;
     assert_eq!(health.json(), json!({"status": "ok"}));
     let checks = json!({"server": "ok", "database": "ok", "writer": "ok", "flush": "ok", "disk": "ok"});
-    let readiness = app.stranger().get("//readyz").await;
+    let readiness = app.anonymous().get("//readyz").await;
     assert_eq!(readiness.json(), json!({"status": "ok", "checks": checks}));
 }
 
 #[tokio::test]
 async fn the_root_describes_the_server_and_redirects_browsers_to_the_console() {
     let app = TestApp::new().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     for accept in [None, Some("*/*"), Some("application/json")] {
-        let call = stranger
+        let call = anonymous
             .call(Method::GET, "//")
             .header("host", "garth.example:8080");
         let reply = match accept {
@@ -83,7 +83,7 @@ async fn the_root_describes_the_server_and_redirects_browsers_to_the_console() {
         );
     }
     let html = "text/html,application/xhtml+xml,*/*;q=0.8";
-    let home = stranger.call(Method::GET, "//").header("accept", html).await;
+    let home = anonymous.call(Method::GET, "//").header("accept", html).await;
     assert_eq!((home.status.as_u16(), home.header("location")), (303, "/login"));
 }
 

@@ -53,7 +53,7 @@ impl Engine {
             }
             Engine::Postgres => {
                 let template = template();
-                let used = used().lock().expect("no thread panics here").pop();
+                let used = reusable_databases().lock().expect("no thread panics here").pop();
                 let name = used.unwrap_or_else(|| {
                     command("postgres", &format!("CREATE DATABASE {name} TEMPLATE {template}"));
                     name
@@ -128,9 +128,9 @@ impl Drop for Home {
 }
 
 /// Databases of finished tests that were cleaned for reuse: creating one takes ten times as long.
-fn used() -> &'static Mutex<Vec<String>> {
-    static USED: Mutex<Vec<String>> = Mutex::new(Vec::new());
-    &USED
+fn reusable_databases() -> &'static Mutex<Vec<String>> {
+    static REUSABLE: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    &REUSABLE
 }
 
 /// Records the rows of fresh tables.
@@ -224,7 +224,10 @@ fn commands() -> &'static Sender<Command> {
                     }
                     Command::Clean(name) => {
                         runtime.block_on(execute(&name, CLEAN));
-                        used().lock().expect("no thread panics here").push(name);
+                        reusable_databases()
+                            .lock()
+                            .expect("no thread panics here")
+                            .push(name);
                     }
                 }
             }

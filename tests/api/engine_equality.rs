@@ -205,7 +205,7 @@ fn filter_for(path: &str, dice: &mut Dice) -> Value {
     json!({ field: {operator: value}, "+order_by": dice.one_of(fields), "+order": dice.one_of(&["asc", "desc"]) })
 }
 
-async fn speak(user: &User<'_>, line: &Line) -> Reply {
+async fn send_line(user: &User<'_>, line: &Line) -> Reply {
     let mut call = user.call(line.method.clone(), &line.path);
     if let Some(filter) = &line.filter {
         call = call.header("x-filter", &filter.to_string());
@@ -223,8 +223,8 @@ async fn both_engines_give_identical_responses_to_a_long_script() {
         return;
     }
     let seed = std::env::var("GARTH_TEST_SEED").map_or(1, |seed| seed.parse().expect("a number"));
-    let embedded = TestApp::on(Engine::Embedded, |policy, _| policy.quota.vpcs_per_region = 9).await;
-    let postgres = TestApp::on(Engine::Postgres, |policy, _| policy.quota.vpcs_per_region = 9).await;
+    let embedded = TestApp::with_engine(Engine::Embedded, |policy, _| policy.quota.vpcs_per_region = 9).await;
+    let postgres = TestApp::with_engine(Engine::Postgres, |policy, _| policy.quota.vpcs_per_region = 9).await;
     let users = async |app| {
         let app: &TestApp = app;
         let ada = app.user("ada").await;
@@ -237,8 +237,8 @@ async fn both_engines_give_identical_responses_to_a_long_script() {
         let line = next_line(&mut dice);
         embedded.advance(line.pause);
         postgres.advance(line.pause);
-        let ours = speak(&at_embedded[line.who], &line).await;
-        let theirs = speak(&at_postgres[line.who], &line).await;
+        let ours = send_line(&at_embedded[line.who], &line).await;
+        let theirs = send_line(&at_postgres[line.who], &line).await;
         assert_eq!(
             (ours.status, &ours.body, ours.header("etag")),
             (theirs.status, &theirs.body, theirs.header("etag")),

@@ -75,7 +75,7 @@ async fn filters_of_published_clients_work() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for label in ["py-one", "two", "py-three"] {
-        ada.creates_vpc(label, &["10.0.0.0/24", "10.0.1.0/24"]).await;
+        ada.create_vpc(label, &["10.0.0.0/24", "10.0.1.0/24"]).await;
     }
 
     for (path, filter, found) in [
@@ -282,7 +282,7 @@ fn a_filter() -> impl Strategy<Value = Value> {
 }
 
 /// About forty VPCs with similar labels, regions and times, and up to three subnets.
-async fn plenty(app: &TestApp, ada: &User<'_>) {
+async fn create_many_vpcs(app: &TestApp, ada: &User<'_>) {
     for number in 0..40 {
         let (label, region) = (LABELS[number % LABELS.len()], REGIONS[number % REGIONS.len()]);
         let subnet =
@@ -306,7 +306,7 @@ fn random_filters_match_a_reference_implementation() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let app = runtime.block_on(TestApp::new());
     let ada = runtime.block_on(app.user("ada").into_future());
-    runtime.block_on(plenty(&app, &ada));
+    runtime.block_on(create_many_vpcs(&app, &ada));
     let items = runtime.block_on(ada.get("/vpcs?page_size=500")).data();
 
     let found_some = std::cell::Cell::new(0);

@@ -58,10 +58,10 @@ impl TestApp {
 
     /// A server with a changed policy and changed options.
     pub async fn with(change: impl FnOnce(&mut Policy, &mut Options)) -> Self {
-        Self::on(Engine::chosen(), change).await
+        Self::with_engine(Engine::chosen(), change).await
     }
 
-    pub async fn on(engine: Engine, change: impl FnOnce(&mut Policy, &mut Options)) -> Self {
+    pub async fn with_engine(engine: Engine, change: impl FnOnce(&mut Policy, &mut Options)) -> Self {
         let mut options = Options::default();
         let mut context = context();
         change(&mut context.policy, &mut options);
@@ -71,11 +71,11 @@ impl TestApp {
             .write(move |tx| rules::accounts::create(tx, "Example", &email))
             .await;
         let account = account.expect("an account can be created").id;
-        Self::over(store, home, account, options).await
+        Self::with_store(store, home, account, options).await
     }
 
     /// A server on an existing store.
-    pub async fn over(store: Store, home: Home, account: AccountId, options: Options) -> Self {
+    pub async fn with_store(store: Store, home: Home, account: AccountId, options: Options) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let (stop, stopping) = watch::channel(false);
@@ -105,7 +105,7 @@ impl TestApp {
         &self.home.folder
     }
 
-    /// A user of the test's account, unrestricted unless `require_permission` is called.
+    /// A user of the test's account, unrestricted unless `restricted` or `may` is called.
     pub fn user<'a>(&'a self, name: &'a str) -> UserBuilder<'a> {
         UserBuilder {
             app: self,
@@ -128,7 +128,7 @@ impl TestApp {
     }
 
     /// A client without a token.
-    pub fn stranger(&self) -> User<'_> {
+    pub fn anonymous(&self) -> User<'_> {
         User {
             app: self,
             token: None,
@@ -146,11 +146,11 @@ impl TestApp {
 
     pub async fn grant(&self, name: &str, grant: Grant) {
         let name = name.to_owned();
-        let given = self
+        let added = self
             .store
-            .write(move |tx| rules::grants::give(tx, &name, &[grant]))
+            .write(move |tx| rules::grants::add(tx, &name, &[grant]))
             .await;
-        given.expect("the grant can be given");
+        added.expect("the grant can be added");
     }
 
     pub async fn revoke(&self, token: TokenId) {

@@ -9,7 +9,7 @@ async fn pages_cover_a_list_once_and_have_the_totals() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for number in 0..7 {
-        ada.creates_vpc(&format!("vpc-{number}"), &["10.0.0.0/24"]).await;
+        ada.create_vpc(&format!("vpc-{number}"), &["10.0.0.0/24"]).await;
     }
 
     let mut seen = Vec::new();
@@ -40,7 +40,7 @@ async fn a_page_past_the_end_is_empty_and_an_empty_list_has_one_page() {
         ada.get("/vpcs").await.json(),
         json!({"data": [], "page": 1, "pages": 1, "results": 0})
     );
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
     for page in [2, 1_000_000, i64::MAX] {
         let reply = ada.get(&format!("/vpcs?page={page}&page_size=500")).await;
         assert_eq!(
@@ -97,7 +97,7 @@ async fn a_list_of_five_hundred_vpcs_has_all_subnets() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for number in 0..120 {
-        ada.creates_vpc(&format!("vpc-{number}"), &["10.0.0.0/24", "10.0.1.0/24"])
+        ada.create_vpc(&format!("vpc-{number}"), &["10.0.0.0/24", "10.0.1.0/24"])
             .await;
     }
 

@@ -101,8 +101,8 @@ async fn subnets_of_a_wide_vpc_are_paged_and_counted() {
     let app = TestApp::with(|policy, _| policy.quota.subnets_per_vpc = 600).await;
     let ada = app.user("ada").await;
     let (wide, narrow) = (
-        ada.creates_vpc("wide", &[]).await,
-        ada.creates_vpc("narrow", &[]).await,
+        ada.create_vpc("wide", &[]).await,
+        ada.create_vpc("narrow", &[]).await,
     );
     let path = format!("/vpcs/{wide}/subnets");
     let mut ids = Vec::new();
@@ -138,7 +138,7 @@ async fn tickets_are_paged_with_open_ones_first() {
     let sam = app.user("sam").staff().await;
     let mut ids: Vec<i64> = Vec::new();
     for number in 0..320 {
-        ids.push(ada.opens_ticket(&format!("Ticket {number}")).await);
+        ids.push(ada.open_ticket(&format!("Ticket {number}")).await);
     }
     let closed: BTreeSet<i64> = ids.iter().copied().filter(|id| id % 3 == 0).collect();
     let opened_again: BTreeSet<i64> = closed.iter().copied().filter(|id| id % 2 == 0).collect();
@@ -168,11 +168,11 @@ async fn events_are_paged_newest_first_after_old_ones_are_deleted() {
     let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 1000).await;
     let ada = app.user("ada").await;
     for number in 0..90 {
-        ada.creates_vpc(&format!("old-{number}"), &[]).await;
+        ada.create_vpc(&format!("old-{number}"), &[]).await;
     }
     app.advance(60 * 24 * 3600);
     for number in 0..300 {
-        ada.creates_vpc(&format!("new-{number}"), &[]).await;
+        ada.create_vpc(&format!("new-{number}"), &[]).await;
     }
     let all: Vec<i64> = events(&ada).await;
     is_paged(&ada, "/account/events", "{}", &all).await;
@@ -191,7 +191,7 @@ async fn events_since_a_time_are_paged_newest_first_after_the_clock_was_set_back
     for number in 0..80 {
         // The clock is sometimes set back, so that a later event has an earlier time.
         app.advance(if number % 11 == 10 { -45 } else { 7 });
-        ada.creates_vpc(&format!("vpc-{number}"), &["10.0.0.0/24"]).await;
+        ada.create_vpc(&format!("vpc-{number}"), &["10.0.0.0/24"]).await;
     }
     let all = ada.get("/account/events?page_size=500").await.data();
     let mut times: Vec<_> = all

@@ -103,7 +103,7 @@ fn assert_in_place(app: &TestApp, attachments: usize) {
 async fn file_names_cannot_escape_the_storage_or_disguise_themselves() {
     let app = app().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let long = ["a".repeat(10_000), ".txt".to_owned()].concat();
     let longer = ["\u{1f600}".repeat(5_000), ".txt".to_owned()].concat();
     let taken: [(&[u8], &str); 26] = [
@@ -160,7 +160,7 @@ async fn file_names_cannot_escape_the_storage_or_disguise_themselves() {
 async fn malformed_file_names_are_refused() {
     let app = app().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     for (name, code) in [
         (&b"x.png.html"[..], "file file_extension"),
         (b"x.txt.exe", "file file_extension"),
@@ -230,7 +230,7 @@ async fn malformed_file_names_are_refused() {
 async fn content_that_does_not_match_the_extension_is_refused() {
     let app = app().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let html = b"<!DOCTYPE html><script>alert(1)</script>";
     let svg = b"<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>";
     let (elf, zip) = (b"\x7fELF\x02\x01\x01\0", b"PK\x03\x04\x14\0");
@@ -244,7 +244,10 @@ async fn content_that_does_not_match_the_extension_is_refused() {
             assert_eq!(reply.errors(), ["file file_content"], "{name}");
         }
         if extension != "gif" {
-            assert_eq!(ada.attaches(1, &name, gif).await.errors(), ["file file_content"]);
+            assert_eq!(
+                ada.attach_file(1, &name, gif).await.errors(),
+                ["file file_content"]
+            );
         }
         // Almost valid: the signature a byte too late, or incomplete.
         for content in [
@@ -256,7 +259,7 @@ async fn content_that_does_not_match_the_extension_is_refused() {
             b"%PDF",
         ] {
             assert_eq!(
-                ada.attaches(1, &name, content).await.errors(),
+                ada.attach_file(1, &name, content).await.errors(),
                 ["file file_content"],
                 "{name}"
             );
@@ -264,7 +267,7 @@ async fn content_that_does_not_match_the_extension_is_refused() {
     }
     for content in [&elf[..], zip, exe, gif, b"\0", b"words\0"] {
         assert_eq!(
-            ada.attaches(1, "x.txt", content).await.errors(),
+            ada.attach_file(1, "x.txt", content).await.errors(),
             ["file file_content"]
         );
     }
@@ -276,7 +279,7 @@ async fn content_that_does_not_match_the_extension_is_refused() {
 async fn a_polyglot_file_is_served_with_the_type_of_its_extension() {
     let app = app().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let files: [(&str, &[u8], &str); 5] = [
         ("x.gif", b"GIF89a/*<html>*/=1;alert(1)", "image/gif"),
         (
@@ -293,7 +296,7 @@ async fn a_polyglot_file_is_served_with_the_type_of_its_extension() {
         ("x.txt", b"<html><script>alert(1)</script>", "text/plain"),
     ];
     for (at, (name, content, kind)) in files.into_iter().enumerate() {
-        assert_eq!(ada.attaches(1, name, content).await.status, 200, "{name}");
+        assert_eq!(ada.attach_file(1, name, content).await.status, 200, "{name}");
         let file = ada.get(&format!("{FILES}/{}", at + 1)).await;
         assert_eq!(file.header("content-type"), kind);
         assert_eq!(file.header("x-content-type-options"), "nosniff");

@@ -68,7 +68,7 @@ async fn one_of_equal_ranges_is_created() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 0..8 {
-        let vpc = ada.creates_vpc(&format!("vpc-{round}"), &[]).await;
+        let vpc = ada.create_vpc(&format!("vpc-{round}"), &[]).await;
         let replies = run_concurrently(async |number| {
             let body = json!({"label": format!("s-{number}"), "ipv4": "10.0.0.0/24"});
             ada.post(&format!("/vpcs/{vpc}/subnets"), body).await
@@ -83,7 +83,7 @@ async fn created_ranges_do_not_overlap_and_refused_ones_overlap_a_created_one() 
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 0..8usize {
-        let vpc = ada.creates_vpc(&format!("vpc-{round}"), &[]).await;
+        let vpc = ada.create_vpc(&format!("vpc-{round}"), &[]).await;
         let range = |number: usize| {
             let prefix = 17 + (number * 7 + round) % 8;
             let third = ((number * 37 + round * 11) % 256) & (0xff00 >> (prefix - 16));
@@ -140,10 +140,10 @@ async fn concurrent_uploads_do_not_exceed_the_attachment_quota() {
     })
     .await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
 
     let replies =
-        run_concurrently(async |number| ada.attaches(1, &format!("{number}.txt"), "0123456789").await);
+        run_concurrently(async |number| ada.attach_file(1, &format!("{number}.txt"), "0123456789").await);
 
     assert_eq!(successes(&replies, "file quota_exceeded"), 7);
     let usage = ada.get("/account/quotas").await.json()["attachment_bytes"].take();
@@ -270,8 +270,8 @@ async fn a_subnet_can_be_filled_and_no_address_is_assigned_twice() {
     let app =
         TestApp::with(|policy, _| policy.public_ranges = vec![Cidr::parse("198.18.0.0/16").unwrap()]).await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
-    let replies = run_with_clients(256, async |_| ada.creates_instance_on(1).await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let replies = run_with_clients(256, async |_| ada.create_instance_on(1).await);
 
     let won = successes(&replies, "interfaces[0].ipv4.vpc addresses_exhausted");
     assert_eq!(won, 252, "all but the first two and the last two");
@@ -289,7 +289,7 @@ async fn a_subnet_can_be_filled_and_no_address_is_assigned_twice() {
 async fn an_address_belongs_to_one_instance_and_its_configs_share_it() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
     let interface = |address: &str| json!([{"purpose": "vpc", "subnet_id": 1, "ipv4": {"vpc": address}}]);
     let replies = run_concurrently(async |_| {
         let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interface("10.0.0.9")});
@@ -328,12 +328,12 @@ async fn attaching_and_deleting_never_leave_a_dangling_interface() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 1..=8 {
-        let vpc = ada.creates_vpc(&format!("vpc-{round}"), &["10.0.0.0/24"]).await;
+        let vpc = ada.create_vpc(&format!("vpc-{round}"), &["10.0.0.0/24"]).await;
         let subnet = ada.get(&format!("/vpcs/{vpc}/subnets")).await.ids()[0];
         let replies = run_concurrently(async |number| match number % 8 {
             0 => ada.delete(&format!("/vpcs/{vpc}/subnets/{subnet}")).await,
             1 => ada.delete(&format!("/vpcs/{vpc}")).await,
-            _ => ada.creates_instance_on(subnet).await,
+            _ => ada.create_instance_on(subnet).await,
         });
         let codes = tally(
             replies

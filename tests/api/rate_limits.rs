@@ -73,16 +73,16 @@ async fn all_requests_of_a_token_share_a_total_limit() {
 #[tokio::test]
 async fn public_operations_are_counted_by_address_and_health_checks_are_not() {
     let app = TestApp::with(|_, options| options.rate_limits = true).await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
 
     for _ in 0..200 {
-        assert_eq!(stranger.get("/regions").await.status, 200);
+        assert_eq!(anonymous.get("/regions").await.status, 200);
     }
-    assert_eq!(stranger.get("/regions").await.status, 429);
+    assert_eq!(anonymous.get("/regions").await.status, 429);
     for _ in 0..1000 {
-        assert_eq!(stranger.get("//healthz").await.status, 200);
+        assert_eq!(anonymous.get("//healthz").await.status, 200);
     }
-    let refused = stranger.get("/vpcs").await;
+    let refused = anonymous.get("/vpcs").await;
     assert_eq!(refused.status, 401);
     assert!(!refused.headers.contains_key("x-ratelimit-limit"));
 }
@@ -111,7 +111,7 @@ async fn bad_tokens_are_counted_by_address() {
     let guess = async |at: i32| {
         let guessed = app.with_token(&format!("{at:064}"));
         let reply = match at % 3 {
-            0 => app.stranger().get("/vpcs").await,
+            0 => app.anonymous().get("/vpcs").await,
             1 => guessed.get("/profile").await,
             _ => guessed.delete("/desk/canned-replies/1").await,
         };

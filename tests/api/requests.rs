@@ -18,7 +18,7 @@ async fn an_unknown_path_is_not_found_with_or_without_a_token() {
         "//v4",
         "/vpcs/1/subnets/1/x",
     ] {
-        for user in [&ada, &app.stranger()] {
+        for user in [&ada, &app.anonymous()] {
             let reply = user.get(path).await;
             assert_eq!(
                 (reply.status.as_u16(), reply.reason().as_str()),
@@ -42,7 +42,7 @@ async fn an_unsupported_method_gets_the_allowed_methods() {
         ("BREW", "/regions", "GET, HEAD, OPTIONS"),
     ] {
         let method = Method::from_bytes(method.as_bytes()).unwrap();
-        let reply = app.stranger().call(method.clone(), path).await;
+        let reply = app.anonymous().call(method.clone(), path).await;
         assert_eq!(
             (reply.status.as_u16(), reply.header("allow")),
             (405, allow),
@@ -55,7 +55,7 @@ async fn an_unsupported_method_gets_the_allowed_methods() {
 async fn cors_allows_all_origins() {
     let app = TestApp::new().await;
     let preflight = app
-        .stranger()
+        .anonymous()
         .call(Method::OPTIONS, "/vpcs")
         .header("origin", "https://app.example")
         .header("access-control-request-method", "POST")
@@ -66,7 +66,7 @@ async fn cors_allows_all_origins() {
         .await;
     assert_eq!(preflight.status, 200);
     assert_eq!(preflight.header("allow"), "GET, HEAD, POST, OPTIONS");
-    let refused = app.stranger().get("/vpcs").await;
+    let refused = app.anonymous().get("/vpcs").await;
     for reply in [preflight, refused] {
         assert_eq!(reply.header("access-control-allow-origin"), "*");
         assert!(reply.header("access-control-allow-methods").contains("DELETE"));
@@ -82,7 +82,7 @@ async fn cors_allows_all_origins() {
 #[tokio::test]
 async fn preflight_requests_succeed_on_every_path_below_the_version() {
     let app = TestApp::new().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     for path in [
         "/v4/vpcs",
         "/v4beta/vpcs/1",
@@ -93,7 +93,7 @@ async fn preflight_requests_succeed_on_every_path_below_the_version() {
         "/v4",
         "/v4beta/",
     ] {
-        let preflight = stranger
+        let preflight = anonymous
             .call(Method::OPTIONS, path)
             .header("origin", "https://app.example")
             .header("access-control-request-method", "GET")
@@ -105,16 +105,16 @@ async fn preflight_requests_succeed_on_every_path_below_the_version() {
         assert!(allowed.contains("Authorization"), "{path}: {allowed}");
     }
     for path in ["//nothing", "/v4betamax/vpcs"] {
-        assert_eq!(stranger.call(Method::OPTIONS, path).await.status, 404, "{path}");
+        assert_eq!(anonymous.call(Method::OPTIONS, path).await.status, 404, "{path}");
     }
-    assert_eq!(stranger.get("/nothing/here").await.status, 404);
+    assert_eq!(anonymous.get("/nothing/here").await.status, 404);
 }
 
 #[tokio::test]
 async fn head_responds_like_get_without_a_body() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
     let get = ada.get("/vpcs/1").await;
 
     let head = ada.call(Method::HEAD, "/vpcs/1").await;
@@ -141,11 +141,11 @@ async fn every_response_has_the_common_headers() {
             "events:read_only",
         ),
         (
-            app.stranger().post("/vpcs", json!({})).await,
+            app.anonymous().post("/vpcs", json!({})).await,
             "unknown",
             "vpc:read_write",
         ),
-        (app.stranger().get("/nowhere").await, "unknown", "*"),
+        (app.anonymous().get("/nowhere").await, "unknown", "*"),
     ] {
         assert_eq!(reply.header("x-oauth-scopes"), held);
         assert_eq!(reply.header("x-accepted-oauth-scopes"), accepted);
@@ -210,7 +210,7 @@ async fn authorization_accepts_only_bearer_tokens_ignoring_case() {
         (format!("Bearer {}", "x".repeat(10_000)), 401),
     ] {
         let reply = app
-            .stranger()
+            .anonymous()
             .call(Method::GET, "/vpcs")
             .header("authorization", &value)
             .await;
@@ -302,7 +302,7 @@ async fn only_json_is_accepted_but_an_empty_body_may_have_any_type() {
 async fn an_unneeded_body_must_still_be_valid() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
     for (method, path) in [
         (Method::POST, "/account/events/1/seen"),
         (Method::POST, "/account/events/1/read"),
@@ -419,7 +419,7 @@ async fn an_overloaded_server_refuses_new_requests_and_completes_the_others() {
 async fn integers_may_have_a_decimal_point() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
     let body = r#"{"summary": "Help", "description": "Please.", "vpc_id": 1.0}"#;
     let call = ada.call(Method::POST, "/support/tickets");
     let opened = call.header("content-type", "application/json").body(body).await;

@@ -121,7 +121,7 @@ async fn identity_version(app: &TestApp, account: Option<AccountId>) -> i64 {
     read.await.expect("the store responds")
 }
 
-async fn since(app: &TestApp, account: AccountId, revision: i64) -> Option<Vec<Change>> {
+async fn changes_since(app: &TestApp, account: AccountId, revision: i64) -> Option<Vec<Change>> {
     let read = app
         .store
         .read(move |tx| revisions::since(tx, account, revision, 100_000));
@@ -136,7 +136,7 @@ async fn the_change_log_has_the_objects_of_each_commit() {
     let eve = app.user("eve").of(other).await;
     let (before, others) = (revision(&app, app.account).await, revision(&app, other).await);
 
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
     ada.put("/vpcs/1", json!({"label": "edge"})).await;
     assert_eq!(
         ada.post("/vpcs", json!({"label": "edge", "region": "us-east"}))
@@ -146,7 +146,7 @@ async fn the_change_log_has_the_objects_of_each_commit() {
     );
 
     let change = |revision, kind, id| Change { revision, kind, id };
-    let log = since(&app, app.account, before).await;
+    let log = changes_since(&app, app.account, before).await;
     assert_eq!(
         log,
         Some(vec![
@@ -160,7 +160,7 @@ async fn the_change_log_has_the_objects_of_each_commit() {
     );
     assert_eq!(revision(&app, app.account).await, before + 2);
     assert_eq!(revision(&app, other).await, others);
-    eve.opens_ticket("Help").await;
+    eve.open_ticket("Help").await;
     assert_eq!(revision(&app, other).await, others + 1);
     assert_eq!(revision(&app, app.account).await, before + 2);
 }
@@ -170,7 +170,7 @@ async fn the_change_log_has_the_objects_of_each_commit() {
 async fn staff_only_changes_raise_the_staff_revision() {
     let app = TestApp::new().await;
     let (ada, sam) = (app.user("ada").await, app.user("sam").staff().await);
-    let ticket = ada.opens_ticket("Help").await;
+    let ticket = ada.open_ticket("Help").await;
     let (accounts, staff) = (
         revision(&app, app.account).await,
         revision(&app, changes::PROVIDER).await,
@@ -245,7 +245,7 @@ async fn deleting_a_client_invalidates_identities_of_every_account_that_authoriz
         let user = rules::users::load(tx, "eve")?;
         let everything = garth::model::scope::Scopes::Everything;
         let grant = garth::store::oauth_grants::insert(tx, &allowed, user.id, &everything)?;
-        let token = rules::oauth_tokens::make_access(tx, grant, user.id, "Dashboard", &everything)?;
+        let token = rules::oauth_tokens::create_access_token(tx, grant, user.id, "Dashboard", &everything)?;
         Ok::<_, Error>(token.reveal().to_owned())
     });
     let token = token.await.expect("a client can be authorized");
@@ -276,7 +276,7 @@ async fn a_long_change_log_is_trimmed_and_has_its_first_revision() {
             .write(move |tx| garth::store::accounts::set_quota(tx, account, quota));
         write.await.expect("a quota can be set");
     }
-    assert!(since(&app, account, first).await.is_some());
+    assert!(changes_since(&app, account, first).await.is_some());
 
     while app
         .store
@@ -287,10 +287,10 @@ async fn a_long_change_log_is_trimmed_and_has_its_first_revision() {
 
     let now = revision(&app, account).await;
     assert_eq!(now, first + 2100);
-    assert_eq!(since(&app, account, first).await, None);
-    let remaining = since(&app, account, now - 1000)
+    assert_eq!(changes_since(&app, account, first).await, None);
+    let remaining = changes_since(&app, account, now - 1000)
         .await
         .expect("these revisions are stored");
     assert_eq!(remaining.len(), 1000);
-    assert_eq!(since(&app, account, now - 1001).await, None);
+    assert_eq!(changes_since(&app, account, now - 1001).await, None);
 }

@@ -18,13 +18,13 @@ async fn all_a_tenant_sees(ada: &User<'_>, seen: &mut Vec<(String, Vec<u8>, Vec<
         "/account/events?after=0",
     ] {
         let reply = ada.get(path).await;
-        keep(path, reply, seen);
+        record(path, reply, seen);
     }
     let updated = ada.filter("/support/tickets", r#"{"+order_by":"updated"}"#).await;
-    keep("by updated", updated, seen);
+    record("by updated", updated, seen);
 }
 
-fn keep(what: &str, reply: Reply, seen: &mut Vec<(String, Vec<u8>, Vec<String>)>) {
+fn record(what: &str, reply: Reply, seen: &mut Vec<(String, Vec<u8>, Vec<String>)>) {
     seen.push((what.to_owned(), reply.body.to_vec(), headers(&reply.headers)));
 }
 
@@ -35,7 +35,7 @@ fn headers(headers: &HeaderMap) -> Vec<String> {
 }
 
 /// Runs the conversation; returns the responses to the tenant after each step.
-async fn play(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
+async fn run_conversation(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
     let app = TestApp::with(|policy, _| policy.support.reopen_days = Some(7)).await;
     let ada = app.user("ada").await;
     let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);
@@ -50,13 +50,13 @@ async fn play(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
         app.advance(60);
     };
 
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
     let body = json!({"summary": "Cannot reach it", "description": "Since noon.", "vpc_id": 1});
-    keep("open", ada.post("/support/tickets", body).await, &mut seen);
+    record("open", ada.post("/support/tickets", body).await, &mut seen);
     note(&sam, "Another one of these.").await;
-    keep(
+    record(
         "attach",
-        ada.attaches(1, "trace.txt", "10.0.0.1 *").await,
+        ada.attach_file(1, "trace.txt", "10.0.0.1 *").await,
         &mut seen,
     );
     all_a_tenant_sees(&ada, &mut seen).await;
@@ -70,21 +70,21 @@ async fn play(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
     pat.post("/desk/tickets/1/claim", json!({"take_over": true}))
         .await;
     let reply = json!({"description": "Any news?"});
-    keep(
+    record(
         "reply",
         ada.post("/support/tickets/1/replies", reply).await,
         &mut seen,
     );
     note(&pat, "Impatient.").await;
     all_a_tenant_sees(&ada, &mut seen).await;
-    keep(
+    record(
         "close",
         ada.post("/support/tickets/1/close", json!({})).await,
         &mut seen,
     );
     note(&pat, "Good.").await;
     let reply = json!({"description": "One more thing."});
-    keep(
+    record(
         "reopen",
         ada.post("/support/tickets/1/replies", reply).await,
         &mut seen,
@@ -92,7 +92,7 @@ async fn play(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
     note(&sam, "Ah well.").await;
     pat.put("/desk/tickets/1", json!({"closable": false})).await;
     pat.post("/desk/tickets/1/close", json!({})).await;
-    ada.opens_ticket("Something else").await;
+    ada.open_ticket("Something else").await;
     all_a_tenant_sees(&ada, &mut seen).await;
 
     let notes = sam
@@ -106,7 +106,7 @@ async fn play(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>)> {
 
 #[tokio::test]
 async fn notes_do_not_change_responses_to_tenants() {
-    let (with, without) = (play(true).await, play(false).await);
+    let (with, without) = (run_conversation(true).await, run_conversation(false).await);
     assert_eq!(with.len(), without.len());
     for (with, without) in with.iter().zip(&without) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -61,13 +61,13 @@ async fn a_store_of_every_schema_is_upgraded_without_losing_data() {
 
         let after = home.content().await;
         compare(number, &before, &after);
-        is_filled(number, &after);
+        assert_derived_data(number, &after);
         assert_eq!(
             tallies(&after),
             counted(&after),
             "tallies of a store of schema {number}"
         );
-        let app = TestApp::over(store, home, AccountId(1), Options::default()).await;
+        let app = TestApp::with_store(store, home, AccountId(1), Options::default()).await;
         is_served(number, &app).await;
     }
 }
@@ -88,7 +88,7 @@ async fn a_disk_of_an_earlier_build_is_ready_and_fills_its_plan() {
         .open(&Schema::current(), context())
         .expect("the store is upgraded");
 
-    let app = TestApp::over(store, home, AccountId(1), Options::default()).await;
+    let app = TestApp::with_store(store, home, AccountId(1), Options::default()).await;
     let admin = app.with_token(&"a1".repeat(32));
     let disk = json!({
         "id": 7, "status": "ready", "label": "Debian 12 Disk", "created": "2024-05-31T12:00:01",
@@ -178,7 +178,7 @@ fn end_grants_of_staff(content: &mut Content) {
 }
 
 /// The data that migrations derive.
-fn is_filled(number: i64, after: &Content) {
+fn assert_derived_data(number: i64, after: &Content) {
     for user in &after["app_user"] {
         assert_eq!(
             user["password"].is_null(),
@@ -297,7 +297,7 @@ async fn is_served(number: i64, app: &TestApp) {
     if number >= 4 {
         assert_eq!(admin.count("/account/oauth-clients").await, 1);
     }
-    let new = admin.creates_vpc("new", &["10.0.0.0/24"]).await;
+    let new = admin.create_vpc("new", &["10.0.0.0/24"]).await;
     assert_eq!(admin.get("/vpcs").await.ids(), [1, 300, 70000, new.0]);
     assert_eq!(
         admin

@@ -112,7 +112,7 @@ pub async fn stream(
     let subscription = Subscription::new(&app, Topic::Account(caller.account));
     let begin = move |tx: &mut ReadTx, caller: &Caller| match list.after()? {
         Some(after) => Ok(after),
-        None => rules::events::end(tx, caller),
+        None => rules::events::newest_id(tx, caller),
     };
     let last = app.read(caller.clone(), begin).await?;
     let position = Position::after(last);

@@ -1,4 +1,4 @@
-//! Transfer, statistics and backups of an instance, and what could be attached to it.
+//! Transfer, statistics and backups of an instance, and the empty lists of objects that could be attached to it.
 
 use axum::http::StatusCode;
 use axum::response::Response;

@@ -5,15 +5,14 @@ use axum::response::Response;
 use serde::Serialize;
 
 use crate::api::handlers::Wire;
-use crate::model::grant::Granting;
-use crate::model::grant::{Global, Permission};
+use crate::model::grant::{EntityGrant, Global, Permission};
 use crate::rules::grants::Grants;
 use crate::web::answer;
 
 #[derive(Serialize)]
 pub struct GrantsView<'a> {
     global: GlobalsView,
-    linode: Vec<GrantingView<'a>>,
+    linode: Vec<EntityGrantView<'a>>,
     domain: [(); 0],
     nodebalancer: [(); 0],
     image: [(); 0],
@@ -23,7 +22,7 @@ pub struct GrantsView<'a> {
     firewall: [(); 0],
     database: [(); 0],
     lkecluster: [(); 0],
-    vpc: Vec<GrantingView<'a>>,
+    vpc: Vec<EntityGrantView<'a>>,
 }
 
 #[derive(Serialize)]
@@ -47,7 +46,7 @@ struct GlobalsView {
 }
 
 #[derive(Serialize)]
-struct GrantingView<'a> {
+struct EntityGrantView<'a> {
     id: i64,
     label: &'a str,
     permissions: Option<&'static str>,
@@ -56,7 +55,8 @@ struct GrantingView<'a> {
 impl<'a> GrantsView<'a> {
     fn new(grants: &'a Grants) -> Self {
         let holds = |global: Global| grants.globals.contains(&global);
-        let list = |grantings: &'a [Granting]| grantings.iter().map(GrantingView::new).collect();
+        let list =
+            |entity_grants: &'a [EntityGrant]| entity_grants.iter().map(EntityGrantView::new).collect();
         Self {
             global: GlobalsView {
                 account_access: grants.account_access.map(Permission::word),
@@ -105,12 +105,12 @@ impl<'a> GrantsView<'a> {
     }
 }
 
-impl<'a> GrantingView<'a> {
-    fn new(granting: &'a Granting) -> Self {
+impl<'a> EntityGrantView<'a> {
+    fn new(entity_grant: &'a EntityGrant) -> Self {
         Self {
-            id: granting.id,
-            label: &granting.label,
-            permissions: granting.permission.map(Permission::word),
+            id: entity_grant.id,
+            label: &entity_grant.label,
+            permissions: entity_grant.permission.map(Permission::word),
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::rules::oauth::Next;
 use crate::rules::{Error, Result, oauth, oauth_clients, passwords, sessions};
 use crate::web::extract::{At, Link};
 use crate::web::fields::{Fields, FormEncoding};
-use crate::web::hashing::Place;
-use crate::web::login_attempts::{self, Guess, client_address};
+use crate::web::hashing::PermitRequest;
+use crate::web::login_attempts::{self, LoginAttempt, client_address};
 use crate::web::pages::{self, LogInPage, LogInTarget, incomplete};
 use crate::web::{App, cookies, log_in_form};
 
@@ -36,15 +36,15 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
         return Ok(incomplete());
     };
     let page = LogInPage {
-        target: LogInTarget::Program(&wanted),
+        target: LogInTarget::Application(&wanted),
         return_to: &query.encoded,
         csrf_token,
         username,
     };
-    let guess = Guess::new(&headers, address, username, password);
+    let attempt = LoginAttempt::new(&headers, address, username, password);
     // The redirect always leads to the authorization page; its query has the request.
     let next = format!("authorize?{}", query.encoded);
-    log_in_form::log_in(&app, guess, &page, &next).await
+    log_in_form::log_in(&app, attempt, &page, &next).await
 }
 
 /// Ends the browser's session. Tokens of OAuth clients remain; clients revoke them themselves. If the request
@@ -136,9 +136,12 @@ pub async fn set_password(
     let password = fields
         .secret("password")
         .unwrap_or_else(|| Secret::new(String::new()));
-    // A link is equivalent to a password, so it does not count as a guess.
-    let place = Place::address(address, 0);
-    let hash = match app.hash(place, move || passwords::hash(&password)).await? {
+    // A link is equivalent to a password, so this does not count as an attempt to log in.
+    let permit_request = PermitRequest::from_address(address, 0);
+    let hash = match app
+        .hash(permit_request, move || passwords::hash(&password))
+        .await?
+    {
         Ok(hash) => hash,
         Err(Error::Refused(wrong)) => {
             let wrong: Vec<_> = wrong.iter().map(|wrong| wrong.reason.as_str()).collect();

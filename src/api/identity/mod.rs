@@ -46,7 +46,7 @@ pub fn operations() -> Vec<Operation> {
         get(
             "getProfileGrants",
             "/profile/grants",
-            view(rules::grants::own, grants::optional),
+            view(rules::grants::view_own, grants::optional),
         ),
         get(
             "getPreferences",
@@ -167,7 +167,7 @@ pub fn operations() -> Vec<Operation> {
             "getUserGrants",
             USER_GRANTS,
             view_at(
-                |tx, caller: &Caller, name: String| rules::grants::of(tx, caller, &name),
+                |tx, caller: &Caller, name: String| rules::grants::view(tx, caller, &name),
                 grants::optional,
             ),
         )

@@ -42,7 +42,7 @@ pub async fn authorize(State(app): State<App>, parts: Parts) -> Result<Response>
         let parameters = query.parameters.clone();
         next = app
             .store()
-            .write(move |tx| rules::oauth::issue_known(tx, &parameters, hash))
+            .write(move |tx| rules::oauth::issue_with_earlier_consent(tx, &parameters, hash))
             .await?;
     }
     Ok(show(&app, &parts, &query, session.as_ref(), next))
@@ -113,7 +113,7 @@ fn show(
             let notes = LogInNotes::default();
             let mut page = pages::log_in(
                 StatusCode::OK,
-                LogInTarget::Program(&wanted),
+                LogInTarget::Application(&wanted),
                 &query.encoded,
                 &csrf_token.hex(),
                 &notes,

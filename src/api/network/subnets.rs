@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::api::handlers::Wire;
 use crate::model::cidr::Cidr;
 use crate::model::page::Paged;
-use crate::model::subnet::{Subnet, Use};
+use crate::model::subnet::{Subnet, SubnetUse};
 use crate::model::time::Time;
 use crate::model::vpc::Vpc;
 use crate::web::{WireNames, answer};
@@ -64,14 +64,14 @@ struct InterfaceOnSubnetView {
 
 impl ComputeView {
     /// The uses are sorted by instance, so those of one instance are adjacent.
-    fn all(uses: &[Use]) -> Vec<Self> {
-        let interface = |found: &Use| InterfaceOnSubnetView {
+    fn all(uses: &[SubnetUse]) -> Vec<Self> {
+        let interface = |found: &SubnetUse| InterfaceOnSubnetView {
             id: found.interface.0,
             active: found.active,
             config_id: found.config.0,
         };
         let same = uses.chunk_by(|a, b| a.instance == b.instance);
-        let view = |uses: &[Use]| ComputeView {
+        let view = |uses: &[SubnetUse]| ComputeView {
             id: uses[0].instance.0,
             interfaces: uses.iter().map(interface).collect(),
         };

@@ -10,7 +10,7 @@ use crate::console::forms::{self, Card, Field, FormData, FormState};
 use crate::console::layout::redirect_with_notice;
 use crate::console::users::{self, LIST};
 use crate::console::visit::Visit;
-use crate::model::grant::Granting;
+use crate::model::grant::EntityGrant;
 use crate::model::grant::{Global, Permission};
 use crate::model::input::Input;
 use crate::model::user::User;
@@ -46,7 +46,7 @@ pub fn summary(grants: &Grants, user_url: &str) -> Markup {
             .vpcs
             .iter()
             .chain(&grants.linodes)
-            .all(|granting| granting.permission.is_none());
+            .all(|entity_grant| entity_grant.permission.is_none());
     html! {
         @if has_none {
             p .quiet { "No grants yet. " a href=(format!("{user_url}/grants")) { "Add grants" } }
@@ -63,10 +63,10 @@ pub fn summary(grants: &Grants, user_url: &str) -> Markup {
     }
 }
 
-fn granted_list(title: &str, grantings: &[Granting]) -> Markup {
-    let held: Vec<_> = grantings
+fn granted_list(title: &str, entity_grants: &[EntityGrant]) -> Markup {
+    let held: Vec<_> = entity_grants
         .iter()
-        .filter(|granting| granting.permission.is_some())
+        .filter(|entity_grant| entity_grant.permission.is_some())
         .collect();
     html! {
         div {
@@ -74,9 +74,9 @@ fn granted_list(title: &str, grantings: &[Granting]) -> Markup {
             @if held.is_empty() { p .quiet { "None." } } @else {
                 table .list {
                     thead { tr { th scope="col" { "Label" } th scope="col" { "Access" } } }
-                    tbody { @for granting in held { tr {
-                        th scope="row" { (granting.label) " " span .id { (granting.id) } }
-                        td data-label="Access" { (level(granting.permission)) }
+                    tbody { @for entity_grant in held { tr {
+                        th scope="row" { (entity_grant.label) " " span .id { (entity_grant.id) } }
+                        td data-label="Access" { (level(entity_grant.permission)) }
                     } } }
                 }
             }
@@ -107,7 +107,7 @@ async fn load(app: &App, caller: Caller, username: String) -> Result<(User, Gran
     let (user, grants) = app
         .read(caller, move |tx, caller| {
             let user = rules::users::view(tx, caller, &username)?;
-            Ok((user, rules::grants::of(tx, caller, &username)?))
+            Ok((user, rules::grants::view(tx, caller, &username)?))
         })
         .await?;
     Ok((user, grants.ok_or_else(ErrorPage::not_found)?))
@@ -120,10 +120,13 @@ fn form_state(grants: &Grants) -> FormState {
     for global in &grants.globals {
         data.set(&format!("global.{}", global.word()), "true");
     }
-    for (list, grantings) in [("vpc", &grants.vpcs), ("linode", &grants.linodes)] {
-        for (at, granting) in grantings.iter().enumerate() {
-            data.set(&format!("{list}[{at}].id"), granting.id.to_string());
-            data.set(&format!("{list}[{at}].permissions"), word(granting.permission));
+    for (list, entity_grants) in [("vpc", &grants.vpcs), ("linode", &grants.linodes)] {
+        for (at, entity_grant) in entity_grants.iter().enumerate() {
+            data.set(&format!("{list}[{at}].id"), entity_grant.id.to_string());
+            data.set(
+                &format!("{list}[{at}].permissions"),
+                word(entity_grant.permission),
+            );
         }
     }
     FormState::with_errors(data, Vec::new())
@@ -215,19 +218,25 @@ fn render(visit: &Visit, user: &User, grants: &Grants, form_state: &FormState) -
     visit.form_page(form_state, &title, &[ACCOUNT, LIST, (name, &here)], &body)
 }
 
-fn matrix(form_state: &FormState, title: &str, list: &str, grantings: &[Granting], none: &str) -> Markup {
+fn matrix(
+    form_state: &FormState,
+    title: &str,
+    list: &str,
+    entity_grants: &[EntityGrant],
+    none: &str,
+) -> Markup {
     html! {
         fieldset .access {
             legend { (title) }
-            @if grantings.is_empty() { p .quiet { (none) } } @else {
+            @if entity_grants.is_empty() { p .quiet { (none) } } @else {
                 table .matrix {
                     thead { (head("Label")) }
                     tbody {
-                        @for (at, granting) in grantings.iter().enumerate() {
+                        @for (at, entity_grant) in entity_grants.iter().enumerate() {
                             @let field = format!("{list}[{at}].permissions");
                             (row(form_state, &field, html! {
-                                (granting.label) " " span .id { (granting.id) }
-                                input type="hidden" name=(format!("{list}[{at}].id")) value=(granting.id);
+                                (entity_grant.label) " " span .id { (entity_grant.id) }
+                                input type="hidden" name=(format!("{list}[{at}].id")) value=(entity_grant.id);
                             }))
                         }
                     }

@@ -18,8 +18,8 @@ use crate::rules::caller::Caller;
 use crate::rules::error::FieldError;
 use crate::rules::passwords::Change;
 use crate::rules::{self, Error};
-use crate::web::hashing::Place;
-use crate::web::login_throttle::{Known, Source};
+use crate::web::hashing::PermitRequest;
+use crate::web::login_throttle::{KnownClient, Source};
 use crate::web::{App, cookies, login_attempts};
 
 const PROFILE_URL: &str = "/account";
@@ -99,10 +99,13 @@ async fn try_change(app: &App, caller: &Caller, data: &FormData) -> rules::Resul
     }
     let secret = |name: &str| Secret::new(data.text(name).to_owned());
     let (old, new) = (secret(OLD_PASSWORD), secret(NEW_PASSWORD));
-    // Validate the new password first: an invalid one does not count as a guess.
-    let user = Known::User(caller.user());
-    let place = Place::known(user);
-    let new = match app.hash(place, move || rules::passwords::hash(&new)).await? {
+    // Validate the new password first: an invalid one does not count as a failed attempt.
+    let client = KnownClient::User(caller.user());
+    let permit_request = PermitRequest::from_known(client);
+    let new = match app
+        .hash(permit_request, move || rules::passwords::hash(&new))
+        .await?
+    {
         Ok(hash) => hash,
         Err(Error::Refused(wrong)) => {
             let wrong = wrong.into_iter().next().ok_or(Error::NotFound)?;
@@ -110,7 +113,7 @@ async fn try_change(app: &App, caller: &Caller, data: &FormData) -> rules::Resul
         }
         Err(other) => return Err(other),
     };
-    let reservation = match login_attempts::reserve(app, Source::Known(user)) {
+    let reservation = match login_attempts::reserve(app, Source::Known(client)) {
         Ok(reservation) => reservation,
         Err(wait) => {
             let text = format!("Too many failed attempts. Wait {wait} seconds, then try again");
@@ -118,10 +121,10 @@ async fn try_change(app: &App, caller: &Caller, data: &FormData) -> rules::Resul
             return Ok(Change::Refused { wrong, wait });
         }
     };
-    let stored = app.read(caller.clone(), rules::passwords::own).await?;
+    let stored = app.read(caller.clone(), rules::passwords::own_hash).await?;
     let compared = stored.clone();
     let is_correct = app
-        .hash(place, move || {
+        .hash(permit_request, move || {
             rules::passwords::is_correct(&old, compared.as_deref())
         })
         .await?;

@@ -160,7 +160,7 @@ pub async fn view(
     let (user, grants) = app
         .read(caller.clone(), move |tx, caller| {
             let user = rules::users::view(tx, caller, &username)?;
-            let grants = rules::grants::of(tx, caller, user.username.as_str())?;
+            let grants = rules::grants::view(tx, caller, user.username.as_str())?;
             Ok((user, grants))
         })
         .await?;

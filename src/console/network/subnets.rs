@@ -14,7 +14,7 @@ use crate::console::visit::Visit;
 use crate::console::vpcs::{self, active_tag, field_errors, label_field, range_feedback, range_field};
 use crate::model::address_map::{View, bucket_prefix};
 use crate::model::cidr::Cidr;
-use crate::model::grant::{Granted, Permission};
+use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::{InterfaceId, SubnetId, VpcId};
 use crate::model::interface::write_address;
 use crate::model::reason::Code;
@@ -139,7 +139,7 @@ pub async fn view(
             let shown = rules::address_map::view(tx, caller, vpc, id, window)?;
             let usage = addresses::used_in_subnets(tx, std::slice::from_ref(&shown.subnet))?;
             let may_change = caller
-                .require_permission(tx, Granted::Vpc, vpc.0, Permission::ReadWrite)
+                .require_permission(tx, GrantKind::Vpc, vpc.0, Permission::ReadWrite)
                 .is_ok();
             Ok((shown, usage[0], may_change))
         })

@@ -21,7 +21,7 @@ use crate::rules;
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
-use crate::rules::subjects::{Offered, Requester, offered};
+use crate::rules::subjects::{Candidate, Requester, candidates};
 use crate::rules::submission::Submission;
 use crate::store::ReadTx;
 use crate::web::App;
@@ -68,9 +68,9 @@ pub async fn open(State(app): State<App>, visit: Visit, caller: Caller, data: Fo
 }
 
 /// The resources to select from, filtered by these words, and the ID of the caller's newest ticket.
-fn load(tx: &mut ReadTx, caller: &Caller, words: &str) -> rules::Result<(Vec<Offered>, i64)> {
+fn load(tx: &mut ReadTx, caller: &Caller, words: &str) -> rules::Result<(Vec<Candidate>, i64)> {
     let newest = rules::tickets::newest(tx, caller)?;
-    Ok((offered(tx, Requester::Tenant(caller), words)?, newest))
+    Ok((candidates(tx, Requester::Tenant(caller), words)?, newest))
 }
 
 /// The form with the values of the query. The page of a VPC links here with `?vpc_id=5`.
@@ -94,7 +94,7 @@ fn render(
     app: &App,
     visit: &Visit,
     form_state: &FormState,
-    (choices, newest): &(Vec<Offered>, i64),
+    (choices, newest): &(Vec<Candidate>, i64),
     preview: bool,
 ) -> Response {
     let support = &app.store().context().policy.support;
@@ -223,7 +223,7 @@ async fn render_desk_form(
             let (selected, choices) = match account {
                 Some(account) => (
                     rules::accounts::desk_view(tx, account).ok(),
-                    offered(tx, Requester::Staff(account), &words)?,
+                    candidates(tx, Requester::Staff(account), &words)?,
                 ),
                 None => (None, Vec::new()),
             };

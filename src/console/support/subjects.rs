@@ -9,7 +9,7 @@ use crate::model::reason::Code;
 use crate::model::subject::SubjectKind;
 use crate::rules::Error;
 use crate::rules::error::FieldError;
-use crate::rules::subjects::Offered;
+use crate::rules::subjects::Candidate;
 
 /// The resource that was selected in the list, as `vpc_id:5`.
 const ABOUT: &str = "about";
@@ -77,14 +77,14 @@ pub fn from_error(data: FormData, error: Error) -> Result<FormState, Error> {
 }
 
 /// The form fields. `page` is the URL that filters the list with `?find=`.
-pub fn render(form_state: &FormState, offered: &[Offered], page: &str) -> Markup {
+pub fn render(form_state: &FormState, candidates: &[Candidate], page: &str) -> Markup {
     let selected = form_state.data.text(ABOUT);
     let errors = form_state.errors_on(ABOUT);
-    let value = |offered: &Offered| format!("{}:{}", offered.kind.attribute(), offered.id);
+    let value = |candidate: &Candidate| format!("{}:{}", candidate.kind.attribute(), candidate.id);
     let kinds = SubjectKind::WITH_ID
         .iter()
         .rev()
-        .filter(|kind| offered.iter().any(|one| one.kind == **kind));
+        .filter(|kind| candidates.iter().any(|one| one.kind == **kind));
     let by_id = form_state.data.has(KIND) && !form_state.data.text(KIND).is_empty();
     html! {
         div .field .wrong[!errors.is_empty()] {
@@ -94,7 +94,7 @@ pub fn render(form_state: &FormState, offered: &[Offered], page: &str) -> Markup
                     option value="" { "Not specified" }
                     @for kind in kinds {
                         optgroup label=(kind_label(kind.word())) {
-                            @for one in offered.iter().filter(|one| one.kind == *kind) {
+                            @for one in candidates.iter().filter(|one| one.kind == *kind) {
                                 option value=(value(one)) selected[value(one) == selected] { (one.label) " (" (one.id) ")" }
                             }
                         }

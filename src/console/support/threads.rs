@@ -12,9 +12,9 @@ use crate::model::subject::SubjectKind;
 use crate::model::ticket::{Status, Ticket};
 use crate::model::time::Time;
 
-/// The author of a message.
+/// Whether the customer or staff wrote a message, and whether it is a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum MessageKind {
     Customer,
     Staff,
     /// A note that only staff can see.
@@ -24,7 +24,7 @@ pub enum Side {
 /// A message of a ticket.
 pub struct Message<'a> {
     pub by: &'a str,
-    pub side: Side,
+    pub kind: MessageKind,
     pub at: Time,
     pub text: &'a str,
     /// The name of the provider, for replies of its staff.
@@ -32,21 +32,21 @@ pub struct Message<'a> {
 }
 
 pub fn message(message: &Message) -> Markup {
-    let class = match message.side {
-        Side::Customer => "customer",
-        Side::Staff => "staff",
-        Side::Note => "note",
+    let class = match message.kind {
+        MessageKind::Customer => "customer",
+        MessageKind::Staff => "staff",
+        MessageKind::Note => "note",
     };
     html! {
         article .message .(class) {
             header {
                 (avatar(message.by))
                 strong { (message.by) }
-                @match message.side {
-                    Side::Staff if message.by != message.provider => span .tag { (message.provider) },
-                    Side::Staff => span .tag { "Provider" },
-                    Side::Note => span .tag { "Internal note" },
-                    Side::Customer => {},
+                @match message.kind {
+                    MessageKind::Staff if message.by != message.provider => span .tag { (message.provider) },
+                    MessageKind::Staff => span .tag { "Provider" },
+                    MessageKind::Note => span .tag { "Internal note" },
+                    MessageKind::Customer => {},
                 }
                 span .when { (time(message.at)) }
             }

@@ -10,7 +10,7 @@ use crate::console::layout::{
     fragment, no_content, number, pagination, redirect_with_error, redirect_with_notice, size, time,
 };
 use crate::console::query::Query;
-use crate::console::threads::{self, Message, Side};
+use crate::console::threads::{self, Message, MessageKind};
 use crate::console::tickets::{LIST, url};
 use crate::console::visit::Visit;
 use crate::model::attachment::Attachment;
@@ -170,8 +170,8 @@ fn file_errors(error: Error) -> Result<Vec<FieldError>, Error> {
     let on_file = |code, text: String| vec![FieldError::on(FILE_FIELD, Reason::new(code, text))];
     match error {
         Error::Refused(errors) => Ok(errors),
-        Error::Body(BodyFault::FileTooLarge { most }) => {
-            let text = format!("The file is too large. The maximum is {}", size(most));
+        Error::Body(BodyFault::FileTooLarge { max_bytes }) => {
+            let text = format!("The file is too large. The maximum is {}", size(max_bytes));
             Ok(on_file(Code::FileTooLarge, text))
         }
         Error::Files(FilesFault::Scanner(_)) => {
@@ -305,12 +305,18 @@ fn head(visit: &Visit, ticket_page: &TicketPage, support: &Support) -> Markup {
 fn thread(ticket_page: &TicketPage, support: &Support) -> Markup {
     let ticket = &ticket_page.ticket;
     let provider = support.provider.as_str();
-    let side = |staff: bool| if staff { Side::Staff } else { Side::Customer };
+    let kind = |staff: bool| {
+        if staff {
+            MessageKind::Staff
+        } else {
+            MessageKind::Customer
+        }
+    };
     html! {
         div #thread .thread aria-label="Conversation" {
             @if ticket_page.replies.page.number == 1 {
                 (threads::message(&Message {
-                    by: &ticket.opened_by, side: side(ticket.opener.is_none() && ticket.opened_by == provider), at: ticket.opened,
+                    by: &ticket.opened_by, kind: kind(ticket.opener.is_none() && ticket.opened_by == provider), at: ticket.opened,
                     text: ticket.description.as_str(), provider,
                 }))
             } @else {
@@ -318,7 +324,7 @@ fn thread(ticket_page: &TicketPage, support: &Support) -> Markup {
             }
             @for reply in &ticket_page.replies.items {
                 (threads::message(&Message {
-                    by: &reply.created_by, side: side(reply.from_staff), at: reply.created, text: reply.description.as_str(), provider,
+                    by: &reply.created_by, kind: kind(reply.from_staff), at: reply.created, text: reply.description.as_str(), provider,
                 }))
             }
             (pagination(&ticket_page.replies, &url(ticket.id)))

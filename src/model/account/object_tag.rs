@@ -14,8 +14,8 @@ pub struct TagLabel(String);
 
 impl TagLabel {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let good = (3..=50).contains(&raw.chars().count()) && !raw.chars().any(char::is_control);
-        match good {
+        let valid = (3..=50).contains(&raw.chars().count()) && !raw.chars().any(char::is_control);
+        match valid {
             true => Ok(Self(raw.to_owned())),
             false => {
                 let text = "A tag must be 3 to 50 characters";

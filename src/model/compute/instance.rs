@@ -88,10 +88,10 @@ pub struct InstanceLabel(String);
 impl InstanceLabel {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         let mark = |c: char| matches!(c, '-' | '_' | '.');
-        let mut wrong = Reasons::new();
+        let mut reasons = Reasons::new();
         if !(3..=64).contains(&raw.chars().count()) {
             let text = "Label must be between 3 and 64 characters";
-            wrong.push(Reason::new(Code::LabelLength, text));
+            reasons.push(Reason::new(Code::LabelLength, text));
         }
         if !raw.chars().all(|c| c.is_ascii_alphanumeric() || mark(c))
             || raw.starts_with(mark)
@@ -99,16 +99,16 @@ impl InstanceLabel {
         {
             let text = "Must only use ASCII letters, numbers, underscores, dashes and periods, \
                         and begin and end with a letter or number";
-            wrong.push(Reason::new(Code::LabelCharacters, text));
+            reasons.push(Reason::new(Code::LabelCharacters, text));
         }
         if ["--", "__", ".."].iter().any(|two| raw.contains(two)) {
             let text = "Label must not contain two dashes, underscores or periods in a row";
-            wrong.push(Reason::new(Code::LabelDashes, text));
+            reasons.push(Reason::new(Code::LabelDashes, text));
         }
-        if wrong.is_empty() {
+        if reasons.is_empty() {
             Ok(Self(raw.to_owned()))
         } else {
-            Err(wrong)
+            Err(reasons)
         }
     }
 

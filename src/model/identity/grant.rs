@@ -31,16 +31,16 @@ impl Permission {
 
 /// The kinds of objects that grants apply to in Garth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Granted {
+pub enum GrantKind {
     Linode,
     Vpc,
 }
 
-impl Granted {
+impl GrantKind {
     pub const fn word(self) -> &'static str {
         match self {
-            Granted::Linode => "linode",
-            Granted::Vpc => "vpc",
+            GrantKind::Linode => "linode",
+            GrantKind::Vpc => "vpc",
         }
     }
 }
@@ -114,7 +114,7 @@ impl Global {
 
 /// An object of an account with a user's permission on it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Granting {
+pub struct EntityGrant {
     pub id: i64,
     pub label: String,
     pub permission: Option<Permission>,

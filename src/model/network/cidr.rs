@@ -66,20 +66,24 @@ impl Cidr {
     /// Parses the range of a subnet: private, /8 to /29, outside the forbidden ranges.
     pub fn for_subnet(raw: &str, forbidden: &[Cidr]) -> Result<Self, Reasons> {
         let cidr = Self::parse(raw)?;
-        let mut wrong = Reasons::new();
+        let mut reasons = Reasons::new();
         if !PRIVATE.iter().any(|range| range.contains(cidr)) {
             let text = "Must be inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16";
-            wrong.push(Reason::new(Code::CidrNotPrivate, text));
+            reasons.push(Reason::new(Code::CidrNotPrivate, text));
         }
         if !(8..=Self::MAX_SUBNET_PREFIX).contains(&cidr.prefix) {
             let text = "Must have a prefix length from 8 to 29";
-            wrong.push(Reason::new(Code::CidrPrefix, text));
+            reasons.push(Reason::new(Code::CidrPrefix, text));
         }
         for range in forbidden.iter().filter(|range| range.overlaps(cidr)) {
             let text = format!("Must not overlap {range}, which is reserved");
-            wrong.push(Reason::new(Code::CidrForbidden, text));
+            reasons.push(Reason::new(Code::CidrForbidden, text));
         }
-        if wrong.is_empty() { Ok(cidr) } else { Err(wrong) }
+        if reasons.is_empty() {
+            Ok(cidr)
+        } else {
+            Err(reasons)
+        }
     }
 
     pub fn first(self) -> u32 {

@@ -19,7 +19,7 @@ pub struct Ip {
     pub instance_label: String,
     pub region: String,
     /// The address in a VPC that 1:1 NAT translates it to.
-    pub translated: Option<Translated>,
+    pub translated: Option<NatTarget>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,9 +28,9 @@ pub enum IpKind {
     Private,
 }
 
-/// An address in a VPC.
+/// The address in a VPC that a public address is translated to (1:1 NAT).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Translated {
+pub struct NatTarget {
     pub vpc: VpcId,
     pub subnet: SubnetId,
     pub address: u32,

@@ -12,14 +12,14 @@ pub struct Subnet {
     pub label: Label,
     pub ipv4: Cidr,
     /// The interfaces on it, ordered by instance, config and position.
-    pub uses: Vec<Use>,
+    pub uses: Vec<SubnetUse>,
     pub created: Time,
     pub updated: Time,
 }
 
 /// An interface on a subnet, with its instance and config.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Use {
+pub struct SubnetUse {
     pub subnet: SubnetId,
     pub instance: InstanceId,
     pub instance_label: String,

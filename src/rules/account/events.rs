@@ -1,11 +1,11 @@
 //! Events: recording and reading them.
 //!
-//! A change and its event are written in the same transaction, so an event exists exactly if its change does
+//! A change and its event are written in the same transaction, so an event exists if and only if its change does
 //! (interface §6, decision 0008).
 
 use crate::model::entity::Entity;
 use crate::model::event::{Action, Event};
-use crate::model::grant::Granted;
+use crate::model::grant::GrantKind;
 use crate::model::id::{AccountId, EventId, UserId};
 use crate::model::instance::Instance;
 use crate::model::page::Paged;
@@ -96,7 +96,7 @@ pub fn unseen(tx: &mut ReadTx, caller: &Caller, limit: i64) -> Result<i64> {
 }
 
 /// The ID of the newest event, where a stream without a start position begins.
-pub fn end(tx: &mut ReadTx, caller: &Caller) -> Result<EventId> {
+pub fn newest_id(tx: &mut ReadTx, caller: &Caller) -> Result<EventId> {
     Ok(store::events::last_id(tx, caller.account)?)
 }
 
@@ -113,7 +113,7 @@ pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
 }
 
 pub fn record_vpc(tx: &mut WriteTx, caller: &Caller, action: Action, vpc: &Vpc) -> Result<()> {
-    let guard = (Granted::Vpc.word(), vpc.id.0);
+    let guard = (GrantKind::Vpc.word(), vpc.id.0);
     record(tx, caller.author(), action, &Entity::vpc(vpc), None, guard)
 }
 
@@ -124,7 +124,7 @@ pub fn record_subnet(
     subnet: &Subnet,
     vpc: &Vpc,
 ) -> Result<()> {
-    let guard = (Granted::Vpc.word(), vpc.id.0);
+    let guard = (GrantKind::Vpc.word(), vpc.id.0);
     record(
         tx,
         caller.author(),
@@ -142,7 +142,7 @@ pub fn record_instance(
     instance: &Instance,
     secondary: Option<&Entity>,
 ) -> Result<()> {
-    let guard = (Granted::Linode.word(), instance.id.0);
+    let guard = (GrantKind::Linode.word(), instance.id.0);
     record(
         tx,
         caller.author(),
@@ -175,11 +175,11 @@ pub fn record_account(
         guard: ("account", 0),
         progress: FINISHED,
     };
-    Ok(store::events::append_without_id(tx, caller.account, &new)?)
+    Ok(store::events::append_pipelined(tx, caller.account, &new)?)
 }
 
-/// Records the event of work that finished immediately. Clients wait for such an event to be `finished`, unlike
-/// that of a plain change.
+/// Records the event of work that finished immediately. Clients wait until such an event is `finished`; they do
+/// not wait for the event of a plain change.
 pub fn record_work(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -215,7 +215,7 @@ pub fn record_progress(
         author: author.user,
         entity: Some(&Entity::instance(instance)),
         secondary,
-        guard: (Granted::Linode.word(), instance.id.0),
+        guard: (GrantKind::Linode.word(), instance.id.0),
         progress,
     };
     Ok(store::events::append(tx, author.account, &new)?)
@@ -247,7 +247,7 @@ fn record(
         guard,
         progress: FINISHED,
     };
-    Ok(store::events::append_without_id(tx, author.account, &new)?)
+    Ok(store::events::append_pipelined(tx, author.account, &new)?)
 }
 
 fn reader(tx: &ReadTx, caller: &Caller) -> Reader {

@@ -9,7 +9,7 @@ use crate::model::config::{ConfigLabel, Settings};
 use crate::model::disk::{DiskLabel, DiskStatus, Filesystem, NewDisk};
 use crate::model::entity::Entity;
 use crate::model::event::Action;
-use crate::model::grant::{Global, Granted, Permission};
+use crate::model::grant::{Global, GrantKind, Permission};
 use crate::model::id::{ConfigId, InstanceId};
 use crate::model::image::Image;
 use crate::model::instance::{Instance, InstanceLabel, NewInstance};
@@ -54,7 +54,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
     let random = tx.random();
     let id = store::instances::insert(tx, caller.account, &resolved.new, &hex(&random[..20]))?;
     if caller.is_restricted() {
-        store::grants::set(tx, caller.user(), Granted::Linode, id.0, Permission::ReadWrite)?;
+        store::grants::set(tx, caller.user(), GrantKind::Linode, id.0, Permission::ReadWrite)?;
     }
     store::ips::take_first(tx, id, resolved.address)?;
     if resolved.new.label.is_none() {

@@ -1,7 +1,7 @@
 //! Loads instances and configs after checking the caller's permission.
 
 use crate::model::config::Config;
-use crate::model::grant::{Granted, Permission};
+use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::{ConfigId, InstanceId};
 use crate::model::instance::Instance;
 use crate::rules::caller::Caller;
@@ -16,7 +16,7 @@ pub fn instance_for(
     access: Permission,
 ) -> Result<Instance> {
     let instance = instance(tx, caller, id)?;
-    caller.require_permission(tx, Granted::Linode, id.0, access)?;
+    caller.require_permission(tx, GrantKind::Linode, id.0, access)?;
     Ok(instance)
 }
 
@@ -35,7 +35,7 @@ pub fn config_for(
     let instance = instance_for(tx, caller, at.0, Permission::ReadOnly)?;
     let config = config(tx, at.0, at.1)?;
     if access > Permission::ReadOnly {
-        caller.require_permission(tx, Granted::Linode, at.0.0, access)?;
+        caller.require_permission(tx, GrantKind::Linode, at.0.0, access)?;
     }
     Ok((instance, config))
 }

@@ -46,7 +46,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: i64, request: &Request) -> 
 }
 
 /// The applications of a user.
-pub fn of(tx: &mut ReadTx, username: &str) -> Result<Vec<OauthGrant>> {
+pub fn list_of_user(tx: &mut ReadTx, username: &str) -> Result<Vec<OauthGrant>> {
     let user = users::load(tx, username)?;
     applications(tx, user.id)
 }
@@ -58,12 +58,12 @@ pub fn revoke(tx: &mut WriteTx, username: &str, id: i64) -> Result<()> {
     revoke_all_like(tx, &grant)
 }
 
-/// The live authorizations of a user, those of the same client and scopes as one: the first, with the latest
-/// expiry. Each log-in has its own authorization, so that a log-out ends only that one (decision 0018).
+/// The live authorizations of a user. Each log-in has its own authorization, so that a log-out ends only that one
+/// (decision 0018). Those for the same client and scopes are merged: the oldest of them gets their latest expiry.
 fn applications(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>> {
     let mut found: Vec<OauthGrant> = Vec::new();
     for grant in store::oauth_grants::live_of_user(tx, user)? {
-        match found.iter_mut().find(|known| is_same(known, &grant)) {
+        match found.iter_mut().find(|known| is_same_application(known, &grant)) {
             Some(known) => known.expiry = known.expiry.max(grant.expiry),
             None => found.push(grant),
         }
@@ -71,13 +71,13 @@ fn applications(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>> {
     Ok(found)
 }
 
-fn is_same(one: &OauthGrant, other: &OauthGrant) -> bool {
+fn is_same_application(one: &OauthGrant, other: &OauthGrant) -> bool {
     one.client == other.client && one.scopes == other.scopes
 }
 
 fn revoke_all_like(tx: &mut WriteTx, grant: &OauthGrant) -> Result<()> {
     let all = store::oauth_grants::live_of_user(tx, grant.user)?;
-    for same in all.iter().filter(|other| is_same(grant, other)) {
+    for same in all.iter().filter(|other| is_same_application(grant, other)) {
         store::oauth_grants::revoke_with_personal_tokens(tx, same.id)?;
     }
     Ok(())

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
-use crate::model::grant::Granting;
-use crate::model::grant::{Global, Granted, Permission};
+use crate::model::grant::{EntityGrant, Global, GrantKind, Permission};
 use crate::model::id::{InstanceId, VpcId};
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason};
@@ -26,8 +25,8 @@ pub enum Grant {
     Linode(InstanceId, Permission),
 }
 
-/// Gives a user all of these grants, or none of them.
-pub fn give(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> {
+/// Adds all of these grants to a user, or none of them.
+pub fn add(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> {
     let user = users::load(tx, username)?;
     let Some(account) = user.account else {
         return Err(invalid_grant("user", "Staff users cannot have grants"));
@@ -39,7 +38,7 @@ pub fn give(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> 
             Grant::Vpc(vpc, permission) => {
                 let found = store::vpcs::find(tx, account, vpc)?.is_some();
                 require(found, "vpc", format!("The user's account has no VPC {vpc}"))?;
-                store::grants::set(tx, user.id, Granted::Vpc, vpc.0, permission)?;
+                store::grants::set(tx, user.id, GrantKind::Vpc, vpc.0, permission)?;
             }
             Grant::Linode(instance, permission) => {
                 let found = store::instances::find(tx, account, instance)?.is_some();
@@ -48,7 +47,7 @@ pub fn give(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> 
                     "linode",
                     format!("The user's account has no instance {instance}"),
                 )?;
-                store::grants::set(tx, user.id, Granted::Linode, instance.0, permission)?;
+                store::grants::set(tx, user.id, GrantKind::Linode, instance.0, permission)?;
             }
         }
     }
@@ -71,27 +70,31 @@ fn invalid_grant(field: &str, text: impl Into<String>) -> Error {
 pub struct Grants {
     pub account_access: Option<Permission>,
     pub globals: Vec<Global>,
-    pub linodes: Vec<Granting>,
-    pub vpcs: Vec<Granting>,
+    pub linodes: Vec<EntityGrant>,
+    pub vpcs: Vec<EntityGrant>,
 }
 
 /// The caller's grants; `None` for an unrestricted user.
-pub fn own(tx: &mut ReadTx, caller: &Caller) -> Result<Option<Grants>> {
+pub fn view_own(tx: &mut ReadTx, caller: &Caller) -> Result<Option<Grants>> {
     if !caller.is_restricted() {
         return Ok(None);
     }
     let user = store::users::find_by_id(tx, caller.user())?.ok_or(Error::NotFound)?;
-    let mut grants = all(tx, caller, &user)?;
-    grants.linodes.retain(|granting| granting.permission.is_some());
-    grants.vpcs.retain(|granting| granting.permission.is_some());
+    let mut grants = load(tx, caller, &user)?;
+    grants
+        .linodes
+        .retain(|entity_grant| entity_grant.permission.is_some());
+    grants
+        .vpcs
+        .retain(|entity_grant| entity_grant.permission.is_some());
     Ok(Some(grants))
 }
 
 /// The grants of another user, with every object that could be granted.
-pub fn of(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<Option<Grants>> {
+pub fn view(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<Option<Grants>> {
     let user = users::view(tx, caller, username)?;
     match user.restricted {
-        true => all(tx, caller, &user).map(Some),
+        true => load(tx, caller, &user).map(Some),
         false => Ok(None),
     }
 }
@@ -128,7 +131,7 @@ pub fn update(
     request: &Drafted<Change>,
 ) -> Result<Grants> {
     let user = users::view(tx, caller, username)?;
-    let before = all(tx, caller, &user)?;
+    let before = load(tx, caller, &user)?;
     request.unchanged(&before)?;
     let (change, mut form) = request.open()?;
     refuse_absent(&mut form, "linode", &change.linodes, &before.linodes);
@@ -142,7 +145,10 @@ pub fn update(
     if let Some((access, globals)) = &change.globals {
         set_globals(tx, &user, *access, globals)?;
     }
-    for (kind, entries) in [(Granted::Linode, &change.linodes), (Granted::Vpc, &change.vpcs)] {
+    for (kind, entries) in [
+        (GrantKind::Linode, &change.linodes),
+        (GrantKind::Vpc, &change.vpcs),
+    ] {
         for &(id, permission) in entries.iter().flatten() {
             match permission {
                 Some(permission) => store::grants::set(tx, user.id, kind, id, permission)?,
@@ -152,7 +158,7 @@ pub fn update(
     }
     let user = users::view(tx, caller, username)?;
     events::record_account(tx, caller, Action::UserUpdate, Some(&Entity::user(&user)))?;
-    all(tx, caller, &user)
+    load(tx, caller, &user)
 }
 
 fn set_globals(
@@ -173,12 +179,12 @@ fn set_globals(
     Ok(())
 }
 
-fn all(tx: &mut ReadTx, caller: &Caller, user: &User) -> Result<Grants> {
+fn load(tx: &mut ReadTx, caller: &Caller, user: &User) -> Result<Grants> {
     Ok(Grants {
         account_access: user.account_access,
         globals: user.globals.clone(),
-        linodes: store::grants::of_kind(tx, caller.account, user.id, Granted::Linode)?,
-        vpcs: store::grants::of_kind(tx, caller.account, user.id, Granted::Vpc)?,
+        linodes: store::grants::list_by_kind(tx, caller.account, user.id, GrantKind::Linode)?,
+        vpcs: store::grants::list_by_kind(tx, caller.account, user.id, GrantKind::Vpc)?,
     })
 }
 
@@ -232,8 +238,8 @@ fn read_entries(form: &mut Form, kind: &'static str) -> Vec<Option<Entry>> {
 }
 
 /// Reports entries for objects that do not exist.
-fn refuse_absent(form: &mut Form, kind: &str, entries: &[Option<Entry>], present: &[Granting]) {
-    let present: HashSet<_> = present.iter().map(|granting| granting.id).collect();
+fn refuse_absent(form: &mut Form, kind: &str, entries: &[Option<Entry>], present: &[EntityGrant]) {
+    let present: HashSet<_> = present.iter().map(|entity_grant| entity_grant.id).collect();
     for (at, entry) in entries.iter().enumerate() {
         if entry.is_some_and(|(id, _)| !present.contains(&id)) {
             form.refuse_with(|| {

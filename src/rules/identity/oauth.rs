@@ -98,7 +98,7 @@ pub fn next_step(
     request: &AuthorizationRequest,
     session: Option<TokenHash>,
 ) -> Result<Next> {
-    let user = logged_in(tx, session)?;
+    let user = session_user(tx, session)?;
     let authorization = match read(tx, request, user.as_ref())? {
         Ok(authorization) => authorization,
         Err(next) => return Ok(next),
@@ -113,7 +113,7 @@ pub fn next_step(
 }
 
 /// Issues a code or token that the user has authorized before.
-pub fn issue_known(
+pub fn issue_with_earlier_consent(
     tx: &mut WriteTx,
     request: &AuthorizationRequest,
     session: Option<TokenHash>,
@@ -131,7 +131,7 @@ pub fn decide(
     session: Option<TokenHash>,
     allows: bool,
 ) -> Result<Next> {
-    let user = logged_in(tx, session)?;
+    let user = session_user(tx, session)?;
     let authorization = match read(tx, request, user.as_ref())? {
         Ok(authorization) => authorization,
         Err(next) => return Ok(next),
@@ -148,7 +148,7 @@ pub fn decide(
     }))
 }
 
-fn logged_in(tx: &mut ReadTx, session: Option<TokenHash>) -> Result<Option<User>> {
+fn session_user(tx: &mut ReadTx, session: Option<TokenHash>) -> Result<Option<User>> {
     match session {
         Some(session) => sessions::user_of(tx, session),
         None => Ok(None),
@@ -172,7 +172,7 @@ fn issue(tx: &mut WriteTx, authorization: &Authorization, user: &User) -> Result
     store::oauth_grants::replace_idle(tx, grant, &client.id, user.id, scopes)?;
     let redirect = authorization.redirect();
     if authorization.response_type == ResponseType::Token {
-        let access = oauth_tokens::make_access(tx, grant, user.id, client.label.as_str(), scopes)?;
+        let access = oauth_tokens::create_access_token(tx, grant, user.id, client.label.as_str(), scopes)?;
         let written = scopes.to_string();
         return Ok(redirect.with(&[
             ("access_token", access.reveal()),
@@ -228,7 +228,7 @@ fn read(
         state: request.state.as_deref(),
         in_fragment: response_type == ResponseType::Token,
     };
-    match read_rest(request, &client, response_type, tx.policy().oauth) {
+    match validate_parameters(request, &client, response_type, tx.policy().oauth) {
         // A link to this server must not redirect a visitor without a session to a URI that a customer has
         // registered.
         Err(OauthError(_, text)) if client.account.is_some() && user.is_none() => refuse(
@@ -250,7 +250,7 @@ fn read(
 /// An error code of RFC 6749 and its description.
 struct OauthError(&'static str, &'static str);
 
-fn read_rest(
+fn validate_parameters(
     request: &AuthorizationRequest,
     client: &OauthClient,
     response_type: ResponseType,

@@ -23,7 +23,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 /// Creates a client. Only this response shows its secret.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(OauthClient, TokenText)> {
     let new = read(caller, request)?;
-    make(tx, caller, &new)
+    register_own(tx, caller, &new)
 }
 
 /// Creates a client from a form that was rendered when `newest` was the account's newest client.
@@ -38,7 +38,7 @@ pub fn create_once(
     if store::oauth_clients::has_duplicate(tx, caller.account, same, newest)? {
         return Ok(Submission::Duplicate(()));
     }
-    make(tx, caller, &new).map(Submission::Created)
+    register_own(tx, caller, &new).map(Submission::Created)
 }
 
 /// The account's newest client; zero if there is none.
@@ -63,10 +63,10 @@ fn read(caller: &Caller, request: &Request) -> Result<NewClient> {
     })
 }
 
-fn make(tx: &mut WriteTx, caller: &Caller, new: &NewClient) -> Result<(OauthClient, TokenText)> {
-    let made = register(tx, new)?;
+fn register_own(tx: &mut WriteTx, caller: &Caller, new: &NewClient) -> Result<(OauthClient, TokenText)> {
+    let registered = register(tx, new)?;
     events::record_account(tx, caller, Action::OauthClientCreate, None)?;
-    Ok(made)
+    Ok(registered)
 }
 
 /// A client to create.
@@ -106,18 +106,18 @@ pub fn register(tx: &mut WriteTx, new: &NewClient) -> Result<(OauthClient, Token
 }
 
 /// All clients.
-pub fn all(tx: &mut ReadTx) -> Result<Vec<OauthClient>> {
-    Ok(store::oauth_clients::all(tx)?)
+pub fn list_all(tx: &mut ReadTx) -> Result<Vec<OauthClient>> {
+    Ok(store::oauth_clients::list_all(tx)?)
 }
 
 /// Whether an address has the origin of a registered client.
 pub fn has_client_at(tx: &mut ReadTx, address: &str) -> Result<bool> {
     let at = |client: OauthClient| client.is_active() && client.redirect_uri.has_same_origin(address);
-    Ok(store::oauth_clients::all(tx)?.into_iter().any(at))
+    Ok(store::oauth_clients::list_all(tx)?.into_iter().any(at))
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
-    let client = own(tx, caller, id)?;
+    let client = load_own(tx, caller, id)?;
     require_read_access(caller)?;
     Ok(client)
 }
@@ -188,12 +188,12 @@ pub fn renew_secret(tx: &mut WriteTx, id: &str) -> Result<(OauthClient, TokenTex
 
 /// A client can affect every user who authorizes it, so no grant gives access to changing one.
 pub fn load_to_change(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
-    let client = own(tx, caller, id)?;
+    let client = load_own(tx, caller, id)?;
     caller.require_unrestricted()?;
     Ok(client)
 }
 
-fn own(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
+fn load_own(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
     let found = store::oauth_clients::find(tx, id)?;
     let own = |client: &OauthClient| client.account == Some(caller.account);
     found.filter(own).ok_or(Error::NotFound)

@@ -93,7 +93,7 @@ pub fn revoke(tx: &mut WriteTx, request: &RevocationRequest) -> Result<Outcome<(
 }
 
 /// Creates an access token of a grant.
-pub fn make_access(
+pub fn create_access_token(
     tx: &mut WriteTx,
     grant: i64,
     user: UserId,
@@ -160,9 +160,9 @@ fn try_issue(tx: &mut WriteTx, request: &TokenRequest) -> Result<IssuedTokens, F
     match (request.grant_type.as_deref(), &request.code) {
         (Some("authorization_code"), None) => Err(required("code").into()),
         // One published client omits the type.
-        (Some("authorization_code") | None, Some(code)) => with_code(tx, request, &client, code),
+        (Some("authorization_code") | None, Some(code)) => exchange_code(tx, request, &client, code),
         (Some("refresh_token"), _) => match &request.refresh_token {
-            Some(token) => with_refresh(tx, request, &client, token),
+            Some(token) => exchange_refresh_token(tx, request, &client, token),
             None => Err(required("refresh_token").into()),
         },
         (None, None) => Err(required("grant_type").into()),
@@ -174,7 +174,7 @@ fn try_issue(tx: &mut WriteTx, request: &TokenRequest) -> Result<IssuedTokens, F
     }
 }
 
-fn with_code(
+fn exchange_code(
     tx: &mut WriteTx,
     request: &TokenRequest,
     client: &OauthClient,
@@ -186,7 +186,7 @@ fn with_code(
     let code = store::oauth_grants::find_code(tx, hash)?.ok_or(unknown)?;
     let grant = grant_of(tx, code.grant, client)?.ok_or(unknown)?;
     if code.used {
-        // The code is used twice, so one of the two users is an attacker.
+        // The code was used twice, so one of the two clients is an attacker.
         store::oauth_grants::revoke_with_personal_tokens(tx, grant.id)?;
         return Err(invalid("Authorization code already used; its tokens have been revoked").into());
     }
@@ -225,10 +225,10 @@ fn with_code(
         .into());
     }
     store::oauth_grants::use_code(tx, hash)?;
-    make(tx, &grant, grant.scopes.clone())
+    issue_for_grant(tx, &grant, grant.scopes.clone())
 }
 
-fn with_refresh(
+fn exchange_refresh_token(
     tx: &mut WriteTx,
     request: &TokenRequest,
     client: &OauthClient,
@@ -263,11 +263,11 @@ fn with_refresh(
     };
     store::oauth_grants::use_refresh(tx, hash)?;
     store::oauth_grants::revoke_access_tokens(tx, grant.id)?;
-    make(tx, &grant, scopes)
+    issue_for_grant(tx, &grant, scopes)
 }
 
-fn make(tx: &mut WriteTx, grant: &OauthGrant, scopes: Scopes) -> Result<IssuedTokens, Failure> {
-    let access = make_access(tx, grant.id, grant.user, &grant.client_label, &scopes)?;
+fn issue_for_grant(tx: &mut WriteTx, grant: &OauthGrant, scopes: Scopes) -> Result<IssuedTokens, Failure> {
+    let access = create_access_token(tx, grant.id, grant.user, &grant.client_label, &scopes)?;
     let refresh = TokenText::from_bytes(tx.random());
     let expiry = tx.now().plus_seconds(REFRESH_TOKEN_TTL_SECONDS);
     store::oauth_grants::insert_refresh(tx, refresh.hash(), grant.id, expiry)?;

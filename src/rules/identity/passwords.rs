@@ -149,7 +149,7 @@ pub fn set_by_link(tx: &mut WriteTx, link: TokenHash, hash: &str) -> Result<User
 }
 
 /// The caller's own password hash.
-pub fn own(tx: &mut ReadTx, caller: &Caller) -> Result<Option<String>> {
+pub fn own_hash(tx: &mut ReadTx, caller: &Caller) -> Result<Option<String>> {
     Ok(store::logins::find_password(tx, caller.user())?)
 }
 

@@ -2,7 +2,7 @@
 
 mod names;
 
-use crate::model::grant::{Global, Granted, Permission};
+use crate::model::grant::{Global, GrantKind, Permission};
 use crate::model::id::{InstanceId, VpcId};
 use crate::model::user::User;
 use crate::rules::caller::Caller;
@@ -17,7 +17,7 @@ pub fn on_account(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<Na
     let user = load(tx, caller, username)?;
     let mut found: Names = match user.restricted {
         false => names::ADMIN.to_vec(),
-        true => of_grants(&user),
+        true => names_from_grants(&user),
     };
     found.sort_unstable();
     found.dedup();
@@ -34,11 +34,11 @@ pub fn on_entity(
     let (granted, exists) = match kind.as_str() {
         "vpc" => {
             let found = store::vpcs::find_without_subnets(tx, caller.account, VpcId(id))?;
-            (Granted::Vpc, found.is_some())
+            (GrantKind::Vpc, found.is_some())
         }
         "linode" => {
             let found = store::instances::find(tx, caller.account, InstanceId(id))?;
-            (Granted::Linode, found.is_some())
+            (GrantKind::Linode, found.is_some())
         }
         _ => return Ok(Names::new()),
     };
@@ -48,8 +48,8 @@ pub fn on_entity(
         true => store::grants::permission(tx, user.id, granted, id)?,
     };
     let (reads, changes): (&[_], &[_]) = match granted {
-        Granted::Vpc => (&names::VPC_READS, &names::VPC_CHANGES),
-        Granted::Linode => (&names::LINODE_READS, &names::LINODE_CHANGES),
+        GrantKind::Vpc => (&names::VPC_READS, &names::VPC_CHANGES),
+        GrantKind::Linode => (&names::LINODE_READS, &names::LINODE_CHANGES),
     };
     let mut found = match permission {
         None => Names::new(),
@@ -60,7 +60,7 @@ pub fn on_entity(
     Ok(found)
 }
 
-/// A user can view its own permissions, and an unrestricted user those of all users of the account.
+/// Users can view their own permissions, and an unrestricted user those of all users of the account.
 fn load(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<User> {
     match store::users::find_in(tx, caller.account, username)? {
         Some(user) if user.id == caller.user() => Ok(user),
@@ -71,7 +71,7 @@ fn load(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<User> {
     }
 }
 
-fn of_grants(user: &User) -> Names {
+fn names_from_grants(user: &User) -> Names {
     let mut found = names::ANYONE.to_vec();
     if user.account_access.is_some() {
         found.extend(names::ACCOUNT_READS);
@@ -79,11 +79,11 @@ fn of_grants(user: &User) -> Names {
     if user.account_access == Some(Permission::ReadWrite) {
         found.extend(names::ACCOUNT_CHANGES);
     }
-    found.extend(user.globals.iter().flat_map(|global| of_global(*global)));
+    found.extend(user.globals.iter().flat_map(|global| names_of_global(*global)));
     found
 }
 
-fn of_global(global: Global) -> &'static [&'static str] {
+fn names_of_global(global: Global) -> &'static [&'static str] {
     match global {
         Global::AddFirewalls => &["create_firewall"],
         Global::AddImages => &["create_image", "upload_image"],

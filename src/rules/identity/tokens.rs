@@ -65,7 +65,7 @@ pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 /// with the client's authorization.
 pub fn create_own(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(Token, TokenText)> {
     let (new, grant) = read_own(tx, caller, request)?;
-    make_own(tx, caller, &new, grant)
+    insert_own(tx, caller, &new, grant)
 }
 
 /// Creates a token from a form that was rendered when `newest` was the caller's newest token.
@@ -79,7 +79,7 @@ pub fn create_own_once(
     if store::tokens::has_duplicate(tx, &new, newest)? {
         return Ok(Submission::Duplicate(()));
     }
-    make_own(tx, caller, &new, grant).map(Submission::Created)
+    insert_own(tx, caller, &new, grant).map(Submission::Created)
 }
 
 /// The caller's newest token; zero if there is none.
@@ -114,7 +114,7 @@ fn read_own(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<(NewT
     Ok((new, origin.and_then(|origin| origin.grant)))
 }
 
-fn make_own(
+fn insert_own(
     tx: &mut WriteTx,
     caller: &Caller,
     new: &NewToken,

@@ -113,8 +113,8 @@ pub fn require_other_user(caller: &Caller, user: &User) -> Result<()> {
 }
 
 /// All users, for the provider.
-pub fn all(tx: &mut ReadTx) -> Result<Vec<User>> {
-    Ok(store::users::all(tx)?)
+pub fn list_all(tx: &mut ReadTx) -> Result<Vec<User>> {
+    Ok(store::users::list_all(tx)?)
 }
 
 /// Deletes any user, for the provider.

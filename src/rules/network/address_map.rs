@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::model::address_map::{self, Holder, View};
 use crate::model::cidr::Cidr;
-use crate::model::grant::{Granted, Permission};
+use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::{InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::subnet::Subnet;
 use crate::model::ticket::Ticket;
@@ -99,19 +99,19 @@ fn hide_labels(tx: &mut ReadTx, caller: &Caller, holders: &mut [Holder]) -> Resu
 }
 
 /// The instances whose labels a caller can see.
-pub struct Visible(Option<HashSet<i64>>);
+pub struct VisibleInstances(Option<HashSet<i64>>);
 
-impl Visible {
+impl VisibleInstances {
     pub fn has(&self, instance: InstanceId) -> bool {
         self.0.as_ref().is_none_or(|seen| seen.contains(&instance.0))
     }
 }
 
-pub fn visible(tx: &mut ReadTx, caller: &Caller) -> Result<Visible> {
+pub fn visible(tx: &mut ReadTx, caller: &Caller) -> Result<VisibleInstances> {
     if !caller.is_restricted() {
-        return Ok(Visible(None));
+        return Ok(VisibleInstances(None));
     }
-    let all = store::grants::of_kind(tx, caller.account, caller.user(), Granted::Linode)?;
+    let all = store::grants::list_by_kind(tx, caller.account, caller.user(), GrantKind::Linode)?;
     let seen = all.into_iter().filter(|one| one.permission.is_some());
-    Ok(Visible(Some(seen.map(|one| one.id).collect())))
+    Ok(VisibleInstances(Some(seen.map(|one| one.id).collect())))
 }

@@ -5,7 +5,7 @@ mod draft;
 use std::net::Ipv4Addr;
 
 use crate::model::event::Action;
-use crate::model::grant::{Granted, Permission};
+use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::InstanceId;
 use crate::model::instance::Instance;
 use crate::model::ip::{Hostname, Ip, IpKind, PRIVATE_ADDRESSES};
@@ -163,14 +163,14 @@ pub fn free_private(tx: &mut ReadTx) -> Result<Option<u32>> {
 /// The address, if the caller has this permission on its instance.
 fn load_for(tx: &mut ReadTx, caller: &Caller, address: Ipv4Addr, access: Permission) -> Result<Ip> {
     let ip = view(tx, caller, address)?;
-    caller.require_permission(tx, Granted::Linode, ip.instance.0, access)?;
+    caller.require_permission(tx, GrantKind::Linode, ip.instance.0, access)?;
     Ok(ip)
 }
 
 fn of_instance_for_change(tx: &mut ReadTx, caller: &Caller, at: (InstanceId, Ipv4Addr)) -> Result<Ip> {
     // A missing address is not found, even if the caller has read-only access.
     let ip = view_of_instance(tx, caller, at)?;
-    caller.require_permission(tx, Granted::Linode, at.0.0, Permission::ReadWrite)?;
+    caller.require_permission(tx, GrantKind::Linode, at.0.0, Permission::ReadWrite)?;
     Ok(ip)
 }
 

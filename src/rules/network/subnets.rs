@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::model::cidr::Cidr;
 use crate::model::event::Action;
-use crate::model::grant::{Granted, Permission};
+use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::{SubnetId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
 use crate::model::policy::{Policy, Quota};
 use crate::model::reason::{Code, Reason};
-use crate::model::subnet::{NewSubnet, Subnet, SubnetChange, Use};
+use crate::model::subnet::{NewSubnet, Subnet, SubnetChange, SubnetUse};
 use crate::model::vpc::Vpc;
 use crate::rules::caller::Caller;
 use crate::rules::error::{Blocker, Error, FieldError, Result};
@@ -92,14 +92,14 @@ pub fn refuse_if_used(tx: &mut ReadTx, caller: &Caller, subnets: &[Subnet]) -> R
     }
     let mut blockers = Vec::new();
     for (subnet, found) in uses.take(MAX_LISTED_ERRORS) {
-        let seen = caller.require_permission(tx, Granted::Linode, found.instance.0, Permission::ReadOnly);
+        let seen = caller.require_permission(tx, GrantKind::Linode, found.instance.0, Permission::ReadOnly);
         blockers.push(blocker(subnet, found, seen.is_ok()));
     }
     let omitted = count - blockers.len();
     Err(refusal(blockers, omitted))
 }
 
-fn blocker(subnet: &Subnet, found: &Use, seen: bool) -> FieldError {
+fn blocker(subnet: &Subnet, found: &SubnetUse, seen: bool) -> FieldError {
     let label = seen.then(|| found.instance_label.clone());
     let instance = match &label {
         Some(label) => format!("{} ({label})", found.instance),
@@ -139,7 +139,7 @@ fn load_for(
     let vpc = vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = store::subnets::find(tx, vpc.id, id)?.ok_or(Error::NotFound)?;
     if access > Permission::ReadOnly {
-        caller.require_permission(tx, Granted::Vpc, vpc.id.0, access)?;
+        caller.require_permission(tx, GrantKind::Vpc, vpc.id.0, access)?;
     }
     Ok((subnet, vpc))
 }

@@ -3,7 +3,7 @@
 use crate::model::cidr::Cidr;
 use crate::model::entity::Entity;
 use crate::model::event::Action;
-use crate::model::grant::{Global, Granted, Permission};
+use crate::model::grant::{Global, GrantKind, Permission};
 use crate::model::id::VpcId;
 use crate::model::label::Label;
 use crate::model::page::Paged;
@@ -55,7 +55,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
             .push(store::subnets::insert(tx, caller.account, vpc.id, subnet)?);
     }
     if caller.is_restricted() {
-        store::grants::set(tx, caller.user(), Granted::Vpc, vpc.id.0, Permission::ReadWrite)?;
+        store::grants::set(tx, caller.user(), GrantKind::Vpc, vpc.id.0, Permission::ReadWrite)?;
     }
 
     events::record_vpc(tx, caller, Action::VpcCreate, &vpc)?;
@@ -107,14 +107,14 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
 /// The VPC, if the caller has this permission on it.
 pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission) -> Result<Vpc> {
     let vpc = store::vpcs::find(tx, caller.account, id)?.ok_or(Error::NotFound)?;
-    caller.require_permission(tx, Granted::Vpc, id.0, access)?;
+    caller.require_permission(tx, GrantKind::Vpc, id.0, access)?;
     Ok(vpc)
 }
 
 /// The VPC without its subnets.
 pub fn load_without_subnets(tx: &mut ReadTx, caller: &Caller, id: VpcId, access: Permission) -> Result<Vpc> {
     let vpc = store::vpcs::find_without_subnets(tx, caller.account, id)?.ok_or(Error::NotFound)?;
-    caller.require_permission(tx, Granted::Vpc, id.0, access)?;
+    caller.require_permission(tx, GrantKind::Vpc, id.0, access)?;
     Ok(vpc)
 }
 

@@ -24,7 +24,7 @@ use crate::store::{self, ReadTx, WriteTx};
 
 /// The information about an upload before its content arrives.
 #[derive(Clone, Debug)]
-pub struct Announced {
+pub struct UploadInfo {
     pub expected: Option<Expected>,
     /// The multipart boundary.
     pub boundary: Result<String, BodyFault>,
@@ -48,7 +48,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, id: AttachmentId
 }
 
 /// Checks whether a file may be attached, before its content is read; returns the boundary.
-pub fn expect(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, announced: &Announced) -> Result<String> {
+pub fn expect(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, announced: &UploadInfo) -> Result<String> {
     let ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
     unchanged(announced.expected.as_ref(), &ticket)?;
     let boundary = announced.boundary.clone().map_err(Error::Body)?;

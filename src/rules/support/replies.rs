@@ -88,7 +88,7 @@ fn new<'a>(author: &'a TicketAuthor, description: &'a ReplyText) -> NewReply<'a>
     }
 }
 
-/// Adds a reply by either side, if the ticket's state allows it.
+/// Adds a reply of a tenant or of staff, if the ticket's state allows it.
 pub fn add(
     tx: &mut WriteTx,
     ticket: &mut Ticket,

@@ -3,7 +3,7 @@
 use crate::model::attachment::Attachment;
 use crate::model::id::AttachmentId;
 use crate::rules::error::Result;
-use crate::store::scrub::Due;
+use crate::store::scrub::DueBefore;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// The number of attachments that a node claims together.
@@ -17,7 +17,7 @@ const DAY_SECONDS: i64 = 24 * 3600;
 /// Claims attachments to verify, so that each is read once in `days`.
 pub fn claim(tx: &mut WriteTx, days: i64) -> Result<Vec<Attachment>> {
     let now = tx.now();
-    let due = Due {
+    let due = DueBefore {
         // A tenth of the period is left for reading all attachments that are due.
         verified_before: now.plus_seconds(-days * DAY_SECONDS * 9 / 10),
         damaged_before: now.plus_seconds(-RECHECK_SECONDS),

@@ -15,7 +15,7 @@ use crate::rules::{loading, vpcs};
 use crate::store::list::Visibility;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// On whose behalf an object is looked up.
+/// The user for whom an object is looked up.
 #[derive(Clone, Copy)]
 pub enum Requester<'a> {
     Tenant(&'a Caller),
@@ -85,7 +85,7 @@ pub fn read(tx: &mut ReadTx, form: &mut Form, requester: Option<Requester>) -> R
 
 /// A possible subject of a ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offered {
+pub struct Candidate {
     pub kind: SubjectKind,
     pub id: i64,
     pub label: String,
@@ -93,16 +93,16 @@ pub struct Offered {
 
 /// Possible subjects: a few of each kind whose label or ID matches the words. The directory belongs to the
 /// account, so users with access to the account see all of it.
-pub fn offered(tx: &mut ReadTx, requester: Requester, words: &str) -> Result<Vec<Offered>> {
+pub fn candidates(tx: &mut ReadTx, requester: Requester, words: &str) -> Result<Vec<Candidate>> {
     let account = requester.account();
     let (visibility, may_look) = match requester {
         Requester::Tenant(caller) => (caller.visibility(), caller.account_access().is_some()),
         Requester::Staff(_) => (Visibility::All, true),
     };
-    let mut offered = Vec::new();
+    let mut candidates = Vec::new();
     let mut add = |kind, id, label: &str| {
         let label = label.to_owned();
-        offered.push(Offered { kind, id, label });
+        candidates.push(Candidate { kind, id, label });
     };
     let wanted = candidate_list(words, None).read(tx.policy(), &store::vpcs::FIELDS)?;
     for vpc in store::vpcs::list(tx, account, visibility, &wanted)?.items {
@@ -118,7 +118,7 @@ pub fn offered(tx: &mut ReadTx, requester: Requester, words: &str) -> Result<Vec
             add(entry.kind, entry.id, &entry.label);
         }
     }
-    Ok(offered)
+    Ok(candidates)
 }
 
 fn candidate_list(words: &str, account: Option<AccountId>) -> ListRequest {
@@ -150,7 +150,7 @@ fn read_vlan(tx: &ReadTx, form: &mut Form) -> Option<(VlanLabel, RegionId)> {
     }
 }
 
-/// At most one ID, and none together with a VLAN or a managed service.
+/// Refuses more than one ID, and an ID together with a VLAN or a managed service.
 fn refuse_conflicts(form: &mut Form, ids: &[(&str, SubjectKind, i64)], managed_issue: bool) {
     let conflict = |text: String| Reason::new(Code::EntityConflict, text);
     let names: Vec<_> = ids.iter().map(|(field, ..)| *field).collect();

@@ -118,7 +118,7 @@ pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: TicketId, access: Permissi
     }
 }
 
-/// The author of an action on a ticket, on either side.
+/// The author of an action on a ticket: a tenant or staff.
 #[derive(Clone, Debug)]
 pub struct TicketAuthor {
     /// The name that tenants see.

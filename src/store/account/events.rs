@@ -1,6 +1,6 @@
 //! The `event` table.
 //!
-//! `append` and `append_without_id` insert a row in the transaction of the change that it records. `progress` updates
+//! `append` and `append_pipelined` insert a row in the transaction of the change that it records. `progress` updates
 //! the row while the operation runs, and `delete_before` deletes rows past their retention.
 
 use crate::model::change::ChangeKind;
@@ -161,15 +161,15 @@ pub struct Progress {
 pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<EventId, StoreError> {
     let pending = insert(tx, account, new)?;
     let id = tx.receive_one(pending)?;
-    tx.tally(of(account), id, 1);
+    tx.tally(tally_of(account), id, 1);
     tx.changed(account, ChangeKind::Event, id)?;
     Ok(EventId(id))
 }
 
-/// Inserts an event without waiting for its ID.
-pub fn append_without_id(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<(), StoreError> {
+/// Inserts an event with a pipelined query, so that the caller does not wait for its ID.
+pub fn append_pipelined(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<(), StoreError> {
     let pending = insert(tx, account, new)?;
-    tx.count_on_receipt(of(account), (account, ChangeKind::Event), pending)
+    tx.count_on_receipt(tally_of(account), (account, ChangeKind::Event), pending)
 }
 
 fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<PendingQuery<i64>, StoreError> {
@@ -251,13 +251,13 @@ pub fn delete_before(tx: &mut WriteTx, before: Time, limit: i64) -> Result<u64, 
     let rows = deleted.len() as u64;
     for mut row in deleted {
         let (account, id): (AccountId, EventId) = (row.take()?, row.take()?);
-        tx.tally(of(account), id.0, -1);
+        tx.tally(tally_of(account), id.0, -1);
     }
     Ok(rows)
 }
 
 /// The tally of an account's events.
-fn of(account: AccountId) -> Tally {
+fn tally_of(account: AccountId) -> Tally {
     Tally::of("event", account.0)
 }
 
@@ -278,7 +278,7 @@ fn tallied(tx: &mut ReadTx, reader: Reader) -> Result<Option<Tallied>, StoreErro
         }
     }
     let part = Part {
-        tally: of(reader.account),
+        tally: tally_of(reader.account),
         condition: "1 = 1",
         hidden,
     };

@@ -54,7 +54,7 @@ pub fn list(
         key: &["i.id"],
         order: None,
         tallied: match query.filter.shape() {
-            FilterShape::All => Some(Tallied::whole(of(account))),
+            FilterShape::All => Some(Tallied::whole(tally_of(account))),
             _ => None,
         },
     };
@@ -165,7 +165,7 @@ pub fn insert(
             ],
         )?
         .take()?;
-    tx.tally(of(account), id.0, 1);
+    tx.tally(tally_of(account), id.0, 1);
     tags::replace(tx, account, id, (&[], &new.tags))?;
     tx.changed(account, ChangeKind::Instance, id.0)?;
     Ok(id)
@@ -207,12 +207,12 @@ pub fn delete(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
     tags::replace(tx, instance.account, id, (&instance.tags, &[]))?;
     tx.execute("DELETE FROM public_address WHERE instance = $1", args![id])?;
     tx.execute("DELETE FROM instance WHERE id = $1", args![id])?;
-    tx.tally(of(instance.account), id.0, -1);
+    tx.tally(tally_of(instance.account), id.0, -1);
     tx.changed(instance.account, ChangeKind::Instance, id.0)
 }
 
 /// The tally of an account's instances.
-fn of(account: AccountId) -> Tally {
+fn tally_of(account: AccountId) -> Tally {
     Tally::of("instance", account.0)
 }
 

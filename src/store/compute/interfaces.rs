@@ -7,7 +7,7 @@ use crate::model::change::ChangeKind;
 use crate::model::cidr::Cidr;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::interface::{Interface, Purpose, VpcAttachment};
-use crate::model::subnet::Use;
+use crate::model::subnet::SubnetUse;
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::list::id_list;
@@ -56,7 +56,7 @@ pub fn of_instance(
 }
 
 /// All interfaces on these subnets, ordered by subnet, instance, config and position.
-pub fn on_subnets(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<Vec<Use>, StoreError> {
+pub fn on_subnets(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<Vec<SubnetUse>, StoreError> {
     if subnets.is_empty() {
         return Ok(Vec::new());
     }
@@ -71,22 +71,22 @@ pub(in crate::store) fn in_vpcs(
     tx: &mut ReadTx,
     condition: &str,
     args: &[Value],
-) -> Result<Vec<Use>, StoreError> {
+) -> Result<Vec<SubnetUse>, StoreError> {
     uses(tx, &format!("f.vpc {condition}"), args)
 }
 
 /// All interfaces on the subnets of a VPC, in the same order.
-pub fn in_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Use>, StoreError> {
+pub fn in_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<SubnetUse>, StoreError> {
     tx.read(uses_sql!("f.vpc = $1"), args![vpc], read_use)
 }
 
-fn uses(tx: &mut ReadTx, condition: &str, args: &[Value]) -> Result<Vec<Use>, StoreError> {
+fn uses(tx: &mut ReadTx, condition: &str, args: &[Value]) -> Result<Vec<SubnetUse>, StoreError> {
     let sql = format!(uses_sql!("{condition}"), condition = condition);
     tx.read(&sql, args, read_use)
 }
 
-fn read_use(row: &mut Row) -> Result<Use, StoreError> {
-    Ok(Use {
+fn read_use(row: &mut Row) -> Result<SubnetUse, StoreError> {
+    Ok(SubnetUse {
         subnet: row.take()?,
         instance: row.take()?,
         instance_label: row.take()?,

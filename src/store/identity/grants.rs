@@ -1,7 +1,7 @@
 //! The tables `global_grant` and `entity_grant`.
 
 use crate::model::change::ChangeKind;
-use crate::model::grant::{Global, Granted, Granting, Permission};
+use crate::model::grant::{EntityGrant, Global, GrantKind, Permission};
 use crate::model::id::{AccountId, UserId};
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
@@ -24,7 +24,7 @@ pub fn globals(tx: &mut ReadTx, user: UserId) -> Result<Vec<Global>, StoreError>
 pub fn permission(
     tx: &mut ReadTx,
     user: UserId,
-    kind: Granted,
+    kind: GrantKind,
     entity: i64,
 ) -> Result<Option<Permission>, StoreError> {
     let row = tx.find(
@@ -53,7 +53,7 @@ pub fn set_account_access(
 pub fn set(
     tx: &mut WriteTx,
     user: UserId,
-    kind: Granted,
+    kind: GrantKind,
     entity: i64,
     permission: Permission,
 ) -> Result<(), StoreError> {
@@ -67,15 +67,15 @@ pub fn set(
 }
 
 /// All objects of a kind in an account, with the permission of a user on each.
-pub fn of_kind(
+pub fn list_by_kind(
     tx: &mut ReadTx,
     account: AccountId,
     user: UserId,
-    kind: Granted,
-) -> Result<Vec<Granting>, StoreError> {
+    kind: GrantKind,
+) -> Result<Vec<EntityGrant>, StoreError> {
     let table = match kind {
-        Granted::Linode => "instance",
-        Granted::Vpc => "vpc",
+        GrantKind::Linode => "instance",
+        GrantKind::Vpc => "vpc",
     };
     let sql = format!(
         "SELECT e.id, e.label, g.permission FROM {table} e
@@ -83,7 +83,7 @@ pub fn of_kind(
          WHERE e.account = $1 ORDER BY e.id"
     );
     let read = |mut row: Row| {
-        Ok(Granting {
+        Ok(EntityGrant {
             id: row.take()?,
             label: row.take()?,
             permission: row.take()?,
@@ -95,7 +95,7 @@ pub fn of_kind(
         .collect()
 }
 
-pub fn remove(tx: &mut WriteTx, user: UserId, kind: Granted, entity: i64) -> Result<(), StoreError> {
+pub fn remove(tx: &mut WriteTx, user: UserId, kind: GrantKind, entity: i64) -> Result<(), StoreError> {
     let sql = "DELETE FROM entity_grant WHERE app_user = $1 AND kind = $2 AND entity = $3";
     let rows = tx.execute(sql, args![user, kind.word(), entity])?;
     changed(tx, user, rows)

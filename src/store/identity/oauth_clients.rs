@@ -37,7 +37,7 @@ pub fn list(
 }
 
 /// All clients of all accounts and of the provider, in the order of their creation.
-pub fn all(tx: &mut ReadTx) -> Result<Vec<OauthClient>, StoreError> {
+pub fn list_all(tx: &mut ReadTx) -> Result<Vec<OauthClient>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM oauth_client ORDER BY number");
     tx.read(&sql, args![], read)
 }

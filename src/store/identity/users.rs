@@ -45,7 +45,7 @@ pub fn list(tx: &mut ReadTx, account: AccountId, query: &ListQuery) -> Result<Pa
 }
 
 /// All users of all accounts and all staff users, in the order of their creation, without their grants.
-pub fn all(tx: &mut ReadTx) -> Result<Vec<User>, StoreError> {
+pub fn list_all(tx: &mut ReadTx) -> Result<Vec<User>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM app_user ORDER BY id");
     tx.read(&sql, args![], read)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::model::change::ChangeKind;
 use crate::model::id::{AccountId, InstanceId};
-use crate::model::ip::{Hostname, Ip, IpKind, Translated};
+use crate::model::ip::{Hostname, Ip, IpKind, NatTarget};
 use crate::model::page::Paged;
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
@@ -202,10 +202,10 @@ fn add_translations(tx: &mut ReadTx, visibility: Visibility, ips: &mut [Ip]) -> 
             args.len()
         );
     }
-    let mut translated: HashMap<u32, Translated> = HashMap::new();
+    let mut translated: HashMap<u32, NatTarget> = HashMap::new();
     for mut row in tx.all(&format!("{sql} ORDER BY f.id"), &args)? {
         let public = row.take()?;
-        let to = Translated {
+        let to = NatTarget {
             vpc: row.take()?,
             subnet: row.take()?,
             address: row.take()?,

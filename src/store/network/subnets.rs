@@ -7,7 +7,7 @@ use crate::model::cidr::Cidr;
 use crate::model::id::{AccountId, SubnetId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
-use crate::model::subnet::{NewSubnet, Subnet, Use};
+use crate::model::subnet::{NewSubnet, Subnet, SubnetUse};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, Tallied};
@@ -35,7 +35,7 @@ pub fn list(tx: &mut ReadTx, vpc: VpcId, query: &ListQuery) -> Result<Paged<Subn
         key: &["s.id"],
         order: None,
         tallied: match query.filter.shape() {
-            FilterShape::All => Some(Tallied::whole(of(vpc))),
+            FilterShape::All => Some(Tallied::whole(tally_of(vpc))),
             _ => None,
         },
     };
@@ -106,7 +106,7 @@ pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subne
 }
 
 pub fn count(tx: &mut ReadTx, vpc: VpcId) -> Result<i64, StoreError> {
-    tallies::count(tx, &of(vpc))
+    tallies::count(tx, &tally_of(vpc))
 }
 
 pub fn insert(
@@ -125,7 +125,7 @@ pub fn insert(
         )?
         .take()?;
     free_ranges::insert_all(tx, id, new.ipv4)?;
-    tx.tally(of(vpc), id.0, 1);
+    tx.tally(tally_of(vpc), id.0, 1);
     tx.changed(account, ChangeKind::Subnet, id.0)?;
     Ok(Subnet {
         id,
@@ -150,7 +150,7 @@ pub fn update(tx: &mut WriteTx, account: AccountId, subnet: &Subnet) -> Result<(
 pub fn delete(tx: &mut WriteTx, account: AccountId, vpc: VpcId, id: SubnetId) -> Result<(), StoreError> {
     free_ranges::delete_all(tx, id)?;
     tx.execute("DELETE FROM subnet WHERE id = $1", args![id])?;
-    tx.tally(of(vpc), id.0, -1);
+    tx.tally(tally_of(vpc), id.0, -1);
     tx.changed(account, ChangeKind::Subnet, id.0)
 }
 
@@ -165,7 +165,7 @@ pub fn max_per_vpc(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreErro
 
 /// The tally of a VPC's subnets. Its name sorts after all others. Nearly every new VPC inserts a row here, and next to
 /// other tallies these rows would conflict with transactions that have read a neighboring row (SERIALIZABLE).
-fn of(vpc: VpcId) -> Tally {
+fn tally_of(vpc: VpcId) -> Tally {
     Tally::of("vpc_subnet", vpc.0)
 }
 
@@ -183,7 +183,7 @@ fn add_uses(tx: &mut ReadTx, subnets: &mut [Subnet]) -> Result<(), StoreError> {
 }
 
 /// Adds the interfaces to their subnets.
-fn add_to_subnets(subnets: &mut [Subnet], uses: Vec<Use>) {
+fn add_to_subnets(subnets: &mut [Subnet], uses: Vec<SubnetUse>) {
     if uses.is_empty() {
         return;
     }

@@ -10,7 +10,7 @@ use crate::store::value::args;
 
 /// Selects the attachments to verify again.
 #[derive(Clone, Copy, Debug)]
-pub struct Due {
+pub struct DueBefore {
     /// Attachments that were last verified before this time are due.
     pub verified_before: Time,
     /// Damaged attachments that were last verified before this time are due.
@@ -19,7 +19,7 @@ pub struct Due {
 }
 
 /// The attachments that are due and not leased, least recently verified first.
-pub fn due(tx: &mut ReadTx, due: Due) -> Result<Vec<Attachment>, StoreError> {
+pub fn due(tx: &mut ReadTx, due: DueBefore) -> Result<Vec<Attachment>, StoreError> {
     let now = tx.now();
     let sql = format!(
         "SELECT {COLUMNS} FROM attachment JOIN attachment_check ON attachment_check.attachment = attachment.id

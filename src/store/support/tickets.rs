@@ -161,7 +161,7 @@ pub fn insert(tx: &mut WriteTx, new: &NewTicket) -> Result<TicketId, StoreError>
             ],
         )?
         .take()?;
-    tx.tally(of(new.account, Status::New), id.0, 1);
+    tx.tally(tally_of(new.account, Status::New), id.0, 1);
     tx.changed(new.account, ChangeKind::Ticket, id.0)?;
     search::add(tx, id, &[new.summary.as_str(), new.description.as_str()])?;
     Ok(id)
@@ -169,8 +169,8 @@ pub fn insert(tx: &mut WriteTx, new: &NewTicket) -> Result<TicketId, StoreError>
 
 /// Updates the columns of a ticket that can change. `before` is its previous status.
 pub fn update(tx: &mut WriteTx, ticket: &Ticket, before: Status) -> Result<(), StoreError> {
-    tx.tally(of(ticket.account, before), ticket.id.0, -1);
-    tx.tally(of(ticket.account, ticket.status), ticket.id.0, 1);
+    tx.tally(tally_of(ticket.account, before), ticket.id.0, -1);
+    tx.tally(tally_of(ticket.account, ticket.status), ticket.id.0, 1);
     tx.execute(
         "UPDATE ticket SET status = $2, is_closed = $3, closable = $4, closed = $5, updated = $6, updated_by = $7
          WHERE id = $1",
@@ -188,7 +188,7 @@ pub fn update(tx: &mut WriteTx, ticket: &Ticket, before: Status) -> Result<(), S
 }
 
 /// The tally of the open or of the closed tickets, by status.
-fn of(account: AccountId, status: Status) -> Tally {
+fn tally_of(account: AccountId, status: Status) -> Tally {
     match status {
         Status::New | Status::Open => Tally::of("ticket:open", account.0),
         Status::Closed => Tally::of("ticket:closed", account.0),
@@ -197,7 +197,7 @@ fn of(account: AccountId, status: Status) -> Tally {
 
 fn tallied(account: AccountId, query: &ListQuery) -> Option<Tallied> {
     let part = |status, condition| Part {
-        tally: of(account, status),
+        tally: tally_of(account, status),
         condition,
         hidden: 0,
     };

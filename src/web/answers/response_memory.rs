@@ -77,7 +77,7 @@ impl ResponseMemory {
     }
 
     /// Charges a client for a response. `Err` is the number of bytes that do not fit.
-    pub fn reserve(&self, client: IpAddr, response: &Response) -> Result<Charge, usize> {
+    pub fn reserve(&self, client: IpAddr, response: &Response) -> Result<MemoryReservation, usize> {
         let bytes = size_of(response);
         let mut used = self.used();
         if bytes > 0 && !used.fits(client, bytes, self.0.max) {
@@ -87,7 +87,7 @@ impl ResponseMemory {
     }
 
     /// Charges a client even if the response does not fit: it reports a change that is already committed.
-    pub fn reserve_unconditionally(&self, client: IpAddr, response: &Response) -> Charge {
+    pub fn reserve_unconditionally(&self, client: IpAddr, response: &Response) -> MemoryReservation {
         self.charge(&mut self.used(), client, size_of(response))
     }
 
@@ -107,7 +107,7 @@ impl ResponseMemory {
         tokio::time::timeout(MAX_WAIT, room).await.is_ok()
     }
 
-    fn charge(&self, used: &mut Used, client: IpAddr, bytes: usize) -> Charge {
+    fn charge(&self, used: &mut Used, client: IpAddr, bytes: usize) -> MemoryReservation {
         if bytes > 0 {
             used.total += bytes;
             let share = used.by_client.entry(client).or_default();
@@ -115,7 +115,7 @@ impl ResponseMemory {
             share.largest = share.largest.max(bytes);
             metrics::gauge!(GAUGE).set(used.total as f64);
         }
-        Charge {
+        MemoryReservation {
             memory: self.clone(),
             client,
             bytes,
@@ -157,13 +157,13 @@ fn size_of(response: &Response) -> usize {
 }
 
 /// A reservation of bytes, released on drop.
-pub struct Charge {
+pub struct MemoryReservation {
     memory: ResponseMemory,
     client: IpAddr,
     bytes: usize,
 }
 
-impl Charge {
+impl MemoryReservation {
     /// Attaches the charge to the body, so that each piece releases its share once it is sent.
     pub fn attach(mut self, response: Response) -> Response {
         if self.bytes == 0 {
@@ -179,10 +179,10 @@ impl Charge {
         })
     }
 
-    fn split(&mut self, bytes: usize) -> Charge {
+    fn split(&mut self, bytes: usize) -> MemoryReservation {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
-        Charge {
+        MemoryReservation {
             memory: self.memory.clone(),
             client: self.client,
             bytes,
@@ -190,7 +190,7 @@ impl Charge {
     }
 }
 
-impl Drop for Charge {
+impl Drop for MemoryReservation {
     fn drop(&mut self) {
         if self.bytes > 0 {
             self.memory.release(self.client, self.bytes);
@@ -201,7 +201,7 @@ impl Drop for Charge {
 /// A piece of a body with its charge. Hyper drops it after sending it.
 struct ChargedBytes {
     bytes: Bytes,
-    _charge: Charge,
+    _charge: MemoryReservation,
 }
 
 impl AsRef<[u8]> for ChargedBytes {

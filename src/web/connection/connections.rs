@@ -34,7 +34,7 @@ impl Default for MaxConnections {
 }
 
 impl MaxConnections {
-    /// Lowers the limits to what the limit of open files of the process allows.
+    /// Lowers the limits to fit the open file limit of the process.
     pub fn within(self, open_files: u64) -> Self {
         let room = open_files
             .saturating_sub(RESERVED_FILE_DESCRIPTORS + MAX_HEALTH_CONNECTIONS as u64)
@@ -87,7 +87,7 @@ struct Count {
 }
 
 impl Count {
-    fn of(&mut self, admission: Admission) -> &mut usize {
+    fn of_mut(&mut self, admission: Admission) -> &mut usize {
         match admission {
             Admission::All => &mut self.ordinary,
             Admission::HealthOnly(_) => &mut self.health_only,
@@ -112,10 +112,10 @@ impl Connections {
     pub fn admit(&self, address: IpAddr, is_proxy: bool) -> Result<(Admission, ConnectionGuard), Limit> {
         let address = client_network(address);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let from_here = open.by_address.get(&address).copied().unwrap_or_default();
-        let admission = self.admission(open.all, from_here, is_proxy)?;
-        *open.all.of(admission) += 1;
-        *open.by_address.entry(address).or_default().of(admission) += 1;
+        let from_address = open.by_address.get(&address).copied().unwrap_or_default();
+        let admission = self.admission(open.all, from_address, is_proxy)?;
+        *open.all.of_mut(admission) += 1;
+        *open.by_address.entry(address).or_default().of_mut(admission) += 1;
         metrics::gauge!("garth_connections").set(open.all.total() as f64);
         let counted = ConnectionGuard {
             address,
@@ -125,14 +125,14 @@ impl Connections {
         Ok((admission, counted))
     }
 
-    fn admission(&self, all: Count, from_here: Count, is_proxy: bool) -> Result<Admission, Limit> {
+    fn admission(&self, all: Count, from_address: Count, is_proxy: bool) -> Result<Admission, Limit> {
         let limit = match () {
-            () if from_here.ordinary >= self.max.per_address && !is_proxy => Limit::PerAddress,
+            () if from_address.ordinary >= self.max.per_address && !is_proxy => Limit::PerAddress,
             () if all.ordinary >= self.max.total => Limit::Total,
             () => return Ok(Admission::All),
         };
         let has_place = all.health_only < MAX_HEALTH_CONNECTIONS
-            && (from_here.health_only < MAX_HEALTH_CONNECTIONS_PER_ADDRESS || is_proxy);
+            && (from_address.health_only < MAX_HEALTH_CONNECTIONS_PER_ADDRESS || is_proxy);
         match has_place {
             true => Ok(Admission::HealthOnly(limit)),
             false => Err(limit),
@@ -150,10 +150,10 @@ pub struct ConnectionGuard {
 impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        *open.all.of(self.admission) -= 1;
+        *open.all.of_mut(self.admission) -= 1;
         metrics::gauge!("garth_connections").set(open.all.total() as f64);
         if let Some(count) = open.by_address.get_mut(&self.address) {
-            *count.of(self.admission) -= 1;
+            *count.of_mut(self.admission) -= 1;
             if count.total() == 0 {
                 open.by_address.remove(&self.address);
             }

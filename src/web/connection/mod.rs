@@ -4,7 +4,7 @@ pub mod connections;
 pub mod head_lines;
 pub mod refusals;
 pub mod sending;
+pub mod timed_connection;
 pub mod tls;
 pub mod unread;
-pub mod wire;
 pub mod write_stall;

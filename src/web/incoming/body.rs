@@ -45,7 +45,9 @@ pub async fn bytes(headers: &HeaderMap, body: Body, timeout: Duration) -> Result
 }
 
 async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault> {
-    let too_large = BodyFault::TooLarge { most: MAX_BODY_BYTES };
+    let too_large = BodyFault::TooLarge {
+        max_bytes: MAX_BODY_BYTES,
+    };
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse().ok());

@@ -17,7 +17,7 @@ use crate::files::{FilesError, Spooled};
 use crate::model::attachment::FileName;
 use crate::model::id::TicketId;
 use crate::model::reason::{Code, Reason, Reasons};
-use crate::rules::attachments::{self, Announced};
+use crate::rules::attachments::{self, UploadInfo};
 use crate::rules::caller::Caller;
 use crate::rules::error::{BodyFault, Error, FieldError, FilesFault, Result};
 use crate::store::StoreError;
@@ -47,10 +47,10 @@ struct Received {
 pub async fn receive_attachment(app: App, caller: Caller, ticket: TicketId, request: Request) -> Result<()> {
     let (head, body) = request.into_parts();
     let upload_info = upload_info(&head.headers);
-    let asked = upload_info.clone();
+    let info = upload_info.clone();
     let expected = app
         .read(caller.clone(), move |tx, caller| {
-            attachments::expect(tx, caller, ticket, &asked)
+            attachments::expect(tx, caller, ticket, &info)
         })
         .await;
     let boundary = match expected {
@@ -74,7 +74,7 @@ pub async fn receive_attachment(app: App, caller: Caller, ticket: TicketId, requ
 }
 
 /// The information in the request headers about the upload.
-fn upload_info(headers: &HeaderMap) -> Announced {
+fn upload_info(headers: &HeaderMap) -> UploadInfo {
     let sent = headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok());
@@ -86,7 +86,7 @@ fn upload_info(headers: &HeaderMap) -> Announced {
         };
         BodyFault::NotMultipart { sent }
     });
-    Announced {
+    UploadInfo {
         expected: expected(headers),
         boundary,
     }
@@ -105,7 +105,7 @@ async fn discard_body(app: &App, headers: &HeaderMap, body: Body) {
 /// Reads the one file of a form. All errors are reported together.
 async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> Result<Received> {
     let max_bytes = app.store().context().policy.support.attachment_max_bytes;
-    let too_large = || Error::Body(BodyFault::FileTooLarge { most: max_bytes });
+    let too_large = || Error::Body(BodyFault::FileTooLarge { max_bytes });
     let all = max_bytes as u64 + MAX_OTHER_BYTES;
     let max_discarded = if expects_continue(headers) {
         0
@@ -134,9 +134,9 @@ async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> 
         Ok(read) => read.map_err(|failure| match failure.into_error() {
             // The limit covers the file and the rest of the form; this distinguishes them.
             Error::Body(BodyFault::TooLarge { .. }) if form.too_large => too_large(),
-            Error::Body(BodyFault::TooLarge { .. }) => {
-                Error::Body(BodyFault::TooLarge { most: all as usize })
-            }
+            Error::Body(BodyFault::TooLarge { .. }) => Error::Body(BodyFault::TooLarge {
+                max_bytes: all as usize,
+            }),
             other => other,
         })?,
         Err(_) => return Err(Error::Body(BodyFault::TooSlow)),
@@ -267,7 +267,7 @@ impl ReadFailure {
             _ => None,
         };
         let why = match failure {
-            Some(BodyFailure::TooMuch) => return Error::Body(BodyFault::TooLarge { most: 0 }),
+            Some(BodyFailure::TooMuch) => return Error::Body(BodyFault::TooLarge { max_bytes: 0 }),
             Some(BodyFailure::TooSlow) => return Error::Body(BodyFault::TooSlow),
             Some(failure @ (BodyFailure::Disconnected | BodyFailure::HeadTooLong)) => failure.to_string(),
             None => cause.to_string(),

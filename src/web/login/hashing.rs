@@ -1,8 +1,8 @@
 //! The queue for password hashing, which uses much memory and a full core.
 //!
-//! Known devices have priority, then the addresses with the fewest failures, so that an attack mainly delays itself. When
-//! the queue is full, the job with the lowest priority is rejected with 503. Every second permit goes to an unknown device
-//! if one waits, so that known devices cannot starve the others.
+//! Known clients have priority, then the addresses with the fewest failures, so that an attack mainly delays itself. When
+//! the queue is full, the request with the lowest priority is rejected with 503. Every second permit goes to an unknown
+//! client if one waits, so that known clients cannot starve the others.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -10,41 +10,40 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::web::login_throttle::Known;
+use crate::web::login_throttle::KnownClient;
 
 /// The number of passwords that are hashed in parallel.
-const MAX_RUNNING: usize = 2;
+const MAX_PERMITS: usize = 2;
 const MAX_WAITING: usize = 256;
-/// The number of places in the queue per holder.
-const MAX_WAITING_PER_HOLDER: usize = 4;
+const MAX_WAITING_PER_CLIENT: usize = 4;
 
-/// The origin of a job in the queue.
+/// The client that a request for a permit is counted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holder {
-    Known(Known),
+pub enum Client {
+    Known(KnownClient),
     Address(IpAddr),
 }
 
-/// The place in the queue that a job requests.
+/// A request to hash one password.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
-    pub holder: Holder,
-    /// Lower values go first; equal ones in the order of their arrival.
+pub struct PermitRequest {
+    pub client: Client,
+    /// Lower ranks go first, and equal ranks in the order of their arrival. Known clients have rank 0.
     pub rank: u32,
 }
 
-impl Place {
-    pub fn known(known: Known) -> Self {
+impl PermitRequest {
+    pub fn from_known(client: KnownClient) -> Self {
         Self {
-            holder: Holder::Known(known),
+            client: Client::Known(client),
             rank: 0,
         }
     }
 
-    /// The place of an address with this number of failures.
-    pub fn address(address: IpAddr, failures: u32) -> Self {
+    /// A request from an address with this number of failures.
+    pub fn from_address(address: IpAddr, failures: u32) -> Self {
         Self {
-            holder: Holder::Address(address),
+            client: Client::Address(address),
             rank: failures.saturating_add(1),
         }
     }
@@ -53,74 +52,80 @@ impl Place {
 #[derive(Clone, Default)]
 pub struct HashingQueue(Arc<Mutex<State>>);
 
+/// The rank of a waiting request, and the number of its arrival.
+type QueueKey = (u32, u64);
+
 #[derive(Default)]
 struct State {
-    running: usize,
-    waiting: BTreeMap<(u32, u64), Waiting>,
-    next: u64,
-    /// Whether the last job to start was that of a known device.
-    known_before: bool,
+    permits_in_use: usize,
+    waiting: BTreeMap<QueueKey, Waiting>,
+    last_arrival: u64,
+    /// Whether a known client received the last permit that went to a waiting request.
+    known_was_last: bool,
 }
 
 impl State {
     fn pop(&mut self) -> Option<Waiting> {
         let first = *self.waiting.first_key_value()?.0;
-        let other = || self.waiting.range((1, 0)..).next().map(|(key, _)| *key);
-        let key = match first.0 == 0 && self.known_before {
-            true => other().unwrap_or(first),
+        let first_unknown = || self.waiting.range((1, 0)..).next().map(|(key, _)| *key);
+        let key = match first.0 == 0 && self.known_was_last {
+            true => first_unknown().unwrap_or(first),
             false => first,
         };
-        self.known_before = key.0 == 0;
+        self.known_was_last = key.0 == 0;
         self.waiting.remove(&key)
     }
 }
 
 struct Waiting {
-    holder: Holder,
-    start: oneshot::Sender<Permit>,
+    client: Client,
+    permit: oneshot::Sender<Permit>,
 }
 
 impl HashingQueue {
-    /// Waits until the job may run; `None` if there is no place in the queue, or no longer one.
-    pub async fn permit(&self, place: Place) -> Option<Permit> {
-        let (key, started) = match self.enter(place)? {
-            Entered::Started(permit) => return Some(permit),
-            Entered::Waiting(key, started) => (key, started),
+    /// Waits for a permit. Returns `None` if the queue is full, or if a request of a higher priority replaces this one.
+    pub async fn permit(&self, request: PermitRequest) -> Option<Permit> {
+        let (key, permit) = match self.admit(request)? {
+            Admission::Immediate(permit) => return Some(permit),
+            Admission::Queued(key, permit) => (key, permit),
         };
-        let _leave = Leave { queue: self, key };
-        started.await.ok()
+        let _dequeue = DequeueOnDrop { queue: self, key };
+        permit.await.ok()
     }
 
-    fn enter(&self, place: Place) -> Option<Entered> {
-        let mut refused = None;
+    fn admit(&self, request: PermitRequest) -> Option<Admission> {
+        let mut replaced = None;
         let mut state = self.lock();
-        if state.running < MAX_RUNNING {
-            state.running += 1;
-            return Some(Entered::Started(Permit(self.clone())));
+        if state.permits_in_use < MAX_PERMITS {
+            state.permits_in_use += 1;
+            return Some(Admission::Immediate(Permit(self.clone())));
         }
-        let own = state
+        let of_client = state
             .waiting
             .values()
-            .filter(|waiting| waiting.holder == place.holder);
-        if own.count() >= MAX_WAITING_PER_HOLDER {
+            .filter(|waiting| waiting.client == request.client);
+        if of_client.count() >= MAX_WAITING_PER_CLIENT {
             return None;
         }
         if state.waiting.len() >= MAX_WAITING {
             let last = state.waiting.last_entry()?;
-            if last.key().0 <= place.rank {
+            if last.key().0 <= request.rank {
                 return None;
             }
-            refused = Some(last.remove());
+            replaced = Some(last.remove());
         }
-        state.next += 1;
-        let key = (place.rank, state.next);
-        let (start, started) = oneshot::channel();
-        let holder = place.holder;
-        state.waiting.insert(key, Waiting { holder, start });
+        state.last_arrival += 1;
+        let key = (request.rank, state.last_arrival);
+        let (sender, receiver) = oneshot::channel();
+        let waiting = Waiting {
+            client: request.client,
+            permit: sender,
+        };
+        state.waiting.insert(key, waiting);
         drop(state);
-        // The refused job wakes up and leaves; it needs the lock for that.
-        drop(refused);
-        Some(Entered::Waiting(key, started))
+        // Dropping its sender wakes the replaced request, which then takes the lock to leave the queue.
+        drop(replaced);
+        Some(Admission::Queued(key, receiver))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -128,25 +133,25 @@ impl HashingQueue {
     }
 }
 
-enum Entered {
-    Started(Permit),
-    Waiting((u32, u64), oneshot::Receiver<Permit>),
+enum Admission {
+    Immediate(Permit),
+    Queued(QueueKey, oneshot::Receiver<Permit>),
 }
 
-/// Gives up a place when its job has started, or its request has ended.
-struct Leave<'a> {
+/// Removes a request from the queue when its client disconnects. Otherwise, it has already left the queue.
+struct DequeueOnDrop<'a> {
     queue: &'a HashingQueue,
-    key: (u32, u64),
+    key: QueueKey,
 }
 
-impl Drop for Leave<'_> {
+impl Drop for DequeueOnDrop<'_> {
     fn drop(&mut self) {
-        let left = self.queue.lock().waiting.remove(&self.key);
-        drop(left);
+        let removed = self.queue.lock().waiting.remove(&self.key);
+        drop(removed);
     }
 }
 
-/// The right to hash one password. When it ends, the next job starts.
+/// The right to hash one password. When it is dropped, the next request gets a permit.
 pub struct Permit(HashingQueue);
 
 impl Drop for Permit {
@@ -155,13 +160,13 @@ impl Drop for Permit {
             let mut state = self.0.lock();
             let next = state.pop();
             if next.is_none() {
-                state.running -= 1;
+                state.permits_in_use -= 1;
             }
             next
         };
         if let Some(next) = next {
-            // If the request has ended, its permit comes back here and is dropped, which starts the next one.
-            drop(next.start.send(Permit(self.0.clone())));
+            // If that request has ended, `send` returns the permit, and dropping it serves the request after that.
+            drop(next.permit.send(Permit(self.0.clone())));
         }
     }
 }
@@ -170,99 +175,106 @@ impl Drop for Permit {
 mod tests {
     use super::*;
 
-    fn from(last: u8, failures: u32) -> Place {
-        Place::address(IpAddr::from([192, 0, 2, last]), failures)
+    fn from(last: u8, failures: u32) -> PermitRequest {
+        PermitRequest::from_address(IpAddr::from([192, 0, 2, last]), failures)
     }
 
-    fn waits(queue: &HashingQueue, place: Place) -> tokio::task::JoinHandle<Option<Permit>> {
+    fn request_permit(
+        queue: &HashingQueue,
+        request: PermitRequest,
+    ) -> tokio::task::JoinHandle<Option<Permit>> {
         let queue = queue.clone();
-        tokio::spawn(async move { queue.permit(place).await })
+        tokio::spawn(async move { queue.permit(request).await })
     }
 
     #[tokio::test]
-    async fn known_devices_go_first_and_then_the_fewest_failures() {
+    async fn known_clients_go_first_and_then_the_fewest_failures() {
         let queue = HashingQueue::default();
         let (first, second) = (queue.permit(from(1, 0)).await, queue.permit(from(1, 0)).await);
-        let guesses = waits(&queue, from(2, 7));
-        let fresh = waits(&queue, from(3, 0));
-        let known = waits(&queue, Place::known(Known::Device([1; 16])));
+        let failing = request_permit(&queue, from(2, 7));
+        let unknown = request_permit(&queue, from(3, 0));
+        let known = request_permit(&queue, PermitRequest::from_known(KnownClient::Device([1; 16])));
         while queue.lock().waiting.len() < 3 {
             tokio::task::yield_now().await;
         }
         drop(first);
-        let known = known.await.expect("it runs").expect("a permit");
-        assert!(!fresh.is_finished() && !guesses.is_finished());
+        let known = known.await.expect("the task does not panic").expect("a permit");
+        assert!(!unknown.is_finished() && !failing.is_finished());
         drop(known);
-        let fresh = fresh.await.expect("it runs").expect("a permit");
-        drop((fresh, second));
-        drop(guesses.await.expect("it runs").expect("a permit"));
-        assert_eq!(queue.lock().running, 0);
+        let unknown = unknown.await.expect("the task does not panic").expect("a permit");
+        drop((unknown, second));
+        drop(failing.await.expect("the task does not panic").expect("a permit"));
+        assert_eq!(queue.lock().permits_in_use, 0);
     }
 
     #[tokio::test]
-    async fn known_devices_do_not_keep_others_out() {
+    async fn known_clients_do_not_starve_others() {
         let queue = HashingQueue::default();
         let (mut running, second) = (queue.permit(from(1, 0)).await, queue.permit(from(1, 0)).await);
-        let fresh: Vec<_> = (2..5).map(|last| waits(&queue, from(last, 0))).collect();
+        let unknown: Vec<_> = (2..5).map(|last| request_permit(&queue, from(last, 0))).collect();
         let known: Vec<_> = (2..40)
-            .map(|id| waits(&queue, Place::known(Known::Device([id; 16]))))
+            .map(|id| request_permit(&queue, PermitRequest::from_known(KnownClient::Device([id; 16]))))
             .collect();
         while queue.lock().waiting.len() < 41 {
             tokio::task::yield_now().await;
         }
-        let mut fresh = fresh.into_iter();
+        let mut unknown = unknown.into_iter();
         for known in known.into_iter().take(3) {
             drop(running.take());
-            running = known.await.expect("it runs");
+            running = known.await.expect("the task does not panic");
             drop(running.take());
-            running = fresh.next().expect("three of them").await.expect("it runs");
+            running = unknown
+                .next()
+                .expect("three of them")
+                .await
+                .expect("the task does not panic");
         }
         assert!(running.is_some() && second.is_some());
     }
 
     #[tokio::test]
-    async fn an_address_has_few_places_and_a_full_queue_refuses_the_last() {
+    async fn a_client_has_few_waiting_requests_and_a_full_queue_drops_the_lowest_priority() {
         let queue = HashingQueue::default();
         let running = (queue.permit(from(1, 0)).await, queue.permit(from(1, 0)).await);
-        let many: Vec<_> = (0..200).map(|_| waits(&queue, from(1, 3))).collect();
-        while queue.lock().next < 4 || !many[199].is_finished() {
+        let many: Vec<_> = (0..200).map(|_| request_permit(&queue, from(1, 3))).collect();
+        while queue.lock().last_arrival < 4 || !many[199].is_finished() {
             tokio::task::yield_now().await;
         }
-        assert_eq!(queue.lock().waiting.len(), MAX_WAITING_PER_HOLDER);
+        assert_eq!(queue.lock().waiting.len(), MAX_WAITING_PER_CLIENT);
         let others: Vec<_> = (0..MAX_WAITING)
-            .map(|n| waits(&queue, from((n / 4 + 2) as u8, 2)))
+            .map(|n| request_permit(&queue, from((n / 4 + 2) as u8, 2)))
             .collect();
         while queue.lock().waiting.len() < MAX_WAITING {
             tokio::task::yield_now().await;
         }
-        let fresh = waits(&queue, from(250, 0));
+        let unknown = request_permit(&queue, from(250, 0));
         for _ in 0..10_000 {
             tokio::task::yield_now().await;
         }
         assert_eq!(queue.lock().waiting.len(), MAX_WAITING);
         drop(running);
-        let fresh = fresh.await.expect("it runs");
-        assert!(fresh.is_some(), "it took the place of a guess");
-        drop(fresh);
+        let unknown = unknown.await.expect("the task does not panic");
+        assert!(unknown.is_some(), "it replaced a request of a lower priority");
+        drop(unknown);
         for waiting in many.into_iter().chain(others) {
-            drop(waiting.await.expect("it runs"));
+            drop(waiting.await.expect("the task does not panic"));
         }
-        assert_eq!(queue.lock().running, 0);
+        assert_eq!(queue.lock().permits_in_use, 0);
     }
 
     #[tokio::test]
-    async fn a_request_that_ends_leaves_the_queue() {
+    async fn an_aborted_request_leaves_the_queue() {
         let queue = HashingQueue::default();
         let running = (queue.permit(from(1, 0)).await, queue.permit(from(1, 0)).await);
-        let gone = waits(&queue, from(2, 0));
+        let aborted = request_permit(&queue, from(2, 0));
         while queue.lock().waiting.is_empty() {
             tokio::task::yield_now().await;
         }
-        gone.abort();
-        assert!(gone.await.is_err());
+        aborted.abort();
+        assert!(aborted.await.is_err());
         assert!(queue.lock().waiting.is_empty());
         drop(running);
-        assert_eq!(queue.lock().running, 0);
+        assert_eq!(queue.lock().permits_in_use, 0);
         assert!(queue.permit(from(2, 0)).await.is_some());
     }
 }

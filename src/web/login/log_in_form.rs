@@ -8,7 +8,7 @@ use crate::rules::Result;
 use crate::web::App;
 use crate::web::cookies::{self, FORM_TOKEN, LOG_IN};
 use crate::web::fields::Fields;
-use crate::web::login_attempts::{Attempted, Guess, attempt};
+use crate::web::login_attempts::{AttemptOutcome, LoginAttempt, try_log_in};
 use crate::web::pages::{LogInPage, redirect};
 
 /// The form token, if it matches the cookie of this browser.
@@ -19,11 +19,11 @@ pub fn checked_csrf_token(headers: &HeaderMap, fields: &Fields) -> Option<TokenH
 }
 
 /// Tries to log in: redirects to `next` with a session, or shows the form again.
-pub async fn log_in(app: &App, guess: Guess, page: &LogInPage<'_>, next: &str) -> Result<Response> {
-    match attempt(app, guess).await? {
-        Attempted::Locked { wait } => Ok(page.after_failure(StatusCode::TOO_MANY_REQUESTS, wait)),
-        Attempted::Wrong { wait } => Ok(page.after_failure(StatusCode::UNAUTHORIZED, wait)),
-        Attempted::Right(logged_in) => {
+pub async fn log_in(app: &App, attempt: LoginAttempt, page: &LogInPage<'_>, next: &str) -> Result<Response> {
+    match try_log_in(app, attempt).await? {
+        AttemptOutcome::Throttled { wait } => Ok(page.after_failure(StatusCode::TOO_MANY_REQUESTS, wait)),
+        AttemptOutcome::WrongCredentials { wait } => Ok(page.after_failure(StatusCode::UNAUTHORIZED, wait)),
+        AttemptOutcome::LoggedIn(logged_in) => {
             let mut response = redirect(next);
             logged_in.set_cookies(response.headers_mut());
             Ok(response)

@@ -1,6 +1,6 @@
-//! One attempt to log in: the throttle, the comparison of the password, the session, and the device.
+//! Log-in attempts: throttling, verifying the password, creating the session, and the cookie of the device.
 //!
-//! A guess at the password of a user takes the same steps, and the same time, as one for an unknown name.
+//! An attempt for a username that does not exist takes the same steps, and the same time, as one with a wrong password.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -13,15 +13,15 @@ use crate::model::token::{Secret, TokenText};
 use crate::rules::{Error, Result, passwords, sessions};
 use crate::store::StoreError;
 use crate::store::logins::Credentials;
-use crate::web::hashing::Place;
-use crate::web::login_throttle::{Known, Reservation, Source};
+use crate::web::hashing::PermitRequest;
+use crate::web::login_throttle::{KnownClient, Reservation, Source};
 use crate::web::origin::Peer;
 use crate::web::proxies::client_network;
 use crate::web::throttle::seconds;
 use crate::web::{App, cookies};
 
-/// The submitted username and password, and their origin.
-pub struct Guess {
+/// The submitted username and password, with the client network and the cookies.
+pub struct LoginAttempt {
     username: String,
     password: Secret,
     /// The network of the client.
@@ -29,7 +29,7 @@ pub struct Guess {
     headers: HeaderMap,
 }
 
-impl Guess {
+impl LoginAttempt {
     pub fn new(headers: &HeaderMap, address: IpAddr, username: &str, password: Secret) -> Self {
         Self {
             username: username.to_owned(),
@@ -40,16 +40,16 @@ impl Guess {
     }
 }
 
-/// The result of an attempt, with the seconds to wait before the next one.
-pub enum Attempted {
-    /// The attempt was throttled, and the password was not compared.
-    Locked {
+/// `wait` is the number of seconds to wait before the next attempt.
+pub enum AttemptOutcome {
+    /// The password was not verified.
+    Throttled {
         wait: u64,
     },
-    Wrong {
+    WrongCredentials {
         wait: u64,
     },
-    Right(LoggedIn),
+    LoggedIn(LoggedIn),
 }
 
 pub struct LoggedIn {
@@ -76,76 +76,78 @@ async fn log_failure(app: &App, username: &str, address: IpAddr) -> Result<()> {
     Ok(())
 }
 
-/// The address that is stored with a log-in, as the setting of the log says; empty if it is not stored.
+/// The client address to store with a log-in, in the form that `log.client_address` selects; empty if the setting hides it.
 fn recorded_address(app: &App, address: IpAddr) -> String {
     let shown = app.options().client_address.logged(address);
     shown.map(|address| address.to_string()).unwrap_or_default()
 }
 
-/// The network of a request's client, which the throttle counts.
+/// The network of the client that sent a request. The throttle counts by this network.
 pub fn client_address(extensions: &Extensions) -> IpAddr {
     let peer = extensions.get::<Peer>().map(|peer| peer.0.ip());
     client_network(peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
 }
 
-/// Tries to log in. The attempt continues if the client disconnects, so that every guess is counted.
-pub async fn attempt(app: &App, guess: Guess) -> Result<Attempted> {
+/// Tries to log in. The attempt continues if the client disconnects, so that every failure is counted.
+pub async fn try_log_in(app: &App, attempt: LoginAttempt) -> Result<AttemptOutcome> {
     let app = app.clone();
-    let attempt = tokio::spawn(async move { run(&app, guess).await });
-    attempt.await.map_err(|_| Error::Store(StoreError::Stopped))?
+    let task = tokio::spawn(async move { run_attempt(&app, attempt).await });
+    task.await.map_err(|_| Error::Store(StoreError::Stopped))?
 }
 
-async fn run(app: &App, guess: Guess) -> Result<Attempted> {
-    let device = find_device(app, &guess.headers).await?;
-    let fresh = Source::Fresh {
-        name: passwords::name_hash(&guess.username),
-        address: guess.address,
+async fn run_attempt(app: &App, attempt: LoginAttempt) -> Result<AttemptOutcome> {
+    let device = find_device(app, &attempt.headers).await?;
+    let unknown = Source::Unknown {
+        name: passwords::name_hash(&attempt.username),
+        address: attempt.address,
     };
-    // Most guesses of an attack end here, without access to the store.
-    let early = match device {
-        None => Some(reserve(app, fresh)),
+    // Most attempts of an attack end here, without access to the store.
+    let early_reservation = match device {
+        None => Some(reserve(app, unknown)),
         Some(_) => None,
     };
-    if let Some(Err(wait)) = early {
-        return Ok(Attempted::Locked { wait });
+    if let Some(Err(wait)) = early_reservation {
+        return Ok(AttemptOutcome::Throttled { wait });
     }
-    let name = guess.username.clone();
+    let name = attempt.username.clone();
     let found = app
         .store()
         .read(move |tx| sessions::credentials(tx, &name))
         .await?;
-    let own = |device: &Device| found.as_ref().is_some_and(|found| found.user == device.user);
-    let device = device.filter(own);
-    let reserved = early.unwrap_or_else(|| {
-        let known = device.map(|device| Source::Known(Known::Device(device.id)));
-        reserve(app, known.unwrap_or(fresh))
+    let belongs_to_user = |device: &Device| found.as_ref().is_some_and(|found| found.user == device.user);
+    let device = device.filter(belongs_to_user);
+    let reserved = early_reservation.unwrap_or_else(|| {
+        let known = device.map(|device| Source::Known(KnownClient::Device(device.id)));
+        reserve(app, known.unwrap_or(unknown))
     });
     let reservation = match reserved {
         Ok(reservation) => reservation,
-        Err(wait) => return Ok(Attempted::Locked { wait }),
+        Err(wait) => return Ok(AttemptOutcome::Throttled { wait }),
     };
-    let place = match device {
-        Some(device) => Place::known(Known::Device(device.id)),
-        None => Place::address(guess.address, reservation.earlier),
+    let permit_request = match device {
+        Some(device) => PermitRequest::from_known(KnownClient::Device(device.id)),
+        None => PermitRequest::from_address(attempt.address, reservation.earlier_attempts),
     };
-    compare(app, guess, found, reservation, place).await
+    verify(app, attempt, found, reservation, permit_request).await
 }
 
-async fn compare(
+async fn verify(
     app: &App,
-    guess: Guess,
+    attempt: LoginAttempt,
     found: Option<Credentials>,
     reservation: Reservation,
-    place: Place,
-) -> Result<Attempted> {
-    let ip = recorded_address(app, guess.address);
+    permit_request: PermitRequest,
+) -> Result<AttemptOutcome> {
+    let ip = recorded_address(app, attempt.address);
     let hash = found.as_ref().and_then(|found| found.password.clone());
-    let (stored, password) = (hash.clone(), guess.password);
+    let (stored, password) = (hash.clone(), attempt.password);
     let right = app
-        .hash(place, move || passwords::is_correct(&password, stored.as_deref()))
+        .hash(permit_request, move || {
+            passwords::is_correct(&password, stored.as_deref())
+        })
         .await?;
     if let (Some(found), Some(hash), true) = (&found, hash, right) {
-        let (user, old) = (found.user, cookies::read(&guess.headers, cookies::SESSION));
+        let (user, old) = (found.user, cookies::read(&attempt.headers, cookies::SESSION));
         let (old, ip) = (old.map(|session| session.hash()), ip.clone());
         let session = app
             .store()
@@ -154,16 +156,16 @@ async fn compare(
         // `None` if the password has changed since it was read.
         if let Some(session) = session {
             succeed(app, reservation);
-            let device = device_cookie(app, &guess.headers, user).await?;
-            return Ok(Attempted::Right(LoggedIn { session, device }));
+            let device = device_cookie(app, &attempt.headers, user).await?;
+            return Ok(AttemptOutcome::LoggedIn(LoggedIn { session, device }));
         }
     }
     let wait = fail(app, reservation);
-    log_failure(app, &guess.username, guess.address).await?;
+    log_failure(app, &attempt.username, attempt.address).await?;
     if let Some(found) = found {
         record_failure(app, found.user, ip);
     }
-    Ok(Attempted::Wrong { wait })
+    Ok(AttemptOutcome::WrongCredentials { wait })
 }
 
 /// Records the failure after the response, so that the response time does not reveal whether the user exists.
@@ -178,16 +180,16 @@ fn record_failure(app: &App, user: UserId, ip: String) {
 
 /// The cookie that makes this a known device of the user.
 pub async fn device_cookie(app: &App, headers: &HeaderMap, user: UserId) -> Result<String> {
-    let before = find_device(app, headers)
+    let existing = find_device(app, headers)
         .await?
         .filter(|device| device.user == user);
     let context = app.store().context();
-    let id = before.map_or_else(|| fresh_id(context.random.bytes()), |device| device.id);
+    let id = existing.map_or_else(|| new_device_id(context.random.bytes()), |device| device.id);
     let seen = context.clock.now();
     Ok(app.device_key().await?.sign(&Device { id, user, seen }))
 }
 
-fn fresh_id(random: [u8; 32]) -> [u8; 16] {
+fn new_device_id(random: [u8; 32]) -> [u8; 16] {
     let mut id = [0; 16];
     id.copy_from_slice(&random[16..]);
     id
@@ -198,12 +200,12 @@ async fn find_device(app: &App, headers: &HeaderMap) -> Result<Option<Device>> {
     Ok(cookies::device(headers, key, app.store().context().clock.now()))
 }
 
-/// Reserves an attempt; else the seconds to wait.
+/// Reserves an attempt. The error is the number of seconds to wait.
 pub fn reserve(app: &App, source: Source) -> Result<Reservation, u64> {
     app.login_throttle().reserve(source, now(app)).map_err(seconds)
 }
 
-/// Counts a wrong password; the seconds to wait before the next attempt.
+/// Counts a failure. Returns the number of seconds to wait before the next attempt.
 pub fn fail(app: &App, reservation: Reservation) -> u64 {
     seconds(reservation.fail(now(app)))
 }

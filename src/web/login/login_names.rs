@@ -1,7 +1,7 @@
-//! The user name that was tried in a failed log-in, as the log may show it.
+//! The username of a failed log-in, in the form in which it is logged.
 //!
 //! People type passwords into the wrong field, so the default is a keyed hash: equal names give equal hashes, and
-//! without the key a guess cannot be compared with one.
+//! without the key, no guess can be checked against a hash.
 
 use crate::model::device::DeviceKey;
 

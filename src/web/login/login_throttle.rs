@@ -31,19 +31,22 @@ const PER_ADDRESS: Rate = Rate {
 /// The size of each table. An entry takes about 200 bytes.
 const MAX_ENTRIES: usize = 20_000;
 
-/// The origin of a guess, as far as it is counted.
+/// The counters that an attempt is counted by.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
-    /// A device without a cookie for the user. `address` is a client network, `name` the hash of the name as it was typed.
-    Fresh {
+    /// A device without a device cookie of the user.
+    Unknown {
+        /// The hash of the username as it was typed.
         name: TokenHash,
+        /// The network of the client.
         address: IpAddr,
     },
-    Known(Known),
+    Known(KnownClient),
 }
 
+/// A client with its own counter of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Known {
+pub enum KnownClient {
     Device(DeviceId),
     /// A logged-in user who enters the current password to change it.
     User(UserId),
@@ -54,7 +57,7 @@ pub struct LoginThrottle(Arc<Mutex<Tables>>);
 struct Tables {
     addresses: Failures<IpAddr>,
     names: Failures<(TokenHash, IpAddr)>,
-    known: Failures<Known>,
+    known: Failures<KnownClient>,
 }
 
 impl Default for LoginThrottle {
@@ -68,11 +71,11 @@ impl Default for LoginThrottle {
 }
 
 impl LoginThrottle {
-    /// Reserves an attempt; else the time to wait before the next one.
+    /// Reserves an attempt. The error is the time to wait before another try.
     pub fn reserve(&self, source: Source, now: Duration) -> Result<Reservation, Duration> {
         let mut tables = lock(&self.0);
-        let (wait, earlier) = match source {
-            Source::Fresh { name, address } => (
+        let (wait, earlier_attempts) = match source {
+            Source::Unknown { name, address } => (
                 tables
                     .addresses
                     .wait(&address, now)
@@ -85,13 +88,13 @@ impl LoginThrottle {
             return Err(wait);
         }
         let reserved = match source {
-            Source::Fresh { name, address } => {
-                let both = tables.addresses.reserve(address, now);
-                if both && !tables.names.reserve((name, address), now) {
+            Source::Unknown { name, address } => {
+                let address_reserved = tables.addresses.reserve(address, now);
+                let both_reserved = address_reserved && tables.names.reserve((name, address), now);
+                if address_reserved && !both_reserved {
                     tables.addresses.release(&address, now);
-                    return Err(Duration::from_secs(1));
                 }
-                both
+                both_reserved
             }
             Source::Known(known) => tables.known.reserve(known, now),
         };
@@ -101,30 +104,30 @@ impl LoginThrottle {
                 tables: self.0.clone(),
                 source,
                 reserved_at: now,
-                earlier,
+                earlier_attempts,
                 settled: false,
             }),
         }
     }
 }
 
-/// An attempt in progress. Dropped without a result, it is not counted.
+/// An attempt in progress. It is not counted if it is dropped without a result.
 pub struct Reservation {
     tables: Arc<Mutex<Tables>>,
     source: Source,
     reserved_at: Duration,
-    /// Failures of the same address so far, and its other attempts in progress.
-    pub earlier: u32,
+    /// The failures of the same address so far, and its other attempts in progress; 0 for a known client.
+    pub earlier_attempts: u32,
     settled: bool,
 }
 
 impl Reservation {
-    /// Counts a wrong password; how long the next attempt has to wait.
+    /// Counts a failure. Returns the time to wait before the next attempt.
     pub fn fail(mut self, now: Duration) -> Duration {
         self.settled = true;
         let mut tables = lock(&self.tables);
         match self.source {
-            Source::Fresh { name, address } => {
+            Source::Unknown { name, address } => {
                 let wait = tables.addresses.fail(&address, now);
                 wait.max(tables.names.fail(&(name, address), now))
             }
@@ -137,7 +140,7 @@ impl Reservation {
         self.settled = true;
         let mut tables = lock(&self.tables);
         match self.source {
-            Source::Fresh { name, address } => {
+            Source::Unknown { name, address } => {
                 tables.addresses.release(&address, now);
                 tables.names.succeed(&(name, address), now);
             }
@@ -153,7 +156,7 @@ impl Drop for Reservation {
         }
         let mut tables = lock(&self.tables);
         match self.source {
-            Source::Fresh { name, address } => {
+            Source::Unknown { name, address } => {
                 tables.addresses.release(&address, self.reserved_at);
                 tables.names.release(&(name, address), self.reserved_at);
             }
@@ -172,8 +175,8 @@ mod tests {
 
     const NOW: Duration = Duration::from_secs(100);
 
-    fn fresh(name: &str, last: u8) -> Source {
-        Source::Fresh {
+    fn unknown(name: &str, last: u8) -> Source {
+        Source::Unknown {
             name: TokenHash::of(name),
             address: IpAddr::from([192, 0, 2, last]),
         }
@@ -183,28 +186,31 @@ mod tests {
     fn an_attempt_without_a_result_is_not_counted() {
         let throttle = LoginThrottle::default();
         for _ in 0..100 {
-            // As when there is no place to hash the password, and the answer is 503.
-            drop(throttle.reserve(fresh("ada", 1), NOW).expect("a reservation"));
+            // For example because the hashing queue is full, and the response is 503.
+            drop(throttle.reserve(unknown("ada", 1), NOW).expect("a reservation"));
         }
         for failed in 0..5 {
-            let attempt = throttle.reserve(fresh("ada", 1), NOW).expect("a reservation");
-            assert_eq!(attempt.earlier, failed);
+            let attempt = throttle.reserve(unknown("ada", 1), NOW).expect("a reservation");
+            assert_eq!(attempt.earlier_attempts, failed);
             attempt.fail(NOW);
         }
-        let wait = throttle.reserve(fresh("ada", 1), NOW).err();
+        let wait = throttle.reserve(unknown("ada", 1), NOW).err();
         assert_eq!(wait, Some(Duration::from_secs(30)));
-        assert!(throttle.reserve(fresh("ada", 2), NOW).is_ok(), "another address");
+        assert!(
+            throttle.reserve(unknown("ada", 2), NOW).is_ok(),
+            "another address"
+        );
     }
 
     #[test]
     fn attempts_in_progress_use_up_the_limit() {
         let throttle = LoginThrottle::default();
-        let reserve = |number: usize| throttle.reserve(fresh(&format!("name-{}", number / 5), 1), NOW);
+        let reserve = |number: usize| throttle.reserve(unknown(&format!("name-{}", number / 5), 1), NOW);
         let attempts: Vec<_> = (0..20).map(reserve).collect();
         assert!(attempts.iter().all(Result::is_ok));
         assert!(
-            throttle.reserve(fresh("another", 1), NOW).is_err(),
-            "twenty of one address are being compared"
+            throttle.reserve(unknown("another", 1), NOW).is_err(),
+            "twenty attempts of this address are in progress"
         );
         drop(attempts);
         let tables = lock(&throttle.0);

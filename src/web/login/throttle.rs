@@ -41,7 +41,7 @@ struct Entry {
     age: u64,
 }
 
-/// Whole seconds, rounded up: a client that waits as long may try again.
+/// Whole seconds, rounded up, so that a client that waits this long may try again.
 pub fn seconds(wait: Duration) -> u64 {
     wait.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX)
 }

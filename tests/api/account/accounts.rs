@@ -11,8 +11,8 @@ async fn quotas_show_limits_and_usage() {
     let app = TestApp::new().await;
     let ada = app.user("ada").scopes("events:read_only").await;
     let bob = app.user("bob").await;
-    bob.creates_vpc("one", &[]).await;
-    bob.creates_vpc("two", &[]).await;
+    bob.create_vpc("one", &[]).await;
+    bob.create_vpc("two", &[]).await;
     bob.post("/vpcs", json!({"label": "three", "region": "us-mia"}))
         .await;
 

@@ -11,7 +11,7 @@ use crate::harness::{BEGINNING, TestApp, add_vpcs};
 async fn an_event_has_an_action_an_entity_and_a_user() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
 
     let events = ada.get("/account/events").await.data();
 
@@ -65,7 +65,7 @@ async fn seen_marks_all_earlier_events_and_read_marks_one_per_user() {
     let app = TestApp::new().await;
     let (ada, bob) = (app.user("ada").await, app.user("bob").await);
     for label in ["one", "two", "three"] {
-        ada.creates_vpc(label, &[]).await;
+        ada.create_vpc(label, &[]).await;
     }
 
     assert_eq!(
@@ -103,7 +103,7 @@ async fn a_reader_that_sends_its_last_id_misses_no_event() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for number in 0..7 {
-        ada.creates_vpc(&format!("vpc-{number}"), &[]).await;
+        ada.create_vpc(&format!("vpc-{number}"), &[]).await;
     }
 
     let mut seen = Vec::new();
@@ -132,10 +132,10 @@ async fn restricted_users_see_events_of_visible_objects_and_their_own() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").may(add_vpcs()).await;
-    ada.creates_vpc("hidden", &["10.0.0.0/24"]).await;
-    ada.creates_vpc("shared", &["10.0.0.0/24"]).await;
+    ada.create_vpc("hidden", &["10.0.0.0/24"]).await;
+    ada.create_vpc("shared", &["10.0.0.0/24"]).await;
     app.grant("bob", Grant::Vpc(VpcId(2), Permission::ReadOnly)).await;
-    bob.creates_vpc("own", &[]).await;
+    bob.create_vpc("own", &[]).await;
     ada.delete("/vpcs/2").await;
 
     assert_eq!(
@@ -156,9 +156,9 @@ async fn restricted_users_see_events_of_visible_objects_and_their_own() {
 async fn events_are_deleted_after_ninety_days() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("old", &[]).await;
+    ada.create_vpc("old", &[]).await;
     app.advance(89 * 24 * 3600);
-    ada.creates_vpc("new", &[]).await;
+    ada.create_vpc("new", &[]).await;
     assert_eq!(ada.events().await.len(), 2);
 
     app.advance(2 * 24 * 3600);
@@ -179,7 +179,7 @@ async fn events_are_deleted_after_ninety_days() {
 async fn the_filters_that_pollers_send_find_the_event() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
     ada.put("/vpcs/1", json!({})).await;
 
     for (filter, found) in [

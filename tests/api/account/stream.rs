@@ -25,10 +25,10 @@ impl Stream {
         if let Some(last) = last {
             call = call.header("last-event-id", last);
         }
-        Self::reading(call.send().await)
+        Self::from_response(call.send().await)
     }
 
-    pub fn reading(response: Response<Incoming>) -> Stream {
+    pub fn from_response(response: Response<Incoming>) -> Stream {
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         Stream {
@@ -72,11 +72,11 @@ async fn a_commit_notifies_only_the_streams_of_its_account() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let grace = app.user("grace").of(app.another_account().await).await;
-    ada.creates_vpc("before", &[]).await;
+    ada.create_vpc("before", &[]).await;
     let mut stream = Stream::open(&ada, "/account/events/stream", None).await;
 
-    grace.creates_vpc("theirs", &[]).await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    grace.create_vpc("theirs", &[]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
 
     assert_eq!(stream.event().await.as_deref(), Some("3 vpc_create"));
     assert_eq!(stream.event().await.as_deref(), Some("4 subnet_create"));
@@ -89,7 +89,7 @@ async fn a_client_that_reconnects_gets_the_missed_events() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for number in 0..250 {
-        ada.creates_vpc(&format!("vpc-{number}"), &[]).await;
+        ada.create_vpc(&format!("vpc-{number}"), &[]).await;
     }
 
     for (path, last) in [
@@ -125,7 +125,7 @@ async fn an_idle_stream_sends_heartbeats() {
 
     assert_eq!(stream.next().await.unwrap(), [": still here"]);
     assert_eq!(stream.next().await.unwrap(), [": still here"]);
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
     assert_eq!(stream.event().await.as_deref(), Some("1 vpc_create"));
 }
 
@@ -136,7 +136,7 @@ async fn a_revoked_token_ends_its_stream_without_further_events() {
     let mut stream = Stream::open(&bob, "/account/events/stream", None).await;
 
     app.revoke(bob.token_id).await;
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
 
     assert_eq!(stream.next().await, None);
 }
@@ -145,7 +145,7 @@ async fn a_revoked_token_ends_its_stream_without_further_events() {
 async fn the_stream_and_the_list_return_the_same_events() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
     let mut stream = Stream::open(&ada, "/account/events/stream?after=0", None).await;
 
     let message = stream.next().await.unwrap();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{TestApp, User};
 
-async fn creates_instance(user: &User<'_>, tags: &[&str]) -> i64 {
+async fn create_instance(user: &User<'_>, tags: &[&str]) -> i64 {
     let body = json!({"type": "g6-nanode-1", "region": "us-east", "tags": tags});
     let made = user.post("/linode/instances", body).await;
     made.json()["id"].as_i64().expect("an ID")
@@ -21,7 +21,7 @@ async fn tags_of(user: &User<'_>, instance: i64) -> Value {
 }
 
 /// The IDs of the instances with a tag.
-async fn tagged(user: &User<'_>, path: &str) -> Vec<i64> {
+async fn tagged_ids(user: &User<'_>, path: &str) -> Vec<i64> {
     let id = |object: &Value| object["data"]["id"].as_i64().expect("an ID");
     user.get(path).await.data().iter().map(id).collect()
 }
@@ -30,8 +30,8 @@ async fn tagged(user: &User<'_>, path: &str) -> Vec<i64> {
 async fn a_tag_is_created_with_instances_listed_and_deleted() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    creates_instance(&ada, &["first"]).await;
-    creates_instance(&ada, &[]).await;
+    create_instance(&ada, &["first"]).await;
+    create_instance(&ada, &[]).await;
 
     app.advance(5);
     let made = ada
@@ -54,7 +54,7 @@ async fn a_tag_is_created_with_instances_listed_and_deleted() {
         objects[0],
         json!({"type": "linode", "data": ada.get("/linode/instances/1").await.json()})
     );
-    assert_eq!(tagged(&ada, "/tags/prod").await, [1, 2]);
+    assert_eq!(tagged_ids(&ada, "/tags/prod").await, [1, 2]);
     assert_eq!(ada.get("/tags/none").await.status, 404);
     assert_eq!(
         ada.filter("/linode/instances", r#"{"tags":"first"}"#).await.ids(),
@@ -83,35 +83,35 @@ async fn a_tag_is_created_with_instances_listed_and_deleted() {
 async fn a_tag_of_instances_exists_while_one_of_them_has_it() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    creates_instance(&ada, &["web", "blue"]).await;
-    creates_instance(&ada, &["web"]).await;
+    create_instance(&ada, &["web", "blue"]).await;
+    create_instance(&ada, &["web"]).await;
     assert_eq!(ada.post("/tags", json!({"label": "kept"})).await.status, 200);
     assert_eq!(labels(&ada).await, ["blue", "kept", "web"]);
 
     ada.put("/linode/instances/1", json!({"tags": ["kept"]})).await;
     assert_eq!(labels(&ada).await, ["kept", "web"]);
-    assert_eq!(tagged(&ada, "/tags/web").await, [2]);
-    assert_eq!(tagged(&ada, "/tags/kept").await, [1]);
+    assert_eq!(tagged_ids(&ada, "/tags/web").await, [2]);
+    assert_eq!(tagged_ids(&ada, "/tags/kept").await, [1]);
     for id in [1, 2] {
         ada.delete(&format!("/linode/instances/{id}")).await;
     }
     assert_eq!(labels(&ada).await, ["kept"], "a tag that was created remains");
-    assert_eq!(tagged(&ada, "/tags/kept").await, [0; 0]);
+    assert_eq!(tagged_ids(&ada, "/tags/kept").await, [0; 0]);
 }
 
 #[tokio::test]
 async fn creating_an_existing_tag_adds_it_to_more_instances() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    creates_instance(&ada, &["web"]).await;
-    creates_instance(&ada, &[]).await;
+    create_instance(&ada, &["web"]).await;
+    create_instance(&ada, &[]).await;
 
     let again = ada
         .post("/tags", json!({"label": "web", "linodes": [1, 2, 2]}))
         .await;
 
     assert_eq!(again.status, 200);
-    assert_eq!(tagged(&ada, "/tags/web").await, [1, 2]);
+    assert_eq!(tagged_ids(&ada, "/tags/web").await, [1, 2]);
     assert_eq!(tags_of(&ada, 1).await, json!(["web"]), "it has the tag once");
     assert_eq!(tags_of(&ada, 2).await, json!(["web"]));
     assert_eq!(ada.events().await, ["linode_create 1", "linode_create 2"]);
@@ -124,7 +124,7 @@ async fn creating_an_existing_tag_adds_it_to_more_instances() {
 async fn labels_with_any_characters_work_in_paths() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    creates_instance(&ada, &[]).await;
+    create_instance(&ada, &[]).await;
     let label = "a/b +ü%";
     let made = ada.post("/tags", json!({"label": label, "linodes": [1]})).await;
     assert_eq!(made.json()["label"], label);
@@ -132,7 +132,7 @@ async fn labels_with_any_characters_work_in_paths() {
     let url = event[0]["entity"]["url"].as_str().unwrap();
     assert_eq!(url, "/v4/tags/a%2Fb%20%2B%C3%BC%25");
     let path = url.strip_prefix("/v4").unwrap();
-    assert_eq!(tagged(&ada, path).await, [1]);
+    assert_eq!(tagged_ids(&ada, path).await, [1]);
     assert_eq!(ada.delete(path).await.status, 200);
     assert_eq!(tags_of(&ada, 1).await, json!([]));
 }
@@ -142,7 +142,7 @@ async fn invalid_tags_unknown_instances_and_other_objects_are_refused() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let eve = app.user("eve").of(app.another_account().await).await;
-    creates_instance(&eve, &["theirs"]).await;
+    create_instance(&eve, &["theirs"]).await;
     for (body, errors) in [
         (json!({}), vec!["label required"]),
         (json!({"label": "ab"}), vec!["label tag_invalid"]),
@@ -172,7 +172,7 @@ async fn the_number_of_tags_is_limited() {
     let ada = app.user("ada").await;
     let many: Vec<_> = (0..101).map(|number| format!("tag-{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    creates_instance(&ada, &many[..100]).await;
+    create_instance(&ada, &many[..100]).await;
     let full = ada.put("/linode/instances/1", json!({"tags": many})).await;
     assert_eq!(full.errors(), ["tags quota_exceeded"]);
     let more = ada.post("/tags", json!({"label": "more", "linodes": [1]})).await;

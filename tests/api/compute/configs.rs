@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use crate::harness::{BEGINNING, TestApp, User};
 
-async fn furnished(app: &TestApp) -> User<'_> {
+async fn set_up(app: &TestApp) -> User<'_> {
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
     let body = json!({"type": "g6-nanode-1", "region": "us-east"});
     assert_eq!(ada.post("/linode/instances", body).await.status, 200);
     ada
@@ -15,7 +15,7 @@ async fn furnished(app: &TestApp) -> User<'_> {
 #[tokio::test]
 async fn a_config_is_created_with_the_recorded_defaults() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
 
     let made = ada
         .post(
@@ -50,7 +50,7 @@ async fn the_default_config_of_an_instance_has_a_valid_label() {
     })
     .await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
     let label = "a".repeat(64);
     let interfaces = json!([{"purpose": "vpc", "subnet_id": 1}]);
     for body in [
@@ -76,7 +76,7 @@ async fn the_default_config_of_an_instance_has_a_valid_label() {
 #[tokio::test]
 async fn an_update_replaces_interfaces_only_if_listed_and_keeps_existing_ids() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     let config = "/linode/instances/1/configs/1";
     let vpc = json!({"purpose": "vpc", "subnet_id": 1});
     let body = json!({"label": "boot", "devices": {}, "interfaces": [{"purpose": "public"}, vpc]});
@@ -157,7 +157,7 @@ async fn an_update_replaces_interfaces_only_if_listed_and_keeps_existing_ids() {
 #[tokio::test]
 async fn conflicting_interfaces_of_a_config_are_refused_by_position() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     let elsewhere =
         json!({"label": "far", "region": "us-mia", "subnets": [{"label": "s", "ipv4": "10.0.0.0/24"}]});
     ada.post("/vpcs", elsewhere).await;
@@ -284,7 +284,7 @@ async fn conflicting_interfaces_of_a_config_are_refused_by_position() {
 #[tokio::test]
 async fn settings_of_a_config_are_validated() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
 
     let body = json!({
         "label": "c", "devices": {"sda": {"disk_id": 9}}, "memory_limit": -4, "run_level": "zz", "virt_mode": "q",
@@ -305,7 +305,7 @@ async fn settings_of_a_config_are_validated() {
 #[tokio::test]
 async fn public_and_vlan_interfaces_of_a_running_config_can_be_replaced() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     let config = "/linode/instances/1/configs/1";
     let body = json!({"label": "boot", "devices": {}, "interfaces": [{"purpose": "public"}]});
     ada.post("/linode/instances/1/configs", body).await;
@@ -346,7 +346,7 @@ async fn public_and_vlan_interfaces_of_a_running_config_can_be_replaced() {
 #[tokio::test]
 async fn devices_that_garth_does_not_have_are_refused() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     let none = json!({
         "label": "a", "initrd": null, "init_rd": null,
         "devices": {"sda": {"disk_id": null, "volume_id": null}, "sdi": null},
@@ -375,7 +375,7 @@ async fn devices_that_garth_does_not_have_are_refused() {
 #[tokio::test]
 async fn configs_are_found_by_the_vlan_of_an_interface() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     let configs = "/linode/instances/1/configs";
     for (label, vlan) in [("one", "front"), ("two", "back")] {
         let interfaces = json!([{"purpose": "public"}, {"purpose": "vlan", "label": vlan}]);

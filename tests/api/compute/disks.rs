@@ -10,7 +10,7 @@ use crate::harness::{BEGINNING, TestApp, User};
 const DISKS: &str = "/linode/instances/1/disks";
 
 /// A user with an instance of 25,600 MB without disks.
-async fn furnished(app: &TestApp) -> User<'_> {
+async fn set_up(app: &TestApp) -> User<'_> {
     let ada = app.user("ada").await;
     let body = json!({"type": "g6-nanode-1", "region": "us-east", "label": "web-1"});
     assert_eq!(ada.post("/linode/instances", body).await.status, 200);
@@ -41,7 +41,7 @@ async fn disks(user: &User<'_>, instance: i64) -> Vec<String> {
 }
 
 /// The events as `action status disk`.
-async fn work(user: &User<'_>) -> Vec<String> {
+async fn event_lines(user: &User<'_>) -> Vec<String> {
     let events = user.get("/account/events?after=0&page_size=500").await.data();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let line = |event: &Value| {
@@ -58,7 +58,7 @@ async fn work(user: &User<'_>) -> Vec<String> {
 #[tokio::test]
 async fn a_disk_is_created_read_changed_and_deleted() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
 
     let made = ada.post(DISKS, json!({"label": "data", "size": 2000})).await;
 
@@ -83,7 +83,7 @@ async fn a_disk_is_created_read_changed_and_deleted() {
     assert_eq!(ada.delete(&format!("{DISKS}/1")).await.json(), json!({}));
     assert_eq!(ada.get(&format!("{DISKS}/1")).await.status, 404);
     assert_eq!(
-        work(&ada).await,
+        event_lines(&ada).await,
         [
             "linode_create finished null",
             "disk_create finished 1",
@@ -158,7 +158,7 @@ async fn an_image_gets_a_disk_and_a_swap_disk_that_fill_the_plan() {
 #[tokio::test]
 async fn disks_must_fit_the_plan() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     ada.post(DISKS, json!({"label": "a", "size": 20_000})).await;
 
     let refused = ada.post(DISKS, json!({"label": "b", "size": 5601})).await;
@@ -186,7 +186,7 @@ async fn disks_must_fit_the_plan() {
         (&json!("Copy of a"), &json!(4000), &json!("ready"))
     );
     assert_eq!(
-        work(&ada).await[2..],
+        event_lines(&ada).await[2..],
         [
             "disk_resize finished 1",
             "password_reset finished 1",
@@ -204,7 +204,7 @@ async fn disks_must_fit_the_plan() {
 #[tokio::test]
 async fn all_errors_of_a_disk_are_reported_together() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     let wrong = json!({
         "label": "", "size": 0, "image": "linode/none", "filesystem": "zfs", "stackscript_id": 5,
         "stackscript_data": {"a": "b"}, "read_only": true,
@@ -283,7 +283,7 @@ async fn a_disk_in_use_is_not_deleted_and_a_deleted_one_leaves_its_configs() {
 #[tokio::test]
 async fn devices_of_a_config_are_disks_of_its_instance_and_replace_each_other() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     ada.post("/linode/instances", image()).await;
     ada.post(DISKS, json!({"label": "boot", "size": 3000})).await;
     let configs = "/linode/instances/1/configs";
@@ -336,7 +336,7 @@ async fn disks_of_a_slow_server_are_not_ready_until_their_event_is_finished() {
         .await
         .json();
     assert_eq!((&made["id"], &made["status"]), (&json!(3), &json!("not ready")));
-    assert_eq!(work(&ada).await[1], "disk_create scheduled 3");
+    assert_eq!(event_lines(&ada).await[1], "disk_create scheduled 3");
     for path in ["/linode/instances/1/boot", "/linode/instances/1/disks/1/clone"] {
         assert_eq!(
             ada.post(path, json!({})).await.errors(),
@@ -350,13 +350,13 @@ async fn disks_of_a_slow_server_are_not_ready_until_their_event_is_finished() {
     );
     settle().await;
     assert_eq!(status(3).await, "ready");
-    assert_eq!(work(&ada).await[1], "disk_create finished 3");
+    assert_eq!(event_lines(&ada).await[1], "disk_create finished 3");
     ada.post(&format!("{DISKS}/3/resize"), json!({"size": 200})).await;
     assert_eq!(status(3).await, "not ready");
 
     ada.delete("/linode/instances/1").await;
     assert_eq!(
-        work(&ada).await[2..],
+        event_lines(&ada).await[2..],
         ["disk_resize failed 3", "linode_delete finished null"]
     );
     settle().await;
@@ -365,7 +365,7 @@ async fn disks_of_a_slow_server_are_not_ready_until_their_event_is_finished() {
 #[tokio::test]
 async fn disks_are_filtered_and_seen_with_the_grant_of_their_instance() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     for (label, size) in [("a", 100), ("b", 200), ("c", 300)] {
         ada.post(DISKS, json!({"label": label, "size": size})).await;
     }
@@ -390,6 +390,6 @@ async fn disks_are_filtered_and_seen_with_the_grant_of_their_instance() {
     assert_eq!(reader.post(DISKS, body).await.status, 403);
     assert_eq!(reader.delete(&format!("{DISKS}/1")).await.status, 403);
     assert_eq!(reader.delete(&format!("{DISKS}/9")).await.status, 404);
-    let stranger = app.user("stranger").restricted().await;
-    assert_eq!(stranger.get(DISKS).await.status, 404);
+    let anonymous = app.user("anonymous").restricted().await;
+    assert_eq!(anonymous.get(DISKS).await.status, 404);
 }

@@ -7,30 +7,30 @@ use crate::harness::{BEGINNING, TestApp};
 #[tokio::test]
 async fn types_and_images_need_no_token() {
     let app = TestApp::new().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
 
-    let nanode = stranger.get("/linode/types/g6-nanode-1").await.json();
+    let nanode = anonymous.get("/linode/types/g6-nanode-1").await.json();
     assert_eq!(
         (&nanode["memory"], &nanode["disk"]),
         (&json!(1024), &json!(25600))
     );
     assert_eq!(nanode["price"], json!({"hourly": 0.0075, "monthly": 5.0}));
-    assert!(stranger.get("/linode/types").await.data().len() > 3);
-    assert_eq!(stranger.get("/linode/types/huge").await.status, 404);
+    assert!(anonymous.get("/linode/types").await.data().len() > 3);
+    assert_eq!(anonymous.get("/linode/types/huge").await.status, 404);
 
     for vendor in ["Alpine", "Debian", "Ubuntu"] {
         let filter = json!({"vendor": vendor}).to_string();
         assert!(
-            stranger.filter("/images", &filter).await.data().len() >= 2,
+            anonymous.filter("/images", &filter).await.data().len() >= 2,
             "{vendor}"
         );
     }
-    let image = stranger.get("/images/linode%2Fubuntu22.04").await.json();
+    let image = anonymous.get("/images/linode%2Fubuntu22.04").await.json();
     assert_eq!(
         (&image["id"], &image["is_public"]),
         (&json!("linode/ubuntu22.04"), &json!(true))
     );
-    let by_size = stranger
+    let by_size = anonymous
         .filter("/linode/types", r#"{"+order_by":"memory","+order":"desc"}"#)
         .await
         .data();
@@ -40,27 +40,27 @@ async fn types_and_images_need_no_token() {
 #[tokio::test]
 async fn the_slash_in_an_image_id_needs_no_encoding() {
     let app = TestApp::new().await;
-    let stranger = app.stranger();
-    let image = stranger.get("/images/linode%2Fdebian12").await.json();
+    let anonymous = app.anonymous();
+    let image = anonymous.get("/images/linode%2Fdebian12").await.json();
     assert_eq!(image["id"], "linode/debian12");
     // One published client does not encode it.
     for path in ["/images/linode/debian12", "/images/linode/debian12/"] {
-        assert_eq!(stranger.get(path).await.json(), image, "{path}");
+        assert_eq!(anonymous.get(path).await.json(), image, "{path}");
     }
     for path in [
         "/images/linode/none",
         "/images/linode/debian12/more",
         "/images//debian12",
     ] {
-        assert_eq!(stranger.get(path).await.status, 404, "{path}");
+        assert_eq!(anonymous.get(path).await.status, 404, "{path}");
     }
 }
 
 #[tokio::test]
 async fn types_and_images_have_the_filters_that_clients_send() {
     let app = TestApp::new().await;
-    let stranger = app.stranger();
-    let all = stranger.count("/images").await;
+    let anonymous = app.anonymous();
+    let all = anonymous.count("/images").await;
     for (filter, found) in [
         (r#"{"is_public":true,"type":"manual"}"#, all),
         (r#"{"is_public":false,"type":"manual"}"#, 0),
@@ -75,7 +75,7 @@ async fn types_and_images_have_the_filters_that_clients_send() {
         (r#"{"created":{"+lt":"2010-01-01T00:00:00"}}"#, 0),
         (r#"{"+and":[],"+order":"desc","+order_by":"created"}"#, all),
     ] {
-        let reply = stranger.filter("/images", filter).await;
+        let reply = anonymous.filter("/images", filter).await;
         assert_eq!(reply.status, 200, "{filter}: {reply}");
         assert_eq!(reply.json()["results"], found, "{filter}");
     }
@@ -86,7 +86,7 @@ async fn types_and_images_have_the_filters_that_clients_send() {
         (r#"{"id":"g6-nanode-1","gpus":{"+gt":0}}"#, 0),
         (r#"{"successor":{"+neq":null}}"#, 1),
     ] {
-        let reply = stranger.filter("/linode/types", filter).await;
+        let reply = anonymous.filter("/linode/types", filter).await;
         assert_eq!(reply.status, 200, "{filter}: {reply}");
         assert_eq!(reply.json()["results"], found, "{filter}");
     }
@@ -95,26 +95,26 @@ async fn types_and_images_have_the_filters_that_clients_send() {
 #[tokio::test]
 async fn types_and_images_are_those_that_current_clients_expect() {
     let app = TestApp::new().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     for image in ["alpine3.22", "alpine3.23", "debian13", "ubuntu24.04"] {
-        let found = stranger.get(&format!("/images/linode%2F{image}")).await.json();
+        let found = anonymous.get(&format!("/images/linode%2F{image}")).await.json();
         assert!(found["eol"].as_str().unwrap() > BEGINNING, "{found}");
     }
-    let rolling = stranger.get("/images/linode%2Farch").await.json();
+    let rolling = anonymous.get("/images/linode%2Farch").await.json();
     assert_eq!(rolling["eol"], json!(null));
     for (class, count) in [("nanode", 2), ("standard", 4), ("dedicated", 3)] {
         let filter = json!({"class": class}).to_string();
-        let found = stranger.filter("/linode/types", &filter).await;
+        let found = anonymous.filter("/linode/types", &filter).await;
         assert_eq!(found.json()["results"], count, "{class}");
     }
-    let nanode = stranger.get("/linode/types/g6-nanode-1").await.json();
+    let nanode = anonymous.get("/linode/types/g6-nanode-1").await.json();
     let jakarta = json!({"id": "id-cgk", "hourly": 0.009, "monthly": 6.0});
     assert_eq!(nanode["region_prices"][1], jakarta);
     let free = json!({"id": "id-cgk", "hourly": 0.0, "monthly": 0.0});
     assert_eq!(nanode["addons"]["backups"]["region_prices"][1], free);
-    let previous = stranger.get("/linode/types/g5-nanode-1").await.json();
+    let previous = anonymous.get("/linode/types/g5-nanode-1").await.json();
     assert_eq!(previous["successor"], "g6-nanode-1");
-    let standard = stranger.get("/linode/types/g6-standard-2").await.json();
+    let standard = anonymous.get("/linode/types/g6-standard-2").await.json();
     assert_eq!(
         (&standard["label"], &standard["network_out"]),
         (&json!("Linode 4GB"), &json!(4000))

@@ -4,14 +4,14 @@ use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
-use super::instances::{NANODE, story};
+use super::instances::{NANODE, event_lines};
 use crate::harness::TestApp;
 
 #[tokio::test]
 async fn a_subnet_in_use_can_be_deleted_only_in_the_documented_order() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
     let interfaces =
         json!([{"purpose": "public"}, {"purpose": "vpc", "subnet_id": 2, "ipv4": {"nat_1_1": "any"}}]);
     let body = json!({"type": NANODE, "region": "us-east", "label": "web-1", "interfaces": interfaces});
@@ -34,7 +34,7 @@ async fn a_subnet_in_use_can_be_deleted_only_in_the_documented_order() {
     let subnet = ada.get("/vpcs/1/subnets/2").await.json();
     assert_eq!((&subnet["linodes"], &subnet["computes"]), (&compute, &compute));
 
-    let (before, recorded) = (ada.get("/vpcs").await.body, story(&ada).await);
+    let (before, recorded) = (ada.get("/vpcs").await.body, event_lines(&ada).await);
     for path in ["/vpcs/1/subnets/2", "/vpcs/1"] {
         let refused = ada.delete(path).await;
         assert_eq!(
@@ -55,7 +55,7 @@ async fn a_subnet_in_use_can_be_deleted_only_in_the_documented_order() {
     let interface = "/linode/instances/1/configs/1/interfaces/2";
     assert_eq!(ada.delete(interface).await.errors(), ["- interface_active"]);
     assert_eq!(
-        (ada.get("/vpcs").await.body, story(&ada).await),
+        (ada.get("/vpcs").await.body, event_lines(&ada).await),
         (before, recorded),
         "nothing changed, and no event was recorded"
     );
@@ -67,7 +67,7 @@ async fn a_subnet_in_use_can_be_deleted_only_in_the_documented_order() {
     assert_eq!(ada.delete("/vpcs/1/subnets/2").await.status, 200);
     assert_eq!(ada.delete("/vpcs/1").await.status, 200);
     assert_eq!(
-        story(&ada).await,
+        event_lines(&ada).await,
         [
             "vpc_create 1 notification",
             "subnet_create 1 notification",
@@ -87,14 +87,14 @@ async fn a_subnet_in_use_can_be_deleted_only_in_the_documented_order() {
 async fn deleting_an_instance_releases_its_addresses_in_any_state() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
-    ada.creates_instance_on(1).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_instance_on(1).await;
     ada.post("/linode/instances/1/boot", json!({})).await;
 
     assert_eq!(ada.delete("/linode/instances/1").await.status, 200);
     assert_eq!(ada.get("/linode/instances/1").await.status, 404);
     assert_eq!(ada.count("/vpcs/ips").await, 0);
-    let again = ada.creates_instance_on(1).await.json();
+    let again = ada.create_instance_on(1).await.json();
     assert_eq!(
         (&again["id"], &again["ipv4"]),
         (&json!(2), &json!(["192.0.2.2"])),
@@ -155,8 +155,8 @@ async fn public_addresses_can_be_exhausted_and_are_reused() {
 async fn a_blocker_shows_the_instance_label_only_if_it_is_visible() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
-    ada.creates_instance_on(1).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_instance_on(1).await;
     let grant = Grant::Vpc(garth::model::id::VpcId(1), Permission::ReadWrite);
     let bob = app.user("bob").may(grant).await;
 

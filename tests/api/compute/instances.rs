@@ -10,7 +10,7 @@ use crate::harness::{BEGINNING, TestApp, User};
 pub const NANODE: &str = "g6-nanode-1";
 
 /// The account's events as `action entity status`.
-pub async fn story(user: &User<'_>) -> Vec<String> {
+pub async fn event_lines(user: &User<'_>) -> Vec<String> {
     let events = user.get("/account/events?after=0&page_size=500").await.data();
     let line = |event: &Value| {
         let (action, status) = (
@@ -262,9 +262,9 @@ async fn labels_tags_and_group_change_and_a_boot_needs_a_config() {
 async fn restricted_users_see_and_change_only_granted_instances() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
     for _ in 0..3 {
-        ada.creates_instance_on(1).await;
+        ada.create_instance_on(1).await;
     }
     let bob = app
         .user("bob")

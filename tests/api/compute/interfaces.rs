@@ -11,9 +11,9 @@ use crate::harness::{TestApp, User};
 
 const PATH: &str = "/linode/instances/1/configs/1/interfaces";
 
-async fn furnished(app: &TestApp) -> User<'_> {
+async fn set_up(app: &TestApp) -> User<'_> {
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/29"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24", "10.0.1.0/29"]).await;
     ada.post(
         "/linode/instances",
         json!({"type": "g6-nanode-1", "region": "us-east"}),
@@ -30,7 +30,7 @@ async fn furnished(app: &TestApp) -> User<'_> {
 #[tokio::test]
 async fn an_interface_is_added_viewed_changed_and_deleted() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
 
     let sent = json!({
         "ip_ranges": [], "ipam_address": null, "ipv4": {"nat_1_1": ""}, "label": null, "primary": true,
@@ -133,7 +133,7 @@ async fn an_interface_is_added_viewed_changed_and_deleted() {
 #[tokio::test]
 async fn reordering_interfaces_is_an_update_of_their_config() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     ada.post(PATH, json!({"purpose": "public"})).await;
     ada.post(PATH, json!({"purpose": "vpc", "subnet_id": 1})).await;
     let config = PATH.trim_end_matches("/interfaces");
@@ -152,7 +152,7 @@ async fn reordering_interfaces_is_an_update_of_their_config() {
 #[tokio::test]
 async fn interfaces_of_a_running_instance_can_be_added_but_not_removed_or_moved() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     ada.post(PATH, json!({"purpose": "vpc", "subnet_id": 1})).await;
     ada.post("/linode/instances/1/boot", json!({})).await;
 
@@ -186,7 +186,7 @@ async fn interfaces_of_a_running_instance_can_be_added_but_not_removed_or_moved(
 #[tokio::test]
 async fn a_vlan_interface_cannot_be_changed() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     let vlan = ada
         .post(PATH, json!({"purpose": "vlan", "label": "backstage"}))
         .await
@@ -206,17 +206,17 @@ async fn a_vlan_interface_cannot_be_changed() {
 #[tokio::test]
 async fn a_small_subnet_can_be_exhausted_and_reuses_released_addresses() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     let mut got = Vec::new();
     for _ in 0..4 {
-        let made = ada.creates_instance_on(2).await;
+        let made = ada.create_instance_on(2).await;
         assert_eq!(made.status, 200, "{made}");
         got.push(made.json()["id"].as_i64().unwrap());
     }
-    let full = ada.creates_instance_on(2).await;
+    let full = ada.create_instance_on(2).await;
     assert_eq!(full.errors(), ["interfaces[0].ipv4.vpc addresses_exhausted"]);
     ada.delete(&format!("/linode/instances/{}", got[1])).await;
-    ada.creates_instance_on(2).await;
+    ada.create_instance_on(2).await;
     let addresses: BTreeSet<String> = ada
         .get("/vpcs/ips")
         .await
@@ -230,50 +230,50 @@ async fn a_small_subnet_can_be_exhausted_and_reuses_released_addresses() {
 
 /// Random operations on addresses of a /27, by instance number.
 #[derive(Clone, Debug)]
-enum Act {
+enum Action {
     Attach(usize),
     AttachAt(usize, u8),
     AttachRange(usize, u8),
     Detach(usize),
 }
 
-fn acts() -> impl Strategy<Value = Vec<Act>> {
+fn actions() -> impl Strategy<Value = Vec<Action>> {
     let instance = 0usize..12;
-    let act = prop_oneof![
-        3 => instance.clone().prop_map(Act::Attach),
-        2 => (instance.clone(), 0u8..32).prop_map(|(i, at)| Act::AttachAt(i, at)),
-        2 => (instance.clone(), 0u8..8).prop_map(|(i, at)| Act::AttachRange(i, at)),
-        3 => instance.prop_map(Act::Detach),
+    let action = prop_oneof![
+        3 => instance.clone().prop_map(Action::Attach),
+        2 => (instance.clone(), 0u8..32).prop_map(|(i, at)| Action::AttachAt(i, at)),
+        2 => (instance.clone(), 0u8..8).prop_map(|(i, at)| Action::AttachRange(i, at)),
+        3 => instance.prop_map(Action::Detach),
     ];
-    prop::collection::vec(act, 1..40)
+    prop::collection::vec(action, 1..40)
 }
 
 /// A reference model: the addresses of each instance.
 #[derive(Default)]
-struct Books {
-    has: BTreeMap<usize, (u8, BTreeSet<u8>)>,
+struct Model {
+    attached: BTreeMap<usize, (u8, BTreeSet<u8>)>,
 }
 
-impl Books {
-    fn is_taken(&self, address: u8) -> bool {
-        self.has
+impl Model {
+    fn is_in_use(&self, address: u8) -> bool {
+        self.attached
             .values()
             .any(|(own, range)| *own == address || range.contains(&address))
     }
 
     fn lowest(&self, but: &BTreeSet<u8>) -> Option<u8> {
-        (2..=29).find(|address| !self.is_taken(*address) && !but.contains(address))
+        (2..=29).find(|address| !self.is_in_use(*address) && !but.contains(address))
     }
 }
 
 /// Runs an operation through HTTP and in the model; both must agree.
-async fn act(ada: &User<'_>, books: &mut Books, act: &Act) {
-    let (instance, requested, range): (usize, Option<u8>, BTreeSet<u8>) = match act {
-        Act::Attach(instance) => (*instance, None, BTreeSet::new()),
-        Act::AttachAt(instance, at) => (*instance, Some(*at), BTreeSet::new()),
-        Act::AttachRange(instance, at) => (*instance, None, (at * 4..at * 4 + 4).collect()),
-        Act::Detach(instance) => {
-            if books.has.remove(instance).is_some() {
+async fn apply(ada: &User<'_>, model: &mut Model, action: &Action) {
+    let (instance, requested, range): (usize, Option<u8>, BTreeSet<u8>) = match action {
+        Action::Attach(instance) => (*instance, None, BTreeSet::new()),
+        Action::AttachAt(instance, at) => (*instance, Some(*at), BTreeSet::new()),
+        Action::AttachRange(instance, at) => (*instance, None, (at * 4..at * 4 + 4).collect()),
+        Action::Detach(instance) => {
+            if model.attached.remove(instance).is_some() {
                 let path = format!("/linode/instances/{}/configs/{0}", instance + 1);
                 let interfaces = ada.get(&format!("{path}/interfaces")).await.json();
                 let reply = ada
@@ -284,11 +284,11 @@ async fn act(ada: &User<'_>, books: &mut Books, act: &Act) {
             return;
         }
     };
-    if books.has.contains_key(&instance) {
+    if model.attached.contains_key(&instance) {
         return;
     }
-    let usable = |address: &u8| (2..=29).contains(address) && !books.is_taken(*address);
-    let address = requested.or_else(|| books.lowest(&range)).filter(usable);
+    let usable = |address: &u8| (2..=29).contains(address) && !model.is_in_use(*address);
+    let address = requested.or_else(|| model.lowest(&range)).filter(usable);
     let good = range.iter().all(usable);
     let mut body = json!({"purpose": "vpc", "subnet_id": 1});
     if let Some(requested) = requested {
@@ -305,15 +305,15 @@ async fn act(ada: &User<'_>, books: &mut Books, act: &Act) {
         .await;
     match address.filter(|_| good) {
         Some(address) => {
-            assert_eq!(reply.status, 200, "{act:?}: {reply}");
+            assert_eq!(reply.status, 200, "{action:?}: {reply}");
             assert_eq!(
                 reply.json()["ipv4"]["vpc"],
                 format!("10.0.0.{address}"),
-                "{act:?}"
+                "{action:?}"
             );
-            books.has.insert(instance, (address, range));
+            model.attached.insert(instance, (address, range));
         }
-        None => assert_eq!(reply.status, 400, "{act:?}: {reply}"),
+        None => assert_eq!(reply.status, 400, "{action:?}: {reply}"),
     }
 }
 
@@ -325,11 +325,11 @@ fn addresses_are_assigned_lowest_first_and_never_twice() {
         failure_persistence: None,
         ..Config::default()
     });
-    let outcome = runner.run(&acts(), |acts| {
+    let outcome = runner.run(&actions(), |sequence| {
         runtime.block_on(async {
             let app = TestApp::new().await;
             let ada = app.user("ada").into_future().await;
-            ada.creates_vpc("core", &["10.0.0.0/27"]).await;
+            ada.create_vpc("core", &["10.0.0.0/27"]).await;
             for _ in 0..12 {
                 let made = ada
                     .post(
@@ -340,16 +340,20 @@ fn addresses_are_assigned_lowest_first_and_never_twice() {
                 let path = format!("/linode/instances/{}/configs", made.json()["id"]);
                 ada.post(&path, json!({"label": "boot", "devices": {}})).await;
             }
-            let mut books = Books::default();
-            for one in &acts {
-                act(&ada, &mut books, one).await;
+            let mut model = Model::default();
+            for action in &sequence {
+                apply(&ada, &mut model, action).await;
             }
             let listed = ada.get("/vpcs/ips?page_size=500").await.data();
             let ranges = listed.iter().filter(|ip| ip["address"] == Value::Null).count();
-            assert_eq!(listed.len() - ranges, books.has.len());
+            assert_eq!(listed.len() - ranges, model.attached.len());
             assert_eq!(
                 ranges,
-                books.has.values().filter(|(_, range)| !range.is_empty()).count()
+                model
+                    .attached
+                    .values()
+                    .filter(|(_, range)| !range.is_empty())
+                    .count()
             );
         });
         Ok(())
@@ -372,7 +376,7 @@ fn exactly_the_attached_interfaces_block_a_deletion() {
         runtime.block_on(async {
             let app = TestApp::new().await;
             let ada = app.user("ada").into_future().await;
-            ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24", "10.0.2.0/24"])
+            ada.create_vpc("core", &["10.0.0.0/24", "10.0.1.0/24", "10.0.2.0/24"])
                 .await;
             let mut wanted: BTreeMap<usize, BTreeSet<(i64, i64, bool)>> = BTreeMap::new();
             for (instance, runs) in (1i64..=4).zip(&running) {

@@ -7,8 +7,11 @@ use crate::harness::TestApp;
 #[tokio::test]
 async fn kernels_need_no_token_and_have_a_slash_in_their_id() {
     let app = TestApp::new().await;
-    let stranger = app.stranger();
-    let kernel = stranger.get("/linode/kernels/linode%2Flatest-64bit").await.json();
+    let anonymous = app.anonymous();
+    let kernel = anonymous
+        .get("/linode/kernels/linode%2Flatest-64bit")
+        .await
+        .json();
     assert_eq!(
         (&kernel["id"], &kernel["architecture"], &kernel["kvm"]),
         (&json!("linode/latest-64bit"), &json!("x86_64"), &json!(true))
@@ -19,11 +22,11 @@ async fn kernels_need_no_token_and_have_a_slash_in_their_id() {
         "/v4beta/linode/kernels/linode%2Flatest-64bit/",
         "/compute/kernels/linode/latest-64bit",
     ] {
-        assert_eq!(stranger.get(path).await.json(), kernel, "{path}");
+        assert_eq!(anonymous.get(path).await.json(), kernel, "{path}");
     }
-    assert_eq!(stranger.get("/linode/kernels/linode%2Fnone").await.status, 404);
+    assert_eq!(anonymous.get("/linode/kernels/linode%2Fnone").await.status, 404);
     for id in ["linode/latest-32bit", "linode/grub2", "linode/direct-disk"] {
-        let found = stranger
+        let found = anonymous
             .filter("/linode/kernels", &json!({"id": id}).to_string())
             .await;
         assert_eq!(found.json()["results"], 1, "{id}");
@@ -35,7 +38,7 @@ async fn kernels_need_no_token_and_have_a_slash_in_their_id() {
         (r#"{"architecture":"i386"}"#, 1),
         (r#"{"+and":[],"+order":"desc"}"#, 4),
     ] {
-        let kernels = stranger.filter("/linode/kernels", filter).await;
+        let kernels = anonymous.filter("/linode/kernels", filter).await;
         assert_eq!(kernels.json()["results"], found, "{filter}");
     }
 }
@@ -43,7 +46,7 @@ async fn kernels_need_no_token_and_have_a_slash_in_their_id() {
 #[tokio::test]
 async fn maintenance_policies_are_listed() {
     let app = TestApp::new().await;
-    let policies = app.stranger().get("/v4beta/maintenance/policies").await.data();
+    let policies = app.anonymous().get("/v4beta/maintenance/policies").await.data();
     let rows: Vec<_> = policies
         .iter()
         .map(|policy| {

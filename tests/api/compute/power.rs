@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::instances::{NANODE, story};
+use super::instances::{NANODE, event_lines};
 use crate::harness::TestApp;
 
 #[tokio::test]
@@ -113,7 +113,7 @@ async fn a_slow_power_change_is_scheduled_then_finished_while_the_instance_is_bu
             .as_str()
             .unwrap()
             .to_owned();
-        (status, story(&ada).await.pop().unwrap())
+        (status, event_lines(&ada).await.pop().unwrap())
     };
 
     settle().await;
@@ -138,7 +138,7 @@ async fn a_slow_power_change_is_scheduled_then_finished_while_the_instance_is_bu
         state().await,
         ("booting".to_owned(), "linode_boot 1 scheduled".to_owned())
     );
-    assert_eq!(story(&ada).await[0], "linode_create 1 finished");
+    assert_eq!(event_lines(&ada).await[0], "linode_create 1 finished");
     app.advance(60);
     settle().await;
     assert_eq!(
@@ -158,7 +158,7 @@ async fn a_slow_power_change_is_scheduled_then_finished_while_the_instance_is_bu
         "deleting is always allowed"
     );
     assert_eq!(
-        story(&ada).await[2],
+        event_lines(&ada).await[2],
         "linode_shutdown 1 failed",
         "the change does not wait forever"
     );

@@ -10,7 +10,7 @@ use crate::harness::TestApp;
 async fn regions_need_no_token() {
     let app = TestApp::new().await;
 
-    let regions = app.stranger().get("/regions").await;
+    let regions = app.anonymous().get("/regions").await;
 
     assert_eq!(regions.status, 200);
     assert_eq!(regions.data().len(), 34);
@@ -20,18 +20,18 @@ async fn regions_need_no_token() {
             .iter()
             .all(|region| region["capabilities"].to_string().contains("VPCs"))
     );
-    let miami = app.stranger().get("/regions/us-mia").await.json();
+    let miami = app.anonymous().get("/regions/us-mia").await.json();
     assert_eq!(
         (&miami["label"], &miami["country"]),
         (&json!("Miami, FL"), &json!("us"))
     );
-    assert_eq!(app.stranger().get("/regions/mars").await.status, 404);
+    assert_eq!(app.anonymous().get("/regions/mars").await.status, 404);
 }
 
 #[tokio::test]
 async fn regions_have_resolvers_and_only_capabilities_that_garth_implements() {
     let app = TestApp::new().await;
-    for region in app.stranger().get("/regions").await.data() {
+    for region in app.anonymous().get("/regions").await.data() {
         assert_eq!(
             region["capabilities"],
             json!(["Linodes", "Vlans", "VPCs", "Maintenance Policy"])
@@ -47,9 +47,9 @@ async fn regions_have_resolvers_and_only_capabilities_that_garth_implements() {
 #[tokio::test]
 async fn regions_support_paging_and_filters() {
     let app = TestApp::new().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
 
-    let second = stranger.get("/regions?page=2&page_size=10").await;
+    let second = anonymous.get("/regions?page=2&page_size=10").await;
     assert_eq!(
         (second.data().len(), second.json()["pages"].clone()),
         (10, json!(4))
@@ -63,26 +63,26 @@ async fn regions_support_paging_and_filters() {
     };
     let filter = r#"{"country":"jp","+order_by":"id","+order":"desc"}"#;
     assert_eq!(
-        ids(stranger.filter("/regions", filter).await),
+        ids(anonymous.filter("/regions", filter).await),
         ["jp-tyo-3", "jp-osa", "ap-northeast"]
     );
     let filter = r#"{"label":{"+contains":"PAR"},"id":{"+neq":"x"}}"#;
     assert_eq!(
-        ids(stranger.filter("/regions", filter).await),
+        ids(anonymous.filter("/regions", filter).await),
         ["fr-par", "fr-par-2"]
     );
-    let core = stranger.filter("/regions", r#"{"site_type":"core"}"#).await;
+    let core = anonymous.filter("/regions", r#"{"site_type":"core"}"#).await;
     assert_eq!(core.json()["results"], 34);
-    let edge = stranger
+    let edge = anonymous
         .filter("/regions", r#"{"site_type":"distributed"}"#)
         .await;
     assert_eq!(edge.json()["results"], 0);
     assert_eq!(
-        stranger.filter("/regions", r#"{"site":"x"}"#).await.errors(),
+        anonymous.filter("/regions", r#"{"site":"x"}"#).await.errors(),
         ["X-Filter filter_field"]
     );
     assert_eq!(
-        stranger.get("/regions?page_size=0").await.errors(),
+        anonymous.get("/regions?page_size=0").await.errors(),
         ["page_size page_size_invalid"]
     );
 }
@@ -94,29 +94,29 @@ async fn regions_report_which_types_and_vpcs_are_available() {
         policy.regions[0].capabilities.clear();
     })
     .await;
-    let (stranger, ada) = (app.stranger(), app.user("ada").scopes("vpc:read_only").await);
+    let (anonymous, ada) = (app.anonymous(), app.user("ada").scopes("vpc:read_only").await);
     let (regions, types) = (
-        stranger.count("/regions").await,
-        stranger.count("/linode/types").await,
+        anonymous.count("/regions").await,
+        anonymous.count("/linode/types").await,
     );
     assert_eq!(
-        stranger.count("/v4beta/regions/availability").await,
+        anonymous.count("/v4beta/regions/availability").await,
         regions * types
     );
     let filter = r#"{"region":"us-mia","plan":"g6-nanode-1","available":true}"#;
     let nanode = json!({"region": "us-mia", "plan": "g6-nanode-1", "available": true});
-    let found = stranger.filter("/regions/availability", filter).await;
+    let found = anonymous.filter("/regions/availability", filter).await;
     assert_eq!(found.data()[..], [json!(nanode)]);
-    let none = stranger
+    let none = anonymous
         .filter("/regions/availability", r#"{"available":false}"#)
         .await;
     assert_eq!(none.json()["results"], types, "one region has no instances");
-    let miami = stranger.get("/regions/us-mia/availability").await.json();
+    let miami = anonymous.get("/regions/us-mia/availability").await.json();
     assert_eq!(
         (miami.as_array().unwrap().len() as i64, &miami[0]),
         (types, &nanode)
     );
-    assert_eq!(stranger.get("/regions/mars/availability").await.status, 404);
+    assert_eq!(anonymous.get("/regions/mars/availability").await.status, 404);
 
     let able = json!({"region": "us-mia", "available": true, "available_ipv6_prefix_lengths": []});
     assert_eq!(ada.get("/regions/us-mia/vpc-availability").await.json(), able);

@@ -22,7 +22,7 @@ const REFUSED: [(&str, &str); 11] = [
     ("backups/7/restore", r#"{"linode_id": 1, "overwrite": true}"#),
 ];
 
-async fn furnished(app: &TestApp) -> User<'_> {
+async fn set_up(app: &TestApp) -> User<'_> {
     let ada = app.user("ada").await;
     let body = json!({"type": "g6-nanode-1", "region": "us-east", "label": "web-1"});
     assert_eq!(ada.post("/linode/instances", body).await.status, 200);
@@ -32,7 +32,7 @@ async fn furnished(app: &TestApp) -> User<'_> {
 #[tokio::test]
 async fn operations_that_garth_does_not_have_are_refused_and_change_nothing() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     let before = ada.get("/linode/instances/1").await.json();
 
     for (path, body) in REFUSED {
@@ -69,7 +69,7 @@ async fn operations_that_garth_does_not_have_are_refused_and_change_nothing() {
 #[tokio::test]
 async fn an_instance_has_no_transfer_and_no_backups() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     let month = json!({"bytes_in": 0, "bytes_out": 0, "bytes_total": 0});
     let backups = json!({"automatic": [], "snapshot": {"current": null, "in_progress": null}});
     for (path, answer) in [
@@ -96,7 +96,7 @@ async fn an_instance_has_no_transfer_and_no_backups() {
 #[tokio::test]
 async fn statistics_are_refused_with_the_text_that_the_web_app_knows() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     for path in ["stats", "stats/2026/1"] {
         let refused = ada.get(&format!("/linode/instances/1/{path}")).await;
         assert_eq!(
@@ -111,7 +111,7 @@ async fn statistics_are_refused_with_the_text_that_the_web_app_knows() {
 #[tokio::test]
 async fn nothing_is_attached_to_an_instance() {
     let app = TestApp::new().await;
-    let ada = furnished(&app).await;
+    let ada = set_up(&app).await;
     for name in ["volumes", "firewalls", "nodebalancers"] {
         let path = format!("/linode/instances/1/{name}");
         let empty = json!({"data": [], "page": 1, "pages": 1, "results": 0});

@@ -3,19 +3,19 @@
 use serde_json::json;
 
 use crate::browser::{Browser, PASSWORD, text};
-use crate::console::{browser, has, lacks, links, redirects_to, with_ada};
+use crate::console::{app_with_ada, assert_contains, assert_lacks, browser, links, redirects_to};
 use crate::harness::Reply;
 
 const LONGER: &str = "a rather longer passphrase";
 
 /// The version of the resource that the page shows.
 pub fn version(page: &Reply) -> String {
-    crate::browser::hidden(page, "version")
+    crate::browser::hidden_field(page, "version")
 }
 
 #[tokio::test]
 async fn a_profile_is_updated_and_errors_preserve_the_input() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let page = ada.get("/account").await;
     let tag = version(&page);
@@ -25,7 +25,7 @@ async fn a_profile_is_updated_and_errors_preserve_the_input() {
         ("timezone", "no where"),
         ("email_notifications", "true"),
     ];
-    let again = ada.submits(&page, "/account", &wrong).await;
+    let again = ada.submit(&page, "/account", &wrong).await;
     assert_eq!(again.status, 400);
     for wanted in [
         "value=\"&quot;&gt;&lt;script&gt;\"",
@@ -35,9 +35,9 @@ async fn a_profile_is_updated_and_errors_preserve_the_input() {
         "id=\"f-timezone-wrong\"",
         "name=\"email_notifications\" value=\"true\" checked",
     ] {
-        has(&again, wanted);
+        assert_contains(&again, wanted);
     }
-    lacks(&again, "<script>");
+    assert_lacks(&again, "<script>");
 
     let right = [
         ("version", tag.as_str()),
@@ -45,21 +45,21 @@ async fn a_profile_is_updated_and_errors_preserve_the_input() {
         ("timezone", "Europe/Berlin"),
     ];
     redirects_to(
-        &ada.submits(&page, "/account", &right).await,
+        &ada.submit(&page, "/account", &right).await,
         "/account?done=profile-changed",
     );
     let page = ada.get("/account?done=profile-changed").await;
     for wanted in ["Profile updated.", "ada@new.example", "Europe/Berlin"] {
-        has(&page, wanted);
+        assert_contains(&page, wanted);
     }
-    lacks(&page, "value=\"true\" checked");
+    assert_lacks(&page, "value=\"true\" checked");
     // The form has an outdated version now.
-    assert_eq!(ada.submits(&page, "/account", &right).await.status, 412);
+    assert_eq!(ada.submit(&page, "/account", &right).await.status, 412);
 }
 
 #[tokio::test]
 async fn changing_the_password_needs_the_current_one_and_ends_other_sessions() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let (mut ada, mut elsewhere) = (browser(&app, "ada").await, browser(&app, "ada").await);
     let page = ada.get("/account").await;
     let fields = |old: &'static str, new: &'static str, again: &'static str| {
@@ -82,17 +82,17 @@ async fn changing_the_password_needs_the_current_one_and_ends_other_sessions() {
             "at least 11 characters",
         ),
     ] {
-        let refused = ada.submits(&page, "/account/password", &fields).await;
+        let refused = ada.submit(&page, "/account/password", &fields).await;
         assert_eq!(refused.status, 400, "{id}");
-        has(&refused, &format!("id=\"{id}\""));
-        has(&refused, reason);
+        assert_contains(&refused, &format!("id=\"{id}\""));
+        assert_contains(&refused, reason);
         // Passwords are never rendered again.
-        lacks(&refused, PASSWORD);
-        lacks(&refused, LONGER);
+        assert_lacks(&refused, PASSWORD);
+        assert_lacks(&refused, LONGER);
     }
     let before = ada.cookies.clone();
     let changed = ada
-        .submits(&page, "/account/password", &fields(PASSWORD, LONGER, LONGER))
+        .submit(&page, "/account/password", &fields(PASSWORD, LONGER, LONGER))
         .await;
     redirects_to(&changed, "/account?done=password-changed");
     assert_ne!(ada.cookies, before, "the session is a new one");
@@ -104,7 +104,7 @@ async fn changing_the_password_needs_the_current_one_and_ends_other_sessions() {
 
     let page = ada.get("/account").await;
     assert_eq!(
-        ada.submits(&page, "/account/password", &fields(PASSWORD, LONGER, LONGER))
+        ada.submit(&page, "/account/password", &fields(PASSWORD, LONGER, LONGER))
             .await
             .status,
         400,
@@ -114,31 +114,31 @@ async fn changing_the_password_needs_the_current_one_and_ends_other_sessions() {
 
 #[tokio::test]
 async fn guesses_of_the_current_password_are_throttled() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let page = ada.get("/account").await;
     let guess = [("old_password", "wrong"), ("password", LONGER), ("again", LONGER)];
     for _ in 0..5 {
-        assert_eq!(ada.submits(&page, "/account/password", &guess).await.status, 400);
+        assert_eq!(ada.submit(&page, "/account/password", &guess).await.status, 400);
     }
     let right = [
         ("old_password", PASSWORD),
         ("password", LONGER),
         ("again", LONGER),
     ];
-    let locked = ada.submits(&page, "/account/password", &right).await;
+    let locked = ada.submit(&page, "/account/password", &right).await;
     assert_eq!(locked.status, 429);
     assert_eq!(locked.header("retry-after"), "30");
     app.advance(31);
     redirects_to(
-        &ada.submits(&page, "/account/password", &right).await,
+        &ada.submit(&page, "/account/password", &right).await,
         "/account?done=password-changed",
     );
 }
 
 #[tokio::test]
 async fn a_login_elsewhere_does_not_conflict_with_an_open_form() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let (profile, user) = (
         ada.get("/account").await,
@@ -153,7 +153,7 @@ async fn a_login_elsewhere_does_not_conflict_with_an_open_form() {
         ("email", "ada@one.example"),
     ];
     redirects_to(
-        &ada.submits(&user, "/account/users/ada/edit", &fields).await,
+        &ada.submit(&user, "/account/users/ada/edit", &fields).await,
         "/account/users/ada?done=user-changed",
     );
     let fields = [
@@ -161,7 +161,7 @@ async fn a_login_elsewhere_does_not_conflict_with_an_open_form() {
         ("email", "ada@two.example"),
         ("timezone", "GMT"),
     ];
-    let late = ada.submits(&profile, "/account", &fields).await;
+    let late = ada.submit(&profile, "/account", &fields).await;
     assert_eq!(late.status, 412, "the e-mail address was changed since");
     let profile = ada.get("/account").await;
     let of_profile = version(&profile);
@@ -173,29 +173,29 @@ async fn a_login_elsewhere_does_not_conflict_with_an_open_form() {
         ("timezone", "GMT"),
     ];
     redirects_to(
-        &ada.submits(&profile, "/account", &fields).await,
+        &ada.submit(&profile, "/account", &fields).await,
         "/account?done=profile-changed",
     );
 }
 
 #[tokio::test]
 async fn errors_use_the_labels_of_the_page() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/account/clients/new").await;
     let wrong = [("label", "x"), ("redirect_uri", "nowhere")];
-    let again = ada.submits(&form, "/account/clients/new", &wrong).await;
-    has(&again, "<a href=\"#f-redirect-uri\">Redirect URI</a>");
+    let again = ada.submit(&form, "/account/clients/new", &wrong).await;
+    assert_contains(&again, "<a href=\"#f-redirect-uri\">Redirect URI</a>");
     let form = ada.get("/account/tokens/new").await;
     let wrong = [("access", "chosen"), ("expiry", "30")];
-    let again = ada.submits(&form, "/account/tokens/new", &wrong).await;
-    has(&again, "<a href=\"#f-scopes\">Permissions</a>");
-    has(&again, "Select at least one permission, or full access");
+    let again = ada.submit(&form, "/account/tokens/new", &wrong).await;
+    assert_contains(&again, "<a href=\"#f-scopes\">Permissions</a>");
+    assert_contains(&again, "Select at least one permission, or full access");
     let form = ada.get("/account").await;
     let wrong = [("email", "x"), ("timezone", "no where")];
-    let again = ada.submits(&form, "/account", &wrong).await;
-    has(&again, "<a href=\"#f-email\">E-mail</a>");
-    has(&again, "<a href=\"#f-timezone\">Time zone</a>");
+    let again = ada.submit(&form, "/account", &wrong).await;
+    assert_contains(&again, "<a href=\"#f-email\">E-mail</a>");
+    assert_contains(&again, "<a href=\"#f-timezone\">Time zone</a>");
     let form = ada.get("/tickets/new").await;
     let wrong = [
         ("summary", ""),
@@ -203,12 +203,12 @@ async fn errors_use_the_labels_of_the_page() {
         ("about_kind", "vpc_id"),
         ("about_id", "77"),
     ];
-    let again = ada.submits(&form, "/tickets/new", &wrong).await;
-    has(&again, "<a href=\"#f-summary\">Subject</a>");
-    has(&again, "<a href=\"#f-description\">Description</a>");
-    has(&again, "<a href=\"#f-about-id\">ID</a>");
-    has(&again, "No VPC has this ID");
-    lacks(&again, "vpc_id is");
+    let again = ada.submit(&form, "/tickets/new", &wrong).await;
+    assert_contains(&again, "<a href=\"#f-summary\">Subject</a>");
+    assert_contains(&again, "<a href=\"#f-description\">Description</a>");
+    assert_contains(&again, "<a href=\"#f-about-id\">ID</a>");
+    assert_contains(&again, "No VPC has this ID");
+    assert_lacks(&again, "vpc_id is");
     let twice = [
         ("summary", "x"),
         ("description", "y"),
@@ -216,9 +216,9 @@ async fn errors_use_the_labels_of_the_page() {
         ("about_kind", "linode_id"),
         ("about_id", "7"),
     ];
-    let again = ada.submits(&form, "/tickets/new", &twice).await;
-    has(&again, "about one resource only. Choose");
-    lacks(&again, "you set");
+    let again = ada.submit(&form, "/tickets/new", &twice).await;
+    assert_contains(&again, "about one resource only. Choose");
+    assert_lacks(&again, "you set");
 
     let ticket = json!({"summary": "Help", "description": "It is down."});
     assert_eq!(
@@ -233,27 +233,27 @@ async fn errors_use_the_labels_of_the_page() {
     let claim = "/desk/tickets/1/claim";
     assert_eq!(grace.post(claim, json!({})).await.status, 200);
     let refused = sam.post(claim, json!({})).await;
-    has(&refused, "This ticket is assigned to grace");
-    lacks(&refused, "take_over");
+    assert_contains(&refused, "This ticket is assigned to grace");
+    assert_lacks(&refused, "take_over");
 }
 
 #[tokio::test]
 async fn quotas_show_their_usage() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
-    has(&ada.get("/account/quotas").await, "1,000 VPCs per region");
-    has(&ada.get("/account/quotas").await, "0 bytes of 10 GiB");
+    assert_contains(&ada.get("/account/quotas").await, "1,000 VPCs per region");
+    assert_contains(&ada.get("/account/quotas").await, "0 bytes of 10 GiB");
     let maker = app.user("maker").await;
-    maker.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
-    maker.creates_vpc("edge", &[]).await;
+    maker.create_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    maker.create_vpc("edge", &[]).await;
     let page = ada.get("/account/quotas").await;
     for wanted in ["2 of 1,000", "0 of 1,000", ">core<"] {
-        has(&page, wanted);
+        assert_contains(&page, wanted);
     }
     let core = text(&page).find(">core<");
     assert!(core < text(&page).find(">edge<"), "sorted by usage");
     let links = links(&page);
     let more = links.iter().find(|link| link.starts_with("/tickets/new?"));
     let form = ada.get(more.expect("a link to request an increase")).await;
-    has(&form, "name=\"summary\" value=\"Quota increase\"");
+    assert_contains(&form, "name=\"summary\" value=\"Quota increase\"");
 }

@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use super::vpcs::maker;
-use crate::console::{browser, has, links, with_ada};
+use super::vpcs::api_user;
+use crate::console::{app_with_ada, assert_contains, browser, links};
 
 #[tokio::test]
 async fn a_vpc_is_found_by_address_or_range() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &["10.0.0.0/24", "10.0.4.0/22"]).await;
-    maker.creates_vpc("edge", &["10.0.5.0/24", "172.16.0.0/16"]).await;
-    maker.creates_vpc("bare", &[]).await;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("core", &["10.0.0.0/24", "10.0.4.0/22"]).await;
+    maker.create_vpc("edge", &["10.0.5.0/24", "172.16.0.0/16"]).await;
+    maker.create_vpc("bare", &[]).await;
     let mut ada = browser(&app, "ada").await;
     for (typed, found) in [
         ("10.0.0.7", vec!["/vpcs/1"]),
@@ -27,20 +27,20 @@ async fn a_vpc_is_found_by_address_or_range() {
         listed.retain(|link| link.starts_with("/vpcs/") && link != "/vpcs/new");
         assert_eq!(listed, found, "{typed}");
     }
-    has(
+    assert_contains(
         &ada.get("/vpcs?q=10.0.5.1&region=eu-central").await,
         "No VPCs match your search.",
     );
     app.user("rita").restricted().await;
     app.set_password("rita").await;
     let mut rita = browser(&app, "rita").await;
-    has(&rita.get("/vpcs?q=10.0.0.7").await, "No VPCs match your search.");
+    assert_contains(&rita.get("/vpcs?q=10.0.0.7").await, "No VPCs match your search.");
 }
 
 #[tokio::test]
 async fn the_squares_of_a_large_subnet_show_their_ranges() {
-    let app = with_ada().await;
-    maker(&app).await.creates_vpc("wide", &["10.0.0.0/8"]).await;
+    let app = app_with_ada().await;
+    api_user(&app).await.create_vpc("wide", &["10.0.0.0/8"]).await;
     let mut ada = browser(&app, "ada").await;
     let page = crate::browser::text(&ada.get("/vpcs/1/subnets/1").await);
     let wide = page
@@ -56,9 +56,9 @@ async fn the_squares_of_a_large_subnet_show_their_ranges() {
 
 #[tokio::test]
 async fn the_address_map_zooms_from_a_vpc_to_single_addresses() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("wide", &["10.0.0.0/8", "172.16.0.0/29"]).await;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("wide", &["10.0.0.0/8", "172.16.0.0/29"]).await;
     for (label, interface) in [
         ("low", json!({"purpose": "vpc", "subnet_id": 1})),
         (
@@ -73,30 +73,30 @@ async fn the_address_map_zooms_from_a_vpc_to_single_addresses() {
     }
     let mut ada = browser(&app, "ada").await;
     let vpc = ada.get("/vpcs/1").await;
-    has(
+    assert_contains(
         &vpc,
         "<title>a 10.0.0.0/8: 65,538 of 16,777,212 in use (&lt;1%)</title>",
     );
-    has(&vpc, "<title>b 172.16.0.0/29: 1 of 4 in use (25%)</title>");
-    has(&vpc, "No subnets in <code>192.168.0.0/16</code>");
+    assert_contains(&vpc, "<title>b 172.16.0.0/29: 1 of 4 in use (25%)</title>");
+    assert_contains(&vpc, "No subnets in <code>192.168.0.0/16</code>");
 
     let whole = ada.get("/vpcs/1/subnets/1").await;
-    has(
+    assert_contains(
         &whole,
         "<title>10.200.0.0/16: 1 of 65,536 in use (&lt;1%)</title>",
     );
-    has(
+    assert_contains(
         &whole,
         "<title>10.201.0.0/16: 65,536 of 65,536 in use (100%)</title>",
     );
-    has(&whole, "<title>10.0.0.0/16: 1 of 65,534 in use (&lt;1%)</title>");
-    has(&whole, "href=\"/vpcs/1/subnets/1?in=10.200.0.0/16\"");
+    assert_contains(&whole, "<title>10.0.0.0/16: 1 of 65,534 in use (&lt;1%)</title>");
+    assert_contains(&whole, "href=\"/vpcs/1/subnets/1?in=10.200.0.0/16\"");
     let closer = ada.get("/vpcs/1/subnets/1?in=10.200.0.0/16").await;
-    has(&closer, "<title>10.200.3.0/24: 1 of 256 in use (&lt;1%)</title>");
+    assert_contains(&closer, "<title>10.200.3.0/24: 1 of 256 in use (&lt;1%)</title>");
     let closest = ada.get("/vpcs/1/subnets/1?in=10.200.3.0/24").await;
-    has(&closest, "<title>10.200.3.77: far</title>");
-    has(&closest, "<title>10.200.3.78: free</title>");
-    has(
+    assert_contains(&closest, "<title>10.200.3.77: far</title>");
+    assert_contains(&closest, "<title>10.200.3.78: free</title>");
+    assert_contains(
         &ada.get("/vpcs/1/subnets/1?in=10.201.7.0/24").await,
         "<title>10.201.7.9: far</title>",
     );
@@ -108,7 +108,7 @@ async fn the_address_map_zooms_from_a_vpc_to_single_addresses() {
         "172.16.0.3: free",
         "172.16.0.7: broadcast",
     ] {
-        has(&small, &format!("<title>{wanted}</title>"));
+        assert_contains(&small, &format!("<title>{wanted}</title>"));
     }
     for outside in ["11.0.0.0/16", "10.0.0.0/7", "x", "10.0.0.1/16"] {
         let page = ada.get(&format!("/vpcs/1/subnets/1?in={outside}")).await;

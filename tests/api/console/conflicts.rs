@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::browser::{hidden, text};
-use crate::console::{has, lacks, logged_in};
+use crate::browser::{hidden_field, text};
+use crate::console::{assert_contains, assert_lacks, logged_in};
 use crate::harness::{Reply, TestApp};
 
 /// The value of a field in the form with this target.
-fn in_form(page: &Reply, action: &str, name: &str) -> String {
+fn form_value(page: &Reply, action: &str, name: &str) -> String {
     let html = text(page);
     let form = html.split_once(&format!("action=\"{action}\""));
     let form = form.unwrap_or_else(|| panic!("no form to {action} in {html}")).1;
@@ -24,7 +24,7 @@ fn in_form(page: &Reply, action: &str, name: &str) -> String {
 async fn a_conflict_shows_the_current_value_of_each_field() {
     let app = TestApp::new().await;
     let program = app.user("ada").await;
-    program.creates_vpc("core", &["10.0.0.0/24"]).await;
+    program.create_vpc("core", &["10.0.0.0/24"]).await;
     app.user("bob").await;
     let client = app.client(&program, false).await;
     let mut ada = logged_in(&app, "ada").await;
@@ -60,51 +60,51 @@ async fn a_conflict_shows_the_current_value_of_each_field() {
         ),
     ] {
         let page = ada.get(form).await;
-        let seen = hidden(&page, "version");
+        let seen = hidden_field(&page, "version");
         assert_eq!(program.put(path, change).await.status, 200, "{path}");
         let late = ada
-            .submits(&page, form, &[&fields[..], &[("version", &seen)]].concat())
+            .submit(&page, form, &[&fields[..], &[("version", &seen)]].concat())
             .await;
         assert_eq!(late.status, 412, "{form}: {late}");
-        has(&late, &format!("Current value: <strong>{current}</strong>"));
+        assert_contains(&late, &format!("Current value: <strong>{current}</strong>"));
         assert_eq!(
             text(&late).matches("Current value: ").count(),
             1,
             "only what differs: {late}"
         );
-        has(&late, &format!("value=\"{}\"", fields[0].1));
+        assert_contains(&late, &format!("value=\"{}\"", fields[0].1));
     }
     // A validation error is not a conflict.
     let page = ada.get("/vpcs/1/edit").await;
     let fields = [
         ("label", "no label!"),
         ("description", "x"),
-        ("version", &hidden(&page, "version")),
+        ("version", &hidden_field(&page, "version")),
     ];
-    let wrong = ada.submits(&page, "/vpcs/1/edit", &fields).await;
+    let wrong = ada.submit(&page, "/vpcs/1/edit", &fields).await;
     assert_eq!(wrong.status, 400);
-    lacks(&wrong, "Current value:");
+    assert_lacks(&wrong, "Current value:");
 }
 
 #[tokio::test]
 async fn closing_a_ticket_conflicts_with_an_unseen_reply() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Rack broken").await;
+    ada.open_ticket("Rack broken").await;
     app.user("grace").staff().await;
     let mut grace = logged_in(&app, "grace").await;
     let close = "/desk/tickets/1/close";
     let page = grace.get("/desk/tickets/1").await;
-    let seen = in_form(&page, close, "version");
+    let seen = form_value(&page, close, "version");
     ada.post("/support/tickets/1/replies", json!({"description": "It burns"}))
         .await;
-    let late = grace.submits(&page, close, &[("version", &seen)]).await;
+    let late = grace.submit(&page, close, &[("version", &seen)]).await;
     assert_eq!(late.status, 412);
-    has(&late, "It burns");
+    assert_contains(&late, "It burns");
     assert_eq!(ada.get("/support/tickets/1").await.json()["status"], "new");
-    let seen = in_form(&late, close, "version");
+    let seen = form_value(&late, close, "version");
     assert_eq!(
-        grace.submits(&late, close, &[("version", &seen)]).await.status,
+        grace.submit(&late, close, &[("version", &seen)]).await.status,
         303
     );
 }
@@ -115,15 +115,15 @@ async fn a_page_beyond_the_last_links_to_the_first() {
     let program = app.user("ada").await;
     let mut ada = logged_in(&app, "ada").await;
     for list in ["/vpcs", "/tickets", "/events"] {
-        lacks(&ada.get(&format!("{list}?page=9")).await, "This page is empty");
+        assert_lacks(&ada.get(&format!("{list}?page=9")).await, "This page is empty");
     }
-    program.creates_vpc("core", &[]).await;
-    program.opens_ticket("Rack broken").await;
+    program.create_vpc("core", &[]).await;
+    program.open_ticket("Rack broken").await;
     for list in ["/vpcs", "/tickets", "/events"] {
         let page = ada.get(&format!("{list}?page=9")).await;
         assert_eq!(page.status, 200, "{list}");
-        has(&page, "This page is empty");
-        has(&page, &format!("<a class=\"button main\" href=\"{list}\">"));
+        assert_contains(&page, "This page is empty");
+        assert_contains(&page, &format!("<a class=\"button main\" href=\"{list}\">"));
     }
 }
 
@@ -131,7 +131,7 @@ async fn a_page_beyond_the_last_links_to_the_first() {
 async fn events_are_complete_sentences() {
     let app = TestApp::new().await;
     let program = app.user("ada").await;
-    program.creates_vpc("core", &[]).await;
+    program.create_vpc("core", &[]).await;
     program.put("/profile", json!({"email": "new@example.com"})).await;
     let client = app.client(&program, false).await;
     program
@@ -195,11 +195,11 @@ async fn events_are_complete_sentences() {
 async fn after_a_conflict_unedited_fields_have_the_current_value() {
     let app = TestApp::new().await;
     let program = app.user("ada").await;
-    program.creates_vpc("core", &[]).await;
+    program.create_vpc("core", &[]).await;
     let mut ada = logged_in(&app, "ada").await;
     let form = "/vpcs/1/edit";
     let page = ada.get(form).await;
-    let (seen, was) = (hidden(&page, "version"), hidden(&page, "was.label"));
+    let (seen, was) = (hidden_field(&page, "version"), hidden_field(&page, "was.label"));
     assert_eq!(was, "core");
     program.put("/vpcs/1", json!({"label": "renamed"})).await;
     let fields = [
@@ -209,15 +209,15 @@ async fn after_a_conflict_unedited_fields_have_the_current_value() {
         ("was.description", ""),
         ("version", &seen),
     ];
-    let late = ada.submits(&page, form, &fields).await;
+    let late = ada.submit(&page, form, &fields).await;
     assert_eq!(late.status, 412);
-    has(&late, "name=\"label\" value=\"renamed\"");
-    has(&late, "mine</textarea>");
-    lacks(&late, "Current value: ");
+    assert_contains(&late, "name=\"label\" value=\"renamed\"");
+    assert_contains(&late, "mine</textarea>");
+    assert_lacks(&late, "Current value: ");
     // Submitted unchanged, it preserves the other change.
-    let seen = hidden(&late, "version");
+    let seen = hidden_field(&late, "version");
     let fields = [("label", "renamed"), ("description", "mine"), ("version", &seen)];
-    assert_eq!(ada.submits(&late, form, &fields).await.status, 303);
+    assert_eq!(ada.submit(&late, form, &fields).await.status, 303);
     let vpc = program.get("/vpcs/1").await.json();
     assert_eq!(
         (&vpc["label"], &vpc["description"]),
@@ -230,30 +230,30 @@ async fn a_reply_after_an_unseen_update_is_not_sent_and_lists_the_update() {
     let app = TestApp::new().await;
     app.user("grace").staff().await;
     let program = app.user("ada").await;
-    program.opens_ticket("Slow").await;
+    program.open_ticket("Slow").await;
     let mut grace = logged_in(&app, "grace").await;
     let here = "/desk/tickets/1";
     let page = grace.get(here).await;
-    let since = hidden(&page, "since");
+    let since = hidden_field(&page, "since");
     let more = json!({"description": "And now it works."});
     program.post("/support/tickets/1/replies", more).await;
     let to = format!("{here}/replies");
     let late = grace
-        .submits(&page, &to, &[("description", "Try again."), ("since", &since)])
+        .submit(&page, &to, &[("description", "Try again."), ("since", &since)])
         .await;
     assert_eq!(late.status, 412);
-    has(&late, "Not sent:");
-    has(&late, "New since you opened this page: ");
-    has(&late, ">ada replied</a>");
-    has(&late, "Try again.</textarea>");
-    has(&late, "tabindex=\"-1\" autofocus");
+    assert_contains(&late, "Not sent:");
+    assert_contains(&late, "New since you opened this page: ");
+    assert_contains(&late, ">ada replied</a>");
+    assert_contains(&late, "Try again.</textarea>");
+    assert_contains(&late, "tabindex=\"-1\" autofocus");
 }
 
 #[tokio::test]
 async fn a_browser_that_opens_the_target_of_a_form_is_redirected_to_its_page() {
     let app = TestApp::new().await;
     let program = app.user("ada").await;
-    program.opens_ticket("Slow").await;
+    program.open_ticket("Slow").await;
     let mut ada = logged_in(&app, "ada").await;
     assert_eq!(ada.get("/tickets/1/replies").await.status, 405, "for programs");
     ada.accept = Some("text/html");

@@ -4,12 +4,12 @@ use garth::console::PAGES;
 use garth::web::operation::Audience;
 use hyper::Method;
 
-use crate::browser::{Browser, hidden, text};
-use crate::console::{example, has, lacks, logged_in};
+use crate::browser::{Browser, hidden_field, text};
+use crate::console::{assert_contains, assert_lacks, example, logged_in};
 use crate::harness::{Reply, TestApp, User};
 
 /// A server with the tenant `ada` and the staff `grace` and `linus`.
-pub async fn with_desk() -> TestApp {
+pub async fn app_with_desk() -> TestApp {
     let app = TestApp::new().await;
     app.user("grace").staff().await;
     app.user("linus").staff().await;
@@ -18,12 +18,12 @@ pub async fn with_desk() -> TestApp {
 
 #[tokio::test]
 async fn only_staff_can_use_the_desk_and_its_forms_need_a_token() {
-    let app = with_desk().await;
+    let app = app_with_desk().await;
     app.user("ada").await;
     let (mut ada, mut grace) = (logged_in(&app, "ada").await, logged_in(&app, "grace").await);
     let (of_ada, of_grace) = (
-        hidden(&ada.get("/tickets/new").await, "form_token"),
-        hidden(&grace.get("/desk/tickets/new").await, "form_token"),
+        hidden_field(&ada.get("/tickets/new").await, "form_token"),
+        hidden_field(&grace.get("/desk/tickets/new").await, "form_token"),
     );
     let mut seen = 0;
     for page in PAGES.iter().filter(|page| page.audience == Audience::Staff) {
@@ -58,10 +58,10 @@ async fn only_staff_can_use_the_desk_and_its_forms_need_a_token() {
     assert_eq!(grace.get("/desk").await.status, 200);
 }
 
-pub async fn three_tickets<'a>(app: &'a TestApp) -> User<'a> {
+pub async fn open_three_tickets<'a>(app: &'a TestApp) -> User<'a> {
     let ada = app.user("ada").await;
     for summary in ["Rack broken", "Bill wrong", "Disk slow"] {
-        ada.opens_ticket(summary).await;
+        ada.open_ticket(summary).await;
         app.advance(3600);
     }
     ada
@@ -69,24 +69,24 @@ pub async fn three_tickets<'a>(app: &'a TestApp) -> User<'a> {
 
 #[tokio::test]
 async fn the_queue_shows_assignee_and_age_and_can_be_filtered() {
-    let app = with_desk().await;
-    three_tickets(&app).await;
+    let app = app_with_desk().await;
+    open_three_tickets(&app).await;
     let mut grace = logged_in(&app, "grace").await;
     assert!(text(&grace.get("/desk").await).contains("3 tickets"));
     let page = grace.get("/desk/tickets/1").await;
     assert_eq!(
-        grace.submits(&page, "/desk/tickets/1/claim", &[]).await.status,
+        grace.submit(&page, "/desk/tickets/1/claim", &[]).await.status,
         303
     );
     let mut linus = logged_in(&app, "linus").await;
     let page = linus.get("/desk/tickets/2").await;
-    linus.submits(&page, "/desk/tickets/2/claim", &[]).await;
+    linus.submit(&page, "/desk/tickets/2/claim", &[]).await;
     linus
-        .submits(&page, "/desk/tickets/2/change", &[("priority", "urgent")])
+        .submit(&page, "/desk/tickets/2/change", &[("priority", "urgent")])
         .await;
-    linus.submits(&page, "/desk/tickets/3/close", &[]).await;
+    linus.submit(&page, "/desk/tickets/3/close", &[]).await;
     linus
-        .submits(&page, "/desk/tickets/1/notes", &[("note", "Zebra crossing")])
+        .submit(&page, "/desk/tickets/1/notes", &[("note", "Zebra crossing")])
         .await;
 
     let queue = text(&grace.get("/desk").await);
@@ -137,32 +137,32 @@ async fn the_queue_shows_assignee_and_age_and_can_be_filtered() {
 
 #[tokio::test]
 async fn a_form_does_not_overwrite_an_unseen_change() {
-    let app = with_desk().await;
-    three_tickets(&app).await;
+    let app = app_with_desk().await;
+    open_three_tickets(&app).await;
     let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let change = "/desk/tickets/1/change";
     let (of_grace, of_linus) = (
         grace.get("/desk/tickets/1").await,
         linus.get("/desk/tickets/1").await,
     );
-    has(&of_grace, "<form class=\"handling\"");
-    let seen = hidden(&of_grace, "version");
+    assert_contains(&of_grace, "<form class=\"handling\"");
+    let seen = hidden_field(&of_grace, "version");
     let urgent = [("priority", "urgent"), ("version", seen.as_str())];
-    assert_eq!(grace.submits(&of_grace, change, &urgent).await.status, 303);
-    let seen = hidden(&of_linus, "version");
+    assert_eq!(grace.submit(&of_grace, change, &urgent).await.status, 303);
+    let seen = hidden_field(&of_linus, "version");
     let other = [
         ("priority", "normal"),
         ("may_close", "no"),
         ("version", seen.as_str()),
     ];
-    let late = linus.submits(&of_linus, change, &other).await;
+    let late = linus.submit(&of_linus, change, &other).await;
     assert_eq!(late.status, 412);
-    has(&late, "This was changed after you opened the page");
+    assert_contains(&late, "This was changed after you opened the page");
     let late = linus
-        .submits(&of_linus, "/desk/tickets/1/close", &[("version", seen.as_str())])
+        .submit(&of_linus, "/desk/tickets/1/close", &[("version", seen.as_str())])
         .await;
     assert_eq!(late.status, 412);
-    has(&of_linus, "name=\"version\" value=\"&quot;");
+    assert_contains(&of_linus, "name=\"version\" value=\"&quot;");
     // The form has the version of the ticket.
     let form = text(&of_linus);
     let form = &form[form.find("class=\"handling\"").unwrap()..];
@@ -172,17 +172,17 @@ async fn a_form_does_not_overwrite_an_unseen_change() {
 
 #[tokio::test]
 async fn placeholders_are_inserted_without_markup() {
-    let app = with_desk().await;
+    let app = app_with_desk().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("[Renew](http://evil.test) <b>now</b>").await;
+    ada.open_ticket("[Renew](http://evil.test) <b>now</b>").await;
     let mut grace = logged_in(&app, "grace").await;
-    saves_canned_reply(&mut grace, "About {{ticket.summary}}: [help](https://help.test)").await;
+    save_canned_reply(&mut grace, "About {{ticket.summary}}: [help](https://help.test)").await;
     let page = grace.get("/desk/tickets/1?canned=1").await;
-    let since = hidden(&page, "since");
+    let since = hidden_field(&page, "since");
     let fields = [("canned_reply_id", "1"), ("since", since.as_str())];
     assert_eq!(
         grace
-            .submits(&page, "/desk/tickets/1/replies", &fields)
+            .submit(&page, "/desk/tickets/1/replies", &fields)
             .await
             .status,
         303
@@ -196,16 +196,16 @@ async fn placeholders_are_inserted_without_markup() {
 
 #[tokio::test]
 async fn a_ticket_is_reassigned_only_on_request_and_can_be_unassigned() {
-    let app = with_desk().await;
-    three_tickets(&app).await;
+    let app = app_with_desk().await;
+    open_three_tickets(&app).await;
     let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let page = grace.get("/desk/tickets/1").await;
     let of_linus = linus.get("/desk/tickets/1").await;
     assert_eq!(
-        grace.submits(&page, "/desk/tickets/1/claim", &[]).await.status,
+        grace.submit(&page, "/desk/tickets/1/claim", &[]).await.status,
         303
     );
-    let refused = linus.submits(&of_linus, "/desk/tickets/1/claim", &[]).await;
+    let refused = linus.submit(&of_linus, "/desk/tickets/1/claim", &[]).await;
     assert_eq!(refused.status, 400);
     let html = text(&refused);
     assert!(
@@ -214,7 +214,7 @@ async fn a_ticket_is_reassigned_only_on_request_and_can_be_unassigned() {
     );
     assert_eq!(
         linus
-            .submits(&of_linus, "/desk/tickets/1/claim", &[("take_over", "yes")])
+            .submit(&of_linus, "/desk/tickets/1/claim", &[("take_over", "yes")])
             .await
             .status,
         303
@@ -225,12 +225,12 @@ async fn a_ticket_is_reassigned_only_on_request_and_can_be_unassigned() {
         "{html}"
     );
     assert_eq!(
-        grace.submits(&page, "/desk/tickets/1/release", &[]).await.status,
+        grace.submit(&page, "/desk/tickets/1/release", &[]).await.status,
         400
     );
     assert_eq!(
         linus
-            .submits(&of_linus, "/desk/tickets/1/release", &[])
+            .submit(&of_linus, "/desk/tickets/1/release", &[])
             .await
             .status,
         303
@@ -240,41 +240,41 @@ async fn a_ticket_is_reassigned_only_on_request_and_can_be_unassigned() {
 
 #[tokio::test]
 async fn the_desk_shows_staff_names_counts_and_texts_without_field_names() {
-    let app = with_desk().await;
-    let ada = three_tickets(&app).await;
+    let app = app_with_desk().await;
+    let ada = open_three_tickets(&app).await;
     let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let page = page_of(&mut grace, 1).await;
     grace
-        .submits(&page, "/desk/tickets/1/replies", &[("description", "Hello")])
+        .submit(&page, "/desk/tickets/1/replies", &[("description", "Hello")])
         .await;
     // A note does not count as an update.
     let of_linus = page_of(&mut linus, 1).await;
     linus
-        .submits(&of_linus, "/desk/tickets/1/notes", &[("note", "x")])
+        .submit(&of_linus, "/desk/tickets/1/notes", &[("note", "x")])
         .await;
     for page in [page_of(&mut linus, 1).await, linus.get("/desk").await] {
-        has(&page, ">by grace</span>");
-        lacks(&page, "by Support");
+        assert_contains(&page, ">by grace</span>");
+        assert_lacks(&page, "by Support");
     }
-    has(&ada_page(&app).await, "by Support");
+    assert_contains(&ada_page(&app).await, "by Support");
     // The number of other tickets, with a link to all of them.
     for at in 0..30 {
-        ada.opens_ticket(&format!("More {at}")).await;
+        ada.open_ticket(&format!("More {at}")).await;
     }
     let page = page_of(&mut linus, 1).await;
-    has(&page, "Other open tickets <span class=\"tag\">32</span>");
-    has(
+    assert_contains(&page, "Other open tickets <span class=\"tag\">32</span>");
+    assert_contains(
         &page,
         "<a href=\"/desk?account=1\">All open tickets of this account</a>",
     );
     // Error texts name buttons, not API fields.
     let of_linus = page_of(&mut linus, 1).await;
     let of_grace = page_of(&mut grace, 1).await;
-    grace.submits(&of_grace, "/desk/tickets/1/claim", &[]).await;
-    let late = linus.submits(&of_linus, "/desk/tickets/1/claim", &[]).await;
+    grace.submit(&of_grace, "/desk/tickets/1/claim", &[]).await;
+    let late = linus.submit(&of_linus, "/desk/tickets/1/claim", &[]).await;
     assert_eq!(late.status, 400);
-    has(&late, "This ticket is assigned to <strong>grace</strong>");
-    lacks(&late, "ask to take it over");
+    assert_contains(&late, "This ticket is assigned to <strong>grace</strong>");
+    assert_lacks(&late, "ask to take it over");
     let new = linus.get("/desk/tickets/new").await;
     for (account, about, id) in [
         ("", "", ""),
@@ -289,7 +289,7 @@ async fn the_desk_shows_staff_names_counts_and_texts_without_field_names() {
             ("summary", "s"),
             ("description", "d"),
         ];
-        let wrong = linus.submits(&new, "/desk/tickets/new", &fields).await;
+        let wrong = linus.submit(&new, "/desk/tickets/new", &fields).await;
         assert_eq!(wrong.status, 400);
         let html = text(&wrong);
         let alert = html.split_once("role=\"alert\"").expect("an alert").1;
@@ -308,13 +308,13 @@ async fn ada_page(app: &TestApp) -> Reply {
 }
 
 /// Saves the first canned reply.
-pub async fn saves_canned_reply(browser: &mut Browser<'_>, text: &str) {
+pub async fn save_canned_reply(browser: &mut Browser<'_>, text: &str) {
     let (here, form) = (
         "/desk/canned-replies/new",
         browser.get("/desk/canned-replies/new").await,
     );
     let saved = browser
-        .submits(&form, here, &[("label", "Hi"), ("description", text)])
+        .submit(&form, here, &[("label", "Hi"), ("description", text)])
         .await;
     assert_eq!(saved.status, 303);
 }
@@ -325,9 +325,9 @@ pub async fn page_of(browser: &mut Browser<'_>, ticket: i64) -> Reply {
 
 #[tokio::test]
 async fn every_download_by_staff_is_recorded() {
-    let app = with_desk().await;
-    let ada = three_tickets(&app).await;
-    ada.attaches(1, "log.txt", "hello").await;
+    let app = app_with_desk().await;
+    let ada = open_three_tickets(&app).await;
+    ada.attach_file(1, "log.txt", "hello").await;
     let mut grace = logged_in(&app, "grace").await;
     assert!(text(&grace.get("/desk/tickets/1").await).contains("/desk/tickets/1/attachments/1"));
     for _ in 0..2 {

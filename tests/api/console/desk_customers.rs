@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::browser::{hidden, text};
-use crate::console::desk::{page_of, with_desk};
-use crate::console::{has, has_anchor, lacks, links, logged_in, redirects_to};
+use crate::browser::{hidden_field, text};
+use crate::console::desk::{app_with_desk, page_of};
+use crate::console::{assert_contains, assert_lacks, has_anchor, links, logged_in, redirects_to};
 use crate::harness::User;
 
 /// Tickets about the first VPC, about two instances, and without a resource.
-async fn four_tickets_about(ada: &User<'_>) {
+async fn open_four_tickets(ada: &User<'_>) {
     for about in [Some("vpc_id"), Some("linode_id"), Some("linode_id"), None]
         .into_iter()
         .enumerate()
@@ -23,27 +23,27 @@ async fn four_tickets_about(ada: &User<'_>) {
 
 #[tokio::test]
 async fn staff_see_the_addresses_of_an_instance_and_the_holder_of_an_address() {
-    let app = with_desk().await;
+    let app = app_with_desk().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24", "10.9.0.0/16"]).await;
-    ada.creates_instance_on(1).await;
-    ada.creates_instance_on(2).await;
-    four_tickets_about(&ada).await;
+    ada.create_vpc("core", &["10.0.0.0/24", "10.9.0.0/16"]).await;
+    ada.create_instance_on(1).await;
+    ada.create_instance_on(2).await;
+    open_four_tickets(&ada).await;
     let mut grace = logged_in(&app, "grace").await;
     let subnet_page = |ticket: i64, subnet: i64| format!("/desk/tickets/{ticket}/vpc/subnets/{subnet}");
     // In the sidebar: the addresses of the instance, with links.
     let page = page_of(&mut grace, 2).await;
-    has(
+    assert_contains(
         &page,
         &format!(
             "<a href=\"{}#interface-1\"><code>10.0.0.2</code></a>",
             subnet_page(2, 1)
         ),
     );
-    has(&page, "in a <code>10.0.0.0/24</code>");
-    lacks(&page, "10.9.0.2");
+    assert_contains(&page, "in a <code>10.0.0.0/24</code>");
+    assert_lacks(&page, "10.9.0.2");
     let page = page_of(&mut grace, 3).await;
-    has(
+    assert_contains(
         &page,
         &format!(
             "<a href=\"{}?interface=2#interface-2\"><code>10.9.0.2</code></a>",
@@ -66,13 +66,13 @@ async fn staff_see_the_addresses_of_an_instance_and_the_holder_of_an_address() {
         for link in links(&page) {
             assert!(!link.starts_with("/vpcs"), "staff cannot go there: {link}");
         }
-        lacks(&page, ">Edit<");
+        assert_lacks(&page, ">Edit<");
     }
     let large = grace.get(&format!("{}?interface=2", subnet_page(3, 2))).await;
     has_anchor(&large, "interface-2");
     // Other VPCs are not found.
     let eve = app.user("eve").of(app.another_account().await).await;
-    eve.creates_vpc("hers", &["10.0.0.0/24"]).await;
+    eve.create_vpc("hers", &["10.0.0.0/24"]).await;
     for nowhere in [
         subnet_page(1, 3),
         subnet_page(4, 1),
@@ -86,12 +86,12 @@ async fn staff_see_the_addresses_of_an_instance_and_the_holder_of_an_address() {
 
 #[tokio::test]
 async fn the_form_for_a_customer_ticket_shows_the_account() {
-    let app = with_desk().await;
+    let app = app_with_desk().await;
     let ada = app.user("ada").await;
-    let vpc = ada.creates_vpc("core", &[]).await;
+    let vpc = ada.create_vpc("core", &[]).await;
     let mut grace = logged_in(&app, "grace").await;
     let form = grace.get("/desk/tickets/new").await;
-    has(&form, "name=\"act\" value=\"account\"");
+    assert_contains(&form, "name=\"act\" value=\"account\"");
     let here = "/desk/tickets/new";
     let typed = [
         ("account_id", "1"),
@@ -100,16 +100,16 @@ async fn the_form_for_a_customer_ticket_shows_the_account() {
         ("priority", "high"),
     ];
     let shown = grace
-        .submits(&form, here, &[&typed[..], &[("act", "account")]].concat())
+        .submit(&form, here, &[&typed[..], &[("act", "account")]].concat())
         .await;
     assert_eq!(shown.status, 200);
-    has(&shown, "<strong>Example</strong> · owner@example.com");
-    has(&shown, &format!("<option value=\"vpc_id:{vpc}\""));
-    has(&shown, "value=\"Works\"");
-    has(&shown, "At *night*</textarea>");
-    has(&shown, "<option value=\"high\" selected>");
+    assert_contains(&shown, "<strong>Example</strong> · owner@example.com");
+    assert_contains(&shown, &format!("<option value=\"vpc_id:{vpc}\""));
+    assert_contains(&shown, "value=\"Works\"");
+    assert_contains(&shown, "At *night*</textarea>");
+    assert_contains(&shown, "<option value=\"high\" selected>");
     // The script loads the same with a query.
-    has(
+    assert_contains(
         &grace.get("/desk/tickets/new?account_id=1").await,
         "<strong>Example</strong> · owner@example.com",
     );
@@ -117,20 +117,20 @@ async fn the_form_for_a_customer_ticket_shows_the_account() {
         let page = grace
             .get(&format!("/desk/tickets/new?account_id={unknown}"))
             .await;
-        has(&page, "No account has this ID.");
+        assert_contains(&page, "No account has this ID.");
     }
-    lacks(&form, "No account has this ID.");
+    assert_lacks(&form, "No account has this ID.");
     assert_eq!(ada.count("/support/tickets").await, 0);
 }
 
 #[tokio::test]
 async fn a_customer_ticket_that_is_submitted_twice_is_opened_once() {
-    let app = with_desk().await;
+    let app = app_with_desk().await;
     let ada = app.user("ada").await;
     let mut grace = logged_in(&app, "grace").await;
     let here = "/desk/tickets/new";
     let form = grace.get(here).await;
-    let newest = hidden(&form, "newest");
+    let newest = hidden_field(&form, "newest");
     let typed = |newest: &str, summary: &str| {
         [
             ("account_id", "1"),
@@ -143,7 +143,7 @@ async fn a_customer_ticket_that_is_submitted_twice_is_opened_once() {
     let mut send = async |newest: &str, summary: &str| {
         let fields = typed(newest, summary);
         let fields: Vec<_> = fields.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
-        grace.submits(&form, here, &fields).await
+        grace.submit(&form, here, &fields).await
     };
     redirects_to(
         &send(&newest, "Works").await,
@@ -163,9 +163,9 @@ async fn a_customer_ticket_that_is_submitted_twice_is_opened_once() {
 
 #[tokio::test]
 async fn staff_open_close_and_reopen_tickets_for_customers() {
-    let app = with_desk().await;
+    let app = app_with_desk().await;
     let ada = app.user("ada").await;
-    let vpc = ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let vpc = ada.create_vpc("core", &["10.0.0.0/24"]).await;
     let mut grace = logged_in(&app, "grace").await;
     let form = grace.get("/desk/tickets/new?account_id=1").await;
     assert!(
@@ -173,7 +173,7 @@ async fn staff_open_close_and_reopen_tickets_for_customers() {
         "{form}"
     );
     let wrong = grace
-        .submits(
+        .submit(
             &form,
             "/desk/tickets/new",
             &[("summary", "Works"), ("description", "x"), ("account_id", "77")],
@@ -185,7 +185,7 @@ async fn staff_open_close_and_reopen_tickets_for_customers() {
         "{wrong}"
     );
     let named = grace
-        .submits(
+        .submit(
             &form,
             "/desk/tickets/new",
             &[
@@ -209,7 +209,7 @@ async fn staff_open_close_and_reopen_tickets_for_customers() {
         ("priority", "high"),
         ("closable", "on"),
     ];
-    let opened = grace.submits(&form, "/desk/tickets/new", &fields).await;
+    let opened = grace.submit(&form, "/desk/tickets/new", &fields).await;
     assert_eq!(
         opened.header("location"),
         "/desk/tickets/1?done=ticket-opened-for-customer"
@@ -232,11 +232,11 @@ async fn staff_open_close_and_reopen_tickets_for_customers() {
     );
     let map = text(&grace.get("/desk/tickets/1/vpc").await);
     assert!(map.contains("10.0.0.0/24") && map.contains("core"), "{map}");
-    ada.opens_ticket("About nothing").await;
+    ada.open_ticket("About nothing").await;
     assert_eq!(grace.get("/desk/tickets/2/vpc").await.status, 404);
 
     assert_eq!(
-        grace.submits(&page, "/desk/tickets/1/close", &[]).await.status,
+        grace.submit(&page, "/desk/tickets/1/close", &[]).await.status,
         303
     );
     let html = text(&grace.get("/desk/tickets/1").await);
@@ -247,16 +247,16 @@ async fn staff_open_close_and_reopen_tickets_for_customers() {
         "{html}"
     );
     let late = grace
-        .submits(&page, "/desk/tickets/1/replies", &[("description", "Long words")])
+        .submit(&page, "/desk/tickets/1/replies", &[("description", "Long words")])
         .await;
     assert_eq!(late.status, 400);
     assert!(text(&late).contains("Long words</textarea>"), "{late}");
     assert_eq!(
-        grace.submits(&page, "/desk/tickets/1/reopen", &[]).await.status,
+        grace.submit(&page, "/desk/tickets/1/reopen", &[]).await.status,
         303
     );
     grace
-        .submits(
+        .submit(
             &page,
             "/desk/tickets/1/change",
             &[("priority", "low"), ("may_close", "no")],
@@ -275,23 +275,23 @@ async fn staff_open_close_and_reopen_tickets_for_customers() {
 
 #[tokio::test]
 async fn a_ticket_shows_the_address_map_of_its_vpc() {
-    let app = with_desk().await;
+    let app = app_with_desk().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24", "10.9.0.0/16"]).await;
-    ada.creates_vpc("edge", &["192.168.0.0/24"]).await;
-    ada.creates_instance_on(1).await;
+    ada.create_vpc("core", &["10.0.0.0/24", "10.9.0.0/16"]).await;
+    ada.create_vpc("edge", &["192.168.0.0/24"]).await;
+    ada.create_instance_on(1).await;
     let alone = json!({"label": "alone", "type": "g6-nanode-1", "region": "us-east"});
     ada.post("/compute/instances", alone).await;
-    four_tickets_about(&ada).await;
+    open_four_tickets(&ada).await;
     let mut grace = logged_in(&app, "grace").await;
     for ticket in [1, 2] {
         let here = format!("/desk/tickets/{ticket}");
         let there = format!("{here}/vpc");
         let (page, whole) = (grace.get(&here).await, grace.get(&there).await);
         for page in [&page, &whole] {
-            has(page, "<title>a 10.0.0.0/24: 1 of 252 in use (&lt;1%)</title>");
-            has(page, "<title>b 10.9.0.0/16: 0 of 65,532 in use</title>");
-            lacks(page, "192.168.0.0/24");
+            assert_contains(page, "<title>a 10.0.0.0/24: 1 of 252 in use (&lt;1%)</title>");
+            assert_contains(page, "<title>b 10.9.0.0/16: 0 of 65,532 in use</title>");
+            assert_lacks(page, "192.168.0.0/24");
             let links = links(page);
             assert!(
                 !links.iter().any(|link| link.starts_with("/vpcs")),
@@ -301,7 +301,7 @@ async fn a_ticket_shows_the_address_map_of_its_vpc() {
         }
     }
     for ticket in [3, 4] {
-        lacks(&grace.get(&format!("/desk/tickets/{ticket}")).await, "Map of ");
+        assert_lacks(&grace.get(&format!("/desk/tickets/{ticket}")).await, "Map of ");
         let nothing = grace.get(&format!("/desk/tickets/{ticket}/vpc")).await;
         assert_eq!(nothing.status, 404);
     }
@@ -311,5 +311,5 @@ async fn a_ticket_shows_the_address_map_of_its_vpc() {
     ada.delete("/vpcs/1").await;
     let page = grace.get("/desk/tickets/1").await;
     assert_eq!(page.status, 200);
-    lacks(&page, "Map of ");
+    assert_lacks(&page, "Map of ");
 }

@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use crate::browser::{Browser, hidden, text};
-use crate::console::desk::{page_of, saves_canned_reply, three_tickets, with_desk};
-use crate::console::{has, has_anchor, lacks, logged_in, redirects_to};
+use crate::browser::{Browser, hidden_field, text};
+use crate::console::desk::{app_with_desk, open_three_tickets, page_of, save_canned_reply};
+use crate::console::{assert_contains, assert_lacks, has_anchor, logged_in, redirects_to};
 use crate::harness::Reply;
 
 #[tokio::test]
 async fn a_note_cannot_be_sent_as_a_reply() {
-    let app = with_desk().await;
-    let ada = three_tickets(&app).await;
+    let app = app_with_desk().await;
+    let ada = open_three_tickets(&app).await;
     let mut grace = logged_in(&app, "grace").await;
     let page = grace.get("/desk/tickets/1").await;
     let html = text(&page);
@@ -25,20 +25,20 @@ async fn a_note_cannot_be_sent_as_a_reply() {
     }
     // Each box has its own field, which the other form does not read.
     let crossed = grace
-        .submits(&page, "/desk/tickets/1/replies", &[("note", "secret")])
+        .submit(&page, "/desk/tickets/1/replies", &[("note", "secret")])
         .await;
     assert_eq!(crossed.status, 400);
     let crossed = grace
-        .submits(&page, "/desk/tickets/1/notes", &[("description", "hello")])
+        .submit(&page, "/desk/tickets/1/notes", &[("description", "hello")])
         .await;
     assert_eq!(crossed.status, 400);
     assert!(text(&crossed).contains("id=\"f-note-wrong\""), "{crossed}");
 
     grace
-        .submits(&page, "/desk/tickets/1/notes", &[("note", "He owes us *money*")])
+        .submit(&page, "/desk/tickets/1/notes", &[("note", "He owes us *money*")])
         .await;
     grace
-        .submits(
+        .submit(
             &page,
             "/desk/tickets/1/replies",
             &[("description", "We look into it.")],
@@ -64,27 +64,30 @@ async fn a_note_cannot_be_sent_as_a_reply() {
 
 #[tokio::test]
 async fn a_reply_conflicts_with_an_unseen_reply_and_preserves_the_text() {
-    let app = with_desk().await;
-    let ada = three_tickets(&app).await;
+    let app = app_with_desk().await;
+    let ada = open_three_tickets(&app).await;
     let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let (of_grace, of_linus) = (
         grace.get("/desk/tickets/1").await,
         linus.get("/desk/tickets/1").await,
     );
-    let since = hidden(&of_grace, "since");
+    let since = hidden_field(&of_grace, "since");
     assert_eq!(
         linus
-            .submits(
+            .submit(
                 &of_linus,
                 "/desk/tickets/1/replies",
-                &[("description", "Mine"), ("since", &hidden(&of_linus, "since"))]
+                &[
+                    ("description", "Mine"),
+                    ("since", &hidden_field(&of_linus, "since"))
+                ]
             )
             .await
             .status,
         303
     );
     let late = grace
-        .submits(
+        .submit(
             &of_grace,
             "/desk/tickets/1/replies",
             &[("description", "Mine too"), ("since", &since)],
@@ -98,10 +101,13 @@ async fn a_reply_conflicts_with_an_unseen_reply_and_preserves_the_text() {
     );
     assert_eq!(ada.count("/support/tickets/1/replies").await, 1);
     // The new page shows the update.
-    let fields = [("description", "Mine too"), ("since", &hidden(&late, "since"))];
+    let fields = [
+        ("description", "Mine too"),
+        ("since", &hidden_field(&late, "since")),
+    ];
     assert_eq!(
         grace
-            .submits(&late, "/desk/tickets/1/replies", &fields)
+            .submit(&late, "/desk/tickets/1/replies", &fields)
             .await
             .status,
         303
@@ -110,10 +116,10 @@ async fn a_reply_conflicts_with_an_unseen_reply_and_preserves_the_text() {
 
 #[tokio::test]
 async fn a_text_that_is_submitted_twice_is_posted_once() {
-    let app = with_desk().await;
-    let ada = three_tickets(&app).await;
+    let app = app_with_desk().await;
+    let ada = open_three_tickets(&app).await;
     let mut grace = logged_in(&app, "grace").await;
-    saves_canned_reply(&mut grace, "Hello {{customer.username}}").await;
+    save_canned_reply(&mut grace, "Hello {{customer.username}}").await;
     for (path, field, message) in [
         (
             "/desk/tickets/1/replies",
@@ -130,19 +136,19 @@ async fn a_text_that_is_submitted_twice_is_posted_once() {
         };
         let before = steps(&mut grace).await;
         let old = grace.get(here).await;
-        let since = hidden(&old, "since");
+        let since = hidden_field(&old, "since");
         let fields = [(field, message), ("since", since.as_str())];
-        assert_eq!(grace.submits(&old, path, &fields).await.status, 303);
+        assert_eq!(grace.submit(&old, path, &fields).await.status, 303);
         // A browser that goes back restores the box, on the old page or on a new one.
-        let fresh = hidden(&grace.get(here).await, "since");
+        let fresh = hidden_field(&grace.get(here).await, "since");
         assert_ne!(since, fresh);
         for since in [since.as_str(), &fresh] {
             let again = grace
-                .submits(&old, path, &[(field, message), ("since", since)])
+                .submit(&old, path, &[(field, message), ("since", since)])
                 .await;
             redirects_to(&again, &format!("{here}?done=sent-already"));
         }
-        has(
+        assert_contains(
             &grace.get(&format!("{here}?done=sent-already")).await,
             "was not sent again",
         );
@@ -152,26 +158,24 @@ async fn a_text_that_is_submitted_twice_is_posted_once() {
         let reply = json!({"description": "And now?"});
         ada.post(&format!("/support/tickets/{number}/replies"), reply)
             .await;
-        let again = grace.submits(&old, path, &fields).await;
+        let again = grace.submit(&old, path, &fields).await;
         redirects_to(&again, &format!("{here}?done=sent-already"));
     }
     let page = grace.get("/desk/tickets/1").await;
-    let since = hidden(&page, "since");
+    let since = hidden_field(&page, "since");
     let fields = [
         ("description", "We look into it.\nBye"),
         ("since", since.as_str()),
     ];
     redirects_to(
-        &grace.submits(&page, "/desk/tickets/1/replies", &fields).await,
+        &grace.submit(&page, "/desk/tickets/1/replies", &fields).await,
         "/desk/tickets/1?done=reply-sent",
     );
     // The same text of another user, or from the API, is not a duplicate.
     let mut linus = logged_in(&app, "linus").await;
     let page = linus.get("/desk/tickets/1").await;
     redirects_to(
-        &linus
-            .submits(&page, "/desk/tickets/1/replies", &fields[..1])
-            .await,
+        &linus.submit(&page, "/desk/tickets/1/replies", &fields[..1]).await,
         "/desk/tickets/1?done=reply-sent",
     );
     let before = ada.count("/support/tickets/3/replies").await;
@@ -187,65 +191,61 @@ async fn a_text_that_is_submitted_twice_is_posted_once() {
 
 #[tokio::test]
 async fn only_changes_visible_to_the_customer_conflict_with_a_reply() {
-    let app = with_desk().await;
-    let ada = three_tickets(&app).await;
+    let app = app_with_desk().await;
+    let ada = open_three_tickets(&app).await;
     let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let (reply, note) = ("/desk/tickets/1/replies", "/desk/tickets/1/notes");
     let page = grace.get("/desk/tickets/1").await;
-    let since = hidden(&page, "since");
+    let since = hidden_field(&page, "since");
     let says = |text: &'static str| [("description", text), ("since", since.as_str())];
     // Notes and priorities do not conflict.
     let of_linus = page_of(&mut linus, 1).await;
-    linus.submits(&of_linus, note, &[("note", "He owes us")]).await;
+    linus.submit(&of_linus, note, &[("note", "He owes us")]).await;
     let high = [("priority", "high")];
-    linus.submits(&of_linus, "/desk/tickets/1/change", &high).await;
+    linus.submit(&of_linus, "/desk/tickets/1/change", &high).await;
     redirects_to(
-        &grace.submits(&page, reply, &says("One")).await,
+        &grace.submit(&page, reply, &says("One")).await,
         "/desk/tickets/1?done=reply-sent",
     );
     // The user's own reply does not conflict.
     redirects_to(
-        &grace.submits(&page, reply, &says("Two")).await,
+        &grace.submit(&page, reply, &says("Two")).await,
         "/desk/tickets/1?done=reply-sent",
     );
     // An assignment, a file, a reply and closing do conflict.
-    let mut seen = hidden(&grace.get("/desk/tickets/1").await, "since");
+    let mut seen = hidden_field(&grace.get("/desk/tickets/1").await, "since");
     for (at, doing) in ["claim", "file", "reply", "close"].into_iter().enumerate() {
         let text = format!("Text {at}");
         match doing {
-            "file" => drop(ada.attaches(1, "log.txt", "hop").await),
+            "file" => drop(ada.attach_file(1, "log.txt", "hop").await),
             "reply" => drop(
                 ada.post("/support/tickets/1/replies", json!({"description": "x"}))
                     .await,
             ),
             deed => {
                 let page = page_of(&mut linus, 1).await;
-                drop(
-                    linus
-                        .submits(&page, &format!("/desk/tickets/1/{deed}"), &[])
-                        .await,
-                );
+                drop(linus.submit(&page, &format!("/desk/tickets/1/{deed}"), &[]).await);
             }
         }
         let late = grace
-            .submits(&page, reply, &[("description", &text), ("since", &seen)])
+            .submit(&page, reply, &[("description", &text), ("since", &seen)])
             .await;
         assert_eq!(late.status, 412, "{doing}");
-        has(&late, &format!("{text}</textarea>"));
+        assert_contains(&late, &format!("{text}</textarea>"));
         let noted = grace
-            .submits(&page, note, &[("note", &text), ("since", &seen)])
+            .submit(&page, note, &[("note", &text), ("since", &seen)])
             .await;
         redirects_to(&noted, "/desk/tickets/1?done=note-saved");
-        seen = hidden(&late, "since");
+        seen = hidden_field(&late, "since");
     }
 }
 
 #[tokio::test]
 async fn submitting_one_box_preserves_the_text_of_the_other() {
-    let app = with_desk().await;
-    let ada = three_tickets(&app).await;
+    let app = app_with_desk().await;
+    let ada = open_three_tickets(&app).await;
     let mut grace = logged_in(&app, "grace").await;
-    saves_canned_reply(&mut grace, "Hello {{customer.username}}").await;
+    save_canned_reply(&mut grace, "Hello {{customer.username}}").await;
     let page = page_of(&mut grace, 1).await;
     // All boxes are in one form, so a browser submits them together.
     let html = text(&page);
@@ -268,7 +268,7 @@ async fn submitting_one_box_preserves_the_text_of_the_other() {
         (replies, ("act", "canned"), "<p>Hello ada</p>"),
     ] {
         let fields = [&typed[..], &[button]].concat();
-        let preview = grace.submits(&page, path, &fields).await;
+        let preview = grace.submit(&page, path, &fields).await;
         assert_eq!(preview.status, 200);
         for wanted in [
             shown,
@@ -276,35 +276,35 @@ async fn submitting_one_box_preserves_the_text_of_the_other() {
             "\nTo us</textarea>",
             "<p>Hello ada</p>",
         ] {
-            has(&preview, wanted);
+            assert_contains(&preview, wanted);
         }
     }
     let used = grace
-        .submits(&page, replies, &[&typed[..], &[("use", "1")]].concat())
+        .submit(&page, replies, &[&typed[..], &[("use", "1")]].concat())
         .await;
-    has(&used, "\nTo *her*\n\nHello ada</textarea>");
-    has(&used, "\nTo us</textarea>");
+    assert_contains(&used, "\nTo *her*\n\nHello ada</textarea>");
+    assert_contains(&used, "\nTo us</textarea>");
     assert_eq!(ada.count("/support/tickets/1/replies").await, 0);
 
     // After an error, the text of both boxes is preserved.
     let wrong = [("description", " "), ("note", "To us")];
-    let refused = grace.submits(&page, replies, &wrong).await;
+    let refused = grace.submit(&page, replies, &wrong).await;
     assert_eq!(refused.status, 400);
-    has(&refused, "\nTo us</textarea>");
-    has(&refused, "id=\"f-description-wrong\"");
+    assert_contains(&refused, "\nTo us</textarea>");
+    assert_contains(&refused, "id=\"f-description-wrong\"");
     // Sending clears only its own box.
-    let sent = grace.submits(&page, notes, &typed).await;
+    let sent = grace.submit(&page, notes, &typed).await;
     assert_eq!(sent.status, 200);
-    has(&sent, "Internal note saved.");
-    has(&sent, "\nTo *her*</textarea>");
-    lacks(&sent, "To us</textarea>");
+    assert_contains(&sent, "Internal note saved.");
+    assert_contains(&sent, "\nTo *her*</textarea>");
+    assert_lacks(&sent, "To us</textarea>");
     let canned = [&typed[..], &[("canned_reply_id", "1")]].concat();
-    let sent = grace.submits(&page, replies, &canned).await;
-    has(&sent, "Reply sent.");
-    has(&sent, "\nTo *her*</textarea>");
-    has(&sent, "\nTo us</textarea>");
+    let sent = grace.submit(&page, replies, &canned).await;
+    assert_contains(&sent, "Reply sent.");
+    assert_contains(&sent, "\nTo *her*</textarea>");
+    assert_contains(&sent, "\nTo us</textarea>");
     redirects_to(
-        &grace.submits(&page, replies, &typed[..1]).await,
+        &grace.submit(&page, replies, &typed[..1]).await,
         "/desk/tickets/1?done=reply-sent",
     );
     let replies = ada.get("/support/tickets/1/replies").await;
@@ -318,11 +318,11 @@ async fn submitting_one_box_preserves_the_text_of_the_other() {
 
 #[tokio::test]
 async fn updates_are_listed_next_to_the_box() {
-    let app = with_desk().await;
-    let ada = three_tickets(&app).await;
+    let app = app_with_desk().await;
+    let ada = open_three_tickets(&app).await;
     let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let page = page_of(&mut grace, 1).await;
-    let since = hidden(&page, "since");
+    let since = hidden_field(&page, "since");
     let updates_url = format!("/desk/tickets/1?after={since}");
     assert!(loads_updates_from(&page, &updates_url), "{page}");
     assert_eq!(updates(&page), "");
@@ -332,13 +332,13 @@ async fn updates_are_listed_next_to_the_box() {
     ] {
         let page = page_of(who, 1).await;
         let sent = who
-            .submits(&page, &format!("/desk/tickets/1/{path}"), &[field])
+            .submit(&page, &format!("/desk/tickets/1/{path}"), &[field])
             .await;
         assert_eq!(sent.status, 303);
     }
     ada.post("/support/tickets/1/replies", json!({"description": "And?"}))
         .await;
-    ada.attaches(1, "log.txt", "hop").await;
+    ada.attach_file(1, "log.txt", "hop").await;
     let now = grace.get(&updates_url).await;
     let shown = updates(&now);
     for wanted in [
@@ -375,13 +375,13 @@ fn updates(page: &Reply) -> String {
 
 #[tokio::test]
 async fn canned_replies_are_saved_previewed_and_sent() {
-    let app = with_desk().await;
-    let ada = three_tickets(&app).await;
+    let app = app_with_desk().await;
+    let ada = open_three_tickets(&app).await;
     let mut grace = logged_in(&app, "grace").await;
     assert!(text(&grace.get("/desk/canned-replies").await).contains("No canned replies yet"));
     let form = grace.get("/desk/canned-replies/new").await;
     let wrong = grace
-        .submits(
+        .submit(
             &form,
             "/desk/canned-replies/new",
             &[("label", "Hi"), ("description", "{{unknown}}")],
@@ -402,7 +402,7 @@ async fn canned_replies_are_saved_previewed_and_sent() {
     ];
     assert_eq!(
         grace
-            .submits(&form, "/desk/canned-replies/new", &fields)
+            .submit(&form, "/desk/canned-replies/new", &fields)
             .await
             .status,
         303
@@ -416,10 +416,10 @@ async fn canned_replies_are_saved_previewed_and_sent() {
     );
     assert_eq!(ada.count("/support/tickets/2/replies").await, 0);
     let replies = "/desk/tickets/2/replies";
-    let used = grace.submits(&page, replies, &[("use", "1")]).await;
-    has(&used, "Hello **ada**, about #2.</textarea>");
+    let used = grace.submit(&page, replies, &[("use", "1")]).await;
+    assert_contains(&used, "Hello **ada**, about #2.</textarea>");
     let sent = grace
-        .submits(&page, "/desk/tickets/2/replies", &[("canned_reply_id", "1")])
+        .submit(&page, "/desk/tickets/2/replies", &[("canned_reply_id", "1")])
         .await;
     assert_eq!(sent.status, 303);
     let replies = ada.get("/support/tickets/2/replies").await;
@@ -429,20 +429,20 @@ async fn canned_replies_are_saved_previewed_and_sent() {
     let fields = [
         ("label", "Hello"),
         ("description", "Hi"),
-        ("version", &hidden(&edit, "version")),
+        ("version", &hidden_field(&edit, "version")),
     ];
     assert_eq!(
         grace
-            .submits(&edit, "/desk/canned-replies/1", &fields)
+            .submit(&edit, "/desk/canned-replies/1", &fields)
             .await
             .status,
         303
     );
-    let stale = grace.submits(&edit, "/desk/canned-replies/1", &fields).await;
+    let stale = grace.submit(&edit, "/desk/canned-replies/1", &fields).await;
     assert_eq!(stale.status, 412);
     assert_eq!(
         grace
-            .submits(&edit, "/desk/canned-replies/1/delete", &[])
+            .submit(&edit, "/desk/canned-replies/1/delete", &[])
             .await
             .status,
         303

@@ -1,16 +1,16 @@
 //! The count of unseen events in the navigation bar.
 
 use crate::browser::text;
-use crate::console::{logged_in, with_ada};
+use crate::console::{app_with_ada, logged_in};
 
 #[tokio::test]
 async fn the_navigation_bar_counts_unseen_events() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let bob = app.user("bob").await;
     let mut ada = logged_in(&app, "ada").await;
     assert!(text(&ada.get("/events").await).contains("No activity yet"));
-    bob.creates_vpc("core", &["10.0.0.0/24"]).await;
-    bob.opens_ticket("Help").await;
+    bob.create_vpc("core", &["10.0.0.0/24"]).await;
+    bob.open_ticket("Help").await;
     let html = text(&ada.get("/tickets").await);
     assert!(html.contains("<span class=\"unseen\">3<"), "{html}");
     let page = ada.get("/events").await;
@@ -23,16 +23,20 @@ async fn the_navigation_bar_counts_unseen_events() {
         assert!(html.contains(sentence), "{sentence} is not in {html}");
     }
     let seen = ada
-        .submits(&page, "/events", &[("id", &crate::browser::hidden(&page, "id"))])
+        .submit(
+            &page,
+            "/events",
+            &[("id", &crate::browser::hidden_field(&page, "id"))],
+        )
         .await;
     assert_eq!(seen.header("location"), "/events?done=events-seen");
     assert!(!text(&ada.get("/tickets").await).contains("class=\"unseen\""));
     // The user's own actions are not counted.
     let form = ada.get("/tickets/new").await;
     let fields = [("summary", "Mine"), ("description", "All mine.")];
-    ada.submits(&form, "/tickets/new", &fields).await;
+    ada.submit(&form, "/tickets/new", &fields).await;
     assert!(!text(&ada.get("/tickets").await).contains("class=\"unseen\""));
-    bob.creates_vpc("edge", &[]).await;
+    bob.create_vpc("edge", &[]).await;
     assert!(text(&ada.get("/tickets").await).contains("<span class=\"unseen\">1<"));
     // Events that rita cannot see are not counted.
     app.user("rita").restricted().await;

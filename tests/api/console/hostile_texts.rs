@@ -4,16 +4,16 @@ use serde_json::json;
 
 use super::tickets::PNG;
 use crate::browser::text;
-use crate::console::{logged_in, redirects_to, with_ada};
+use crate::console::{app_with_ada, logged_in, redirects_to};
 
 /// A text that must be escaped.
 const SCRIPT: &str = "<script>alert(1)</script>";
 
 #[tokio::test]
 async fn hostile_texts_names_and_files_are_harmless() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let ada = app.user("eve").await;
-    let vpc = ada.creates_vpc("core", &[]).await;
+    let vpc = ada.create_vpc("core", &[]).await;
     let text_of_ticket = format!(
         "{SCRIPT} <img src=x onerror=alert(1)> [x](javascript:alert(1)) ![p](https://evil.example/p.png) \"'><svg onload=alert(1)>"
     );
@@ -25,7 +25,10 @@ async fn hostile_texts_names_and_files_are_harmless() {
     )
     .await;
     let name = "\"><img src=x onerror=alert(1)>.png";
-    assert_eq!(ada.attaches(1, &name.replace('"', "%22"), PNG).await.status, 200);
+    assert_eq!(
+        ada.attach_file(1, &name.replace('"', "%22"), PNG).await.status,
+        200
+    );
     let grace = app.user("grace").staff().await;
     grace
         .post("/desk/tickets/1/notes", json!({"description": text_of_ticket}))
@@ -50,7 +53,7 @@ async fn hostile_texts_names_and_files_are_harmless() {
     );
     harmless(&query, &text(&tenant.get(&query).await));
     let again = tenant
-        .submits(
+        .submit(
             &form,
             "/tickets/new",
             &[("summary", SCRIPT), ("description", SCRIPT), ("act", "preview")],
@@ -92,11 +95,11 @@ async fn hostile_texts_names_and_files_are_harmless() {
     let page = tenant.get("/tickets/1").await;
     let to = format!(
         "/tickets/1/attachments?form_token={}",
-        crate::browser::hidden(&page, "form_token")
+        crate::browser::hidden_field(&page, "form_token")
     );
-    let svg = tenant.uploads(&to, "x.svg", b"<svg onload=alert(1)>", &[]).await;
+    let svg = tenant.upload(&to, "x.svg", b"<svg onload=alert(1)>", &[]).await;
     redirects_to(&svg, "/tickets/1");
-    let svg = tenant.uploads(&to, "x.png", b"<svg onload=alert(1)>", &[]).await;
+    let svg = tenant.upload(&to, "x.png", b"<svg onload=alert(1)>", &[]).await;
     redirects_to(&svg, "/tickets/1");
 }
 

@@ -62,23 +62,23 @@ async fn a_page_receives_the_changes_of_its_account_since_it_was_rendered() {
     let app = without_heartbeat().await;
     let ada = app.user("ada").await;
     let eve = app.user("eve").of(app.another_account().await).await;
-    ada.opens_ticket("Before").await;
+    ada.open_ticket("Before").await;
     let mut browser = logged_in(&app, "ada").await;
     let page = browser.get("/tickets").await;
     // Changes between the page and its stream.
-    eve.opens_ticket("Not hers").await;
-    ada.opens_ticket("Between").await;
-    let mut stream = Stream::reading(browser.follows(&stream_url(&page), None).await);
+    eve.open_ticket("Not hers").await;
+    ada.open_ticket("Between").await;
+    let mut stream = Stream::from_response(browser.open_stream(&stream_url(&page), None).await);
     let (id, data) = stream.message().await.unwrap();
     assert_eq!(data, ["ticket 3"]);
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
     assert_eq!(stream.changes().await, ["vpc 1"]);
     drop(stream);
 
     // After a lost connection, the ID of the last message overrides the URL.
     ada.post("/support/tickets/3/replies", json!({"description": "x"}))
         .await;
-    let mut stream = Stream::reading(browser.follows(&stream_url(&page), Some(&id)).await);
+    let mut stream = Stream::from_response(browser.open_stream(&stream_url(&page), Some(&id)).await);
     assert_eq!(stream.changes().await, ["vpc 1"]);
     assert_eq!(stream.changes().await, ["ticket 3"]);
 }
@@ -90,10 +90,10 @@ async fn a_stream_has_no_changes_that_the_user_cannot_see() {
     let rita = app.user("rita").restricted().await;
     let mut browser = logged_in(&app, "rita").await;
     let page = browser.get("/tickets").await;
-    let mut stream = Stream::reading(browser.follows(&stream_url(&page), None).await);
-    ada.opens_ticket("Not hers").await;
-    ada.creates_vpc("core", &[]).await;
-    rita.opens_ticket("Hers").await;
+    let mut stream = Stream::from_response(browser.open_stream(&stream_url(&page), None).await);
+    ada.open_ticket("Not hers").await;
+    ada.create_vpc("core", &[]).await;
+    rita.open_ticket("Hers").await;
     assert_eq!(stream.changes().await, ["ticket 2"]);
 }
 
@@ -103,10 +103,10 @@ async fn logging_out_ends_the_stream() {
     let ada = app.user("ada").await;
     let mut browser = logged_in(&app, "ada").await;
     let page = browser.get("/tickets").await;
-    let mut stream = Stream::reading(browser.follows(&stream_url(&page), None).await);
+    let mut stream = Stream::from_response(browser.open_stream(&stream_url(&page), None).await);
     stream.next().await.expect("a beginning");
     browser.get("/logout").await;
-    ada.opens_ticket("Secret").await;
+    ada.open_ticket("Secret").await;
     assert_eq!(stream.message().await, None);
 }
 
@@ -119,8 +119,8 @@ async fn the_desk_receives_changes_of_all_accounts_and_internal_changes() {
     let mut grace = logged_in(&app, "grace").await;
     let queue = grace.get("/desk").await;
     // Changes between the page and its stream.
-    ada.opens_ticket("Help").await;
-    let mut stream = Stream::reading(grace.follows(&stream_url(&queue), None).await);
+    ada.open_ticket("Help").await;
+    let mut stream = Stream::from_response(grace.open_stream(&stream_url(&queue), None).await);
     assert_eq!(stream.changes().await, ["queue 0"]);
     linus
         .post("/desk/tickets/1/notes", json!({"description": "x"}))
@@ -130,11 +130,11 @@ async fn the_desk_receives_changes_of_all_accounts_and_internal_changes() {
     drop(stream);
 
     linus.put("/desk/tickets/1", json!({"priority": "high"})).await;
-    let mut stream = Stream::reading(grace.follows("/desk/live", Some(&mark)).await);
+    let mut stream = Stream::from_response(grace.open_stream("/desk/live", Some(&mark)).await);
     let (mark, data) = stream.message().await.unwrap();
     assert_eq!(data, ["queue 0"]);
     // Without a change there is no message.
-    let mut stream = Stream::reading(grace.follows("/desk/live", Some(&mark)).await);
+    let mut stream = Stream::from_response(grace.open_stream("/desk/live", Some(&mark)).await);
     linus.post("/desk/tickets/1/claim", json!({})).await;
     let (later, _) = stream.message().await.unwrap();
     assert_ne!(later, mark);
@@ -145,31 +145,31 @@ async fn a_ticket_page_receives_changes_of_its_ticket_only() {
     let app = without_heartbeat().await;
     let ada = app.user("ada").await;
     app.user("grace").staff().await;
-    ada.opens_ticket("One").await;
-    ada.opens_ticket("Two").await;
+    ada.open_ticket("One").await;
+    ada.open_ticket("Two").await;
     let mut grace = logged_in(&app, "grace").await;
     let page = grace.get("/desk/tickets/1").await;
-    let mut stream = Stream::reading(grace.follows(&stream_url(&page), None).await);
+    let mut stream = Stream::from_response(grace.open_stream(&stream_url(&page), None).await);
     ada.post("/support/tickets/2/replies", json!({"description": "x"}))
         .await;
     assert_eq!(stream.changes().await, ["queue 0"]);
     ada.post("/support/tickets/1/replies", json!({"description": "x"}))
         .await;
     assert_eq!(stream.changes().await, ["ticket 1", "queue 0"]);
-    let none = grace.follows("/desk/live?ticket=77", None).await;
+    let none = grace.open_stream("/desk/live?ticket=77", None).await;
     assert_eq!(none.status(), 404);
 }
 
 #[tokio::test]
 async fn staff_see_the_other_viewers_of_a_ticket() {
     let app = TestApp::with(|_, options| options.heartbeat = Duration::from_millis(200)).await;
-    app.user("ada").await.opens_ticket("Help").await;
+    app.user("ada").await.open_ticket("Help").await;
     app.user("grace").staff().await;
     app.user("linus").staff().await;
     let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let of_grace = grace.get("/desk/tickets/1").await;
     assert!(!text(&of_grace).contains("also viewing this ticket"));
-    let mut stream = Stream::reading(grace.follows(&stream_url(&of_grace), None).await);
+    let mut stream = Stream::from_response(grace.open_stream(&stream_url(&of_grace), None).await);
     stream.next().await.expect("a beginning");
 
     let of_linus = linus.get("/desk/tickets/1").await;
@@ -177,7 +177,7 @@ async fn staff_see_the_other_viewers_of_a_ticket() {
         text(&of_linus).contains("<strong>grace</strong> is also viewing this ticket."),
         "{of_linus}"
     );
-    let other = Stream::reading(linus.follows(&stream_url(&of_linus), None).await);
+    let other = Stream::from_response(linus.open_stream(&stream_url(&of_linus), None).await);
     assert_eq!(stream.changes().await, ["ticket 1"]);
     assert!(
         text(&grace.get("/desk/tickets/1").await)

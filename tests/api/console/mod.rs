@@ -27,18 +27,18 @@ use garth::web::{App, Options};
 use hyper::Method;
 use tokio::sync::watch;
 
-use crate::browser::{Browser, PASSWORD, hidden, text};
+use crate::browser::{Browser, PASSWORD, hidden_field, text};
 use crate::harness::{Reply, TestApp};
 
 const SESSION: &str = "__Host-garth-session";
 
 impl Browser<'_> {
     /// Logs in at the console.
-    pub async fn logs_in_at_console(&mut self, username: &str) {
+    pub async fn log_in_at_console(&mut self, username: &str) {
         let page = self.get("/login").await;
         let fields = [
-            ("form_token", hidden(&page, "form_token")),
-            ("return_to", hidden(&page, "return_to")),
+            ("form_token", hidden_field(&page, "form_token")),
+            ("return_to", hidden_field(&page, "return_to")),
             ("username", username.to_owned()),
             ("password", PASSWORD.to_owned()),
         ];
@@ -52,8 +52,8 @@ impl Browser<'_> {
     }
 
     /// Submits a form of the console, with the form token of its page.
-    pub async fn submits(&mut self, page: &Reply, path: &str, fields: &[(&str, &str)]) -> Reply {
-        let token = hidden(page, "form_token");
+    pub async fn submit(&mut self, page: &Reply, path: &str, fields: &[(&str, &str)]) -> Reply {
+        let token = hidden_field(page, "form_token");
         let mut all = vec![("form_token", token.as_str())];
         all.extend_from_slice(fields);
         self.post(path, &all).await
@@ -61,7 +61,7 @@ impl Browser<'_> {
 }
 
 /// A server with the unrestricted user `ada`, who has a password.
-pub async fn with_ada() -> TestApp {
+pub async fn app_with_ada() -> TestApp {
     let app = TestApp::new().await;
     app.user("ada").await;
     app.set_password("ada").await;
@@ -71,7 +71,7 @@ pub async fn with_ada() -> TestApp {
 /// A browser in which this user, who has a password, is logged in.
 pub async fn browser<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
     let mut browser = Browser::new(app);
-    browser.logs_in_at_console(username).await;
+    browser.log_in_at_console(username).await;
     browser
 }
 
@@ -81,11 +81,11 @@ pub async fn logged_in<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
     browser(app, username).await
 }
 
-pub fn has(page: &Reply, wanted: &str) {
+pub fn assert_contains(page: &Reply, wanted: &str) {
     assert!(text(page).contains(wanted), "{wanted} is not in {page}");
 }
 
-pub fn lacks(page: &Reply, unwanted: &str) {
+pub fn assert_lacks(page: &Reply, unwanted: &str) {
     assert!(!text(page).contains(unwanted), "{unwanted} is in {page}");
 }
 
@@ -121,14 +121,14 @@ pub fn example(path: &str) -> String {
 
 #[tokio::test]
 async fn every_page_requires_a_session() {
-    let app = with_ada().await;
-    let mut stranger = Browser::new(&app);
+    let app = app_with_ada().await;
+    let mut anonymous = Browser::new(&app);
     let mut seen = 0;
     for page in PAGES.iter().filter(|page| page.audience != Audience::Public) {
         let path = example(page.path);
         let reply = match page.method {
-            Method::GET => stranger.get(&path).await,
-            _ => stranger.post(&path, &[("form_token", "x")]).await,
+            Method::GET => anonymous.get(&path).await,
+            _ => anonymous.post(&path, &[("form_token", "x")]).await,
         };
         let expected = if page.method == Method::GET { 303 } else { 401 };
         assert_eq!(reply.status.as_u16(), expected, "{} {path}", page.id);
@@ -136,7 +136,7 @@ async fn every_page_requires_a_session() {
             let to = crate::browser::parameter(reply.header("location"), "to");
             assert_eq!(to.as_deref(), Some(path.as_str()), "{}", page.id);
         }
-        assert!(stranger.cookies.is_empty(), "{}", page.id);
+        assert!(anonymous.cookies.is_empty(), "{}", page.id);
         seen += 1;
     }
     assert!(seen > 3, "the table is almost empty");
@@ -144,15 +144,15 @@ async fn every_page_requires_a_session() {
 
 #[tokio::test]
 async fn every_form_requires_a_token_of_the_session() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     app.user("bob").await;
     app.set_password("bob").await;
     let (mut ada, mut bob) = (Browser::new(&app), Browser::new(&app));
-    ada.logs_in_at_console("ada").await;
-    bob.logs_in_at_console("bob").await;
-    let vpc = app.user("eve").await.creates_vpc("core", &[]).await;
+    ada.log_in_at_console("ada").await;
+    bob.log_in_at_console("bob").await;
+    let vpc = app.user("eve").await.create_vpc("core", &[]).await;
     let form = format!("/vpcs/{vpc}/edit");
-    let of_bob = hidden(&bob.get(&form).await, "form_token");
+    let of_bob = hidden_field(&bob.get(&form).await, "form_token");
     for page in PAGES
         .iter()
         .filter(|page| page.audience == Audience::Tenants && page.method == Method::POST)
@@ -163,7 +163,7 @@ async fn every_form_requires_a_token_of_the_session() {
             assert!(text(&reply).contains("nothing was changed"), "{reply}");
         }
         // With its token, the form reaches the rule.
-        let own = hidden(&ada.get(&form).await, "form_token");
+        let own = hidden_field(&ada.get(&form).await, "form_token");
         let reply = ada.post(&example(page.path), &[("form_token", &own)]).await;
         assert!(
             [400, 404].contains(&reply.status.as_u16()),
@@ -175,9 +175,9 @@ async fn every_form_requires_a_token_of_the_session() {
 
 #[tokio::test]
 async fn pages_have_a_strict_content_security_policy_and_are_not_cached() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = Browser::new(&app);
-    ada.logs_in_at_console("ada").await;
+    ada.log_in_at_console("ada").await;
     let page = ada.get("/vpcs").await;
     assert_eq!(page.status, 200);
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
@@ -242,7 +242,7 @@ async fn htmx_matches_the_hash_in_the_readme() {
 
 #[tokio::test]
 async fn log_in_returns_to_the_requested_page_and_never_to_another_site() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let wanted = [
         ("/vpcs?q=x&region=us-east", "/vpcs?q=x&region=us-east"),
         ("//evil.example/vpcs", "/"),
@@ -254,7 +254,7 @@ async fn log_in_returns_to_the_requested_page_and_never_to_another_site() {
     for (to, lands) in wanted {
         let mut ada = Browser::new(&app);
         let page = ada.get("/login").await;
-        let token = hidden(&page, "form_token");
+        let token = hidden_field(&page, "form_token");
         let fields = [
             ("form_token", token.as_str()),
             ("return_to", to),
@@ -270,16 +270,20 @@ async fn log_in_returns_to_the_requested_page_and_never_to_another_site() {
         // The log-in page has the same return URL.
         let query = crate::browser::form(&[("to", to)]);
         let page = Browser::new(&app).get(&format!("/login?{query}")).await;
-        assert_eq!(hidden(&page, "return_to"), lands.trim_end_matches('/'), "{to}");
+        assert_eq!(
+            hidden_field(&page, "return_to"),
+            lands.trim_end_matches('/'),
+            "{to}"
+        );
     }
 }
 
 #[tokio::test]
 async fn wrong_passwords_are_throttled_at_the_console() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = Browser::new(&app);
     let page = ada.get("/login?to=/vpcs").await;
-    let token = hidden(&page, "form_token");
+    let token = hidden_field(&page, "form_token");
     let fields = [
         ("form_token", token.as_str()),
         ("return_to", "/vpcs"),
@@ -289,7 +293,7 @@ async fn wrong_passwords_are_throttled_at_the_console() {
     for _ in 0..5 {
         let again = ada.post("/login", &fields).await;
         assert_eq!(again.status, 401);
-        assert_eq!(hidden(&again, "return_to"), "/vpcs");
+        assert_eq!(hidden_field(&again, "return_to"), "/vpcs");
         assert!(
             text(&again).contains("value=\"ada\""),
             "the username is filled in: {again}"
@@ -305,9 +309,9 @@ async fn wrong_passwords_are_throttled_at_the_console() {
 
 #[tokio::test]
 async fn a_session_is_not_a_token_and_ends_with_log_out() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = Browser::new(&app);
-    ada.logs_in_at_console("ada").await;
+    ada.log_in_at_console("ada").await;
     assert_eq!(ada.get("/vpcs").await.status, 200);
     let session = ada.cookies[SESSION].clone();
     // Neither before nor after a change that invalidates cached identities.
@@ -321,19 +325,19 @@ async fn a_session_is_not_a_token_and_ends_with_log_out() {
     assert_eq!(ada.get("/logout").await.status, 200);
     assert_eq!(thief.get("/vpcs").await.status, 303);
     // A session expires after twelve hours.
-    ada.logs_in_at_console("ada").await;
+    ada.log_in_at_console("ada").await;
     app.advance(12 * 3600);
     assert_eq!(ada.get("/vpcs").await.status, 303);
 }
 
 #[tokio::test]
 async fn programs_get_json_and_browsers_get_pages() {
-    let app = with_ada().await;
-    let stranger = app.stranger();
+    let app = app_with_ada().await;
+    let anonymous = app.anonymous();
     let html = "text/html,application/xhtml+xml,*/*;q=0.8";
-    let home = stranger.call(Method::GET, "//").header("accept", html).await;
+    let home = anonymous.call(Method::GET, "//").header("accept", html).await;
     assert_eq!((home.status.as_u16(), home.header("location")), (303, "/login"));
-    let api = stranger
+    let api = anonymous
         .call(Method::GET, "/nowhere")
         .header("accept", html)
         .await;
@@ -341,7 +345,7 @@ async fn programs_get_json_and_browsers_get_pages() {
         (api.status.as_u16(), api.header("content-type")),
         (404, "application/json")
     );
-    let page = stranger
+    let page = anonymous
         .call(Method::GET, "//nowhere")
         .header("accept", html)
         .await;
@@ -349,7 +353,7 @@ async fn programs_get_json_and_browsers_get_pages() {
         (page.status.as_u16(), page.header("content-type")),
         (404, "text/html; charset=utf-8")
     );
-    let other = stranger.call(Method::PUT, "//vpcs").await;
+    let other = anonymous.call(Method::PUT, "//vpcs").await;
     assert_eq!(
         (other.status.as_u16(), other.header("allow")),
         (405, "GET, HEAD, OPTIONS")
@@ -358,30 +362,30 @@ async fn programs_get_json_and_browsers_get_pages() {
 
 #[tokio::test]
 async fn a_notice_is_shown_once_and_only_to_its_browser() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let notice = "Profile updated.";
-    lacks(&ada.get("/account?done=profile-changed").await, notice);
+    assert_lacks(&ada.get("/account?done=profile-changed").await, notice);
     let page = ada.get("/account").await;
     let fields = [("email", "ada@new.example"), ("timezone", "GMT")];
-    let done = ada.submits(&page, "/account", &fields).await;
+    let done = ada.submit(&page, "/account", &fields).await;
     redirects_to(&done, "/account?done=profile-changed");
-    lacks(&ada.get("/account").await, notice);
+    assert_lacks(&ada.get("/account").await, notice);
     let page = ada.get("/account?done=profile-changed").await;
-    has(&page, notice);
-    lacks(&ada.get("/account?done=profile-changed").await, notice);
+    assert_contains(&page, notice);
+    assert_lacks(&ada.get("/account?done=profile-changed").await, notice);
 }
 
 #[tokio::test]
 async fn a_log_out_link_from_elsewhere_needs_confirmation() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let owner = app.user("owner").await;
     app.client(&owner, false).await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     let out = async |site: &str, from: &str, ends: bool| {
         let mut ada = browser(&app, "ada").await;
         let cookie = format!("{SESSION}={}", ada.cookies[SESSION]);
-        let mut call = stranger
+        let mut call = anonymous
             .call(Method::GET, "//logout")
             .header("cookie", &cookie)
             .header("host", "garth.example");
@@ -409,7 +413,7 @@ async fn a_log_out_link_from_elsewhere_needs_confirmation() {
     out("cross-site", "https://evil.example/", false).await;
     out("cross-site", "https://app.example.evil.example/", false).await;
     // A user who is not logged in gets the log-out page.
-    let page = stranger
+    let page = anonymous
         .call(Method::GET, "//logout")
         .header("sec-fetch-site", "cross-site")
         .await;
@@ -418,25 +422,25 @@ async fn a_log_out_link_from_elsewhere_needs_confirmation() {
 
 #[tokio::test]
 async fn an_unknown_path_has_the_navigation_bar_for_a_logged_in_user() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     ada.accept = Some("text/html");
     let page = ada.get("/nope").await;
     assert_eq!(page.status, 404);
-    has(&page, "href=\"/vpcs\"");
-    has(&page, "href=\"/logout\"");
-    has(&page, "This page does not exist");
+    assert_contains(&page, "href=\"/vpcs\"");
+    assert_contains(&page, "href=\"/logout\"");
+    assert_contains(&page, "This page does not exist");
 }
 
 #[tokio::test]
 async fn an_htmx_request_without_a_session_redirects_the_page() {
-    let app = with_ada().await;
-    let stranger = app.stranger();
+    let app = app_with_ada().await;
+    let anonymous = app.anonymous();
     for (from, to) in [
         ("http://garth.example/vpcs/new", "/login?to=%2Fvpcs%2Fnew"),
         ("http://evil.example//x", "/login"),
     ] {
-        let call = stranger.call(Method::GET, "//vpcs").header("hx-request", "true");
+        let call = anonymous.call(Method::GET, "//vpcs").header("hx-request", "true");
         let reply = call.header("hx-current-url", from).await;
         assert_eq!((reply.status.as_u16(), reply.header("hx-redirect")), (401, to));
     }
@@ -448,7 +452,7 @@ async fn staff_cannot_open_tenant_pages() {
     app.user("sam").staff().await;
     app.set_password("sam").await;
     let mut sam = Browser::new(&app);
-    sam.logs_in_at_console("sam").await;
+    sam.log_in_at_console("sam").await;
     for page in PAGES
         .iter()
         .filter(|page| page.audience == Audience::Tenants && page.method == Method::GET)
@@ -460,9 +464,9 @@ async fn staff_cannot_open_tenant_pages() {
 
 #[tokio::test]
 async fn a_session_that_ends_during_a_request_is_rejected_and_not_cached() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = Browser::new(&app);
-    ada.logs_in_at_console("ada").await;
+    ada.log_in_at_console("ada").await;
     let hash = TokenHash::of(&ada.cookies[SESSION]);
     let (_stop, stopping) = watch::channel(false);
     let files = Files::open(None, &app.folder().join("files")).expect("a place for files");
@@ -494,8 +498,8 @@ async fn the_minimum_page_size_does_not_apply_to_the_console() {
     let app = TestApp::with(|policy, _| policy.page_size_min = 500).await;
     let ada = app.user("ada").await;
     app.user("grace").staff().await;
-    ada.creates_vpc("web", &["10.0.0.0/24"]).await;
-    let ticket = ada.opens_ticket("It is down").await;
+    ada.create_vpc("web", &["10.0.0.0/24"]).await;
+    let ticket = ada.open_ticket("It is down").await;
     let (mut ada, mut grace) = (logged_in(&app, "ada").await, logged_in(&app, "grace").await);
     let (of_ada, of_grace) = (format!("/tickets/{ticket}"), format!("/desk/tickets/{ticket}"));
     for path in ["/vpcs", "/account/users", "/account/quotas", "/tickets", &of_ada] {

@@ -5,11 +5,11 @@ use garth::rules::grants::Grant;
 use serde_json::json;
 
 use crate::browser::text;
-use crate::console::{links, logged_in, with_ada};
+use crate::console::{app_with_ada, links, logged_in};
 
 #[tokio::test]
 async fn ticket_errors_are_at_their_field_and_preserve_the_input() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = logged_in(&app, "ada").await;
     let form = ada.get("/tickets/new").await;
     let long = "x".repeat(65);
@@ -19,7 +19,7 @@ async fn ticket_errors_are_at_their_field_and_preserve_the_input() {
         ("about_kind", "vpc_id"),
         ("about_id", "77"),
     ];
-    let refused = ada.submits(&form, "/tickets/new", &fields).await;
+    let refused = ada.submit(&form, "/tickets/new", &fields).await;
     assert_eq!(refused.status, 400);
     let html = text(&refused);
     for wanted in [
@@ -35,7 +35,7 @@ async fn ticket_errors_are_at_their_field_and_preserve_the_input() {
         assert!(html.contains(wanted), "{wanted} is not in {html}");
     }
     let refused = ada
-        .submits(
+        .submit(
             &form,
             "/tickets/new",
             &[("summary", "a"), ("description", "b"), ("about", "vpc_id:9")],
@@ -47,7 +47,7 @@ async fn ticket_errors_are_at_their_field_and_preserve_the_input() {
     let ticket = app.with_ticket_of(&mut ada).await;
     let page = ada.get(&format!("/tickets/{ticket}")).await;
     let refused = ada
-        .submits(
+        .submit(
             &page,
             &format!("/tickets/{ticket}/replies"),
             &[("description", "  ")],
@@ -56,9 +56,9 @@ async fn ticket_errors_are_at_their_field_and_preserve_the_input() {
     assert_eq!(refused.status, 400);
     assert!(text(&refused).contains("id=\"f-description-wrong\""), "{refused}");
     // The text of a late reply can still be copied.
-    ada.submits(&page, &format!("/tickets/{ticket}/close"), &[]).await;
+    ada.submit(&page, &format!("/tickets/{ticket}/close"), &[]).await;
     let late = ada
-        .submits(
+        .submit(
             &page,
             &format!("/tickets/{ticket}/replies"),
             &[("description", "Wait!")],
@@ -73,11 +73,11 @@ async fn ticket_errors_are_at_their_field_and_preserve_the_input() {
 
 #[tokio::test]
 async fn only_visible_resources_can_be_selected_for_a_ticket() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let owner = app.user("owner").await;
     let (core, edge) = (
-        owner.creates_vpc("core", &[]).await,
-        owner.creates_vpc("edge", &[]).await,
+        owner.create_vpc("core", &[]).await,
+        owner.create_vpc("edge", &[]).await,
     );
     let grace = app.user("grace").staff().await;
     let entry = json!({"account_id": app.account.0, "type": "domain", "id": 7, "label": "shop.example"});
@@ -117,19 +117,19 @@ async fn only_visible_resources_can_be_selected_for_a_ticket() {
         ("description", "d"),
         ("about", &format!("vpc_id:{core}")),
     ];
-    assert_eq!(ada.submits(&form, "/tickets/new", &fields).await.status, 303);
+    assert_eq!(ada.submit(&form, "/tickets/new", &fields).await.status, 303);
     assert!(text(&ada.get("/tickets/1").await).contains(&format!("<a href=\"/vpcs/{core}\">core</a>")));
 }
 
 #[tokio::test]
 async fn a_preview_does_not_send() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = logged_in(&app, "ada").await;
     let ticket = app.with_ticket_of(&mut ada).await;
     let page = ada.get(&format!("/tickets/{ticket}")).await;
     let fields = [("description", "**loud**"), ("act", "preview")];
     let shown = ada
-        .submits(&page, &format!("/tickets/{ticket}/replies"), &fields)
+        .submit(&page, &format!("/tickets/{ticket}/replies"), &fields)
         .await;
     let html = text(&shown);
     assert_eq!(shown.status, 200);

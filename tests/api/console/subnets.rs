@@ -1,11 +1,11 @@
 //! Subnets in the console: rows of a form, ranges, and changes.
 
-use super::vpcs::maker;
-use crate::console::{browser, has, lacks, redirects_to, with_ada};
+use super::vpcs::api_user;
+use crate::console::{app_with_ada, assert_contains, assert_lacks, browser, redirects_to};
 
 #[tokio::test]
 async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/new").await;
     let row = [
@@ -15,7 +15,7 @@ async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript(
     ];
     let mut fields = row.to_vec();
     fields.push(("add", "1"));
-    let more = ada.submits(&form, "/vpcs/new", &fields).await;
+    let more = ada.submit(&form, "/vpcs/new", &fields).await;
     assert_eq!(more.status, 200);
     for wanted in [
         "value=\"valid\"",
@@ -23,7 +23,7 @@ async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript(
         "value=\"10.9.1.0/24\"",
         "value=\"subnet-2\"",
     ] {
-        has(&more, wanted);
+        assert_contains(&more, wanted);
     }
     let mut fields = row.to_vec();
     fields.extend([
@@ -31,17 +31,17 @@ async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript(
         ("subnets[1].ipv4", "10.0.7.0/24"),
         ("remove", "0"),
     ]);
-    let less = ada.submits(&form, "/vpcs/new", &fields).await;
-    has(&less, "name=\"subnets[0].ipv4\" value=\"10.0.7.0/24\"");
-    lacks(&less, "10.9.0.0/24");
-    assert_eq!(maker(&app).await.count("/vpcs").await, 0, "no VPC is created");
+    let less = ada.submit(&form, "/vpcs/new", &fields).await;
+    assert_contains(&less, "name=\"subnets[0].ipv4\" value=\"10.0.7.0/24\"");
+    assert_lacks(&less, "10.9.0.0/24");
+    assert_eq!(api_user(&app).await.count("/vpcs").await, 0, "no VPC is created");
 }
 
 #[tokio::test]
 async fn a_range_is_validated_while_typing_as_on_submission() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("core", &["10.0.0.0/24"]).await;
     let mut ada = browser(&app, "ada").await;
     for (range, says) in [
         ("10.0.1.0/24", "252 usable addresses"),
@@ -56,17 +56,17 @@ async fn a_range_is_validated_while_typing_as_on_submission() {
         let query = crate::browser::form(&[("ipv4", range), ("label", "")]);
         let fragment = ada.get(&format!("/vpcs/1/subnets/check?{query}")).await;
         assert_eq!(fragment.status, 200);
-        has(&fragment, says);
-        lacks(&fragment, "<html");
+        assert_contains(&fragment, says);
+        assert_lacks(&fragment, "<html");
         // The form has the same error, and an invalid range has a suggestion.
         let created = ada.get("/vpcs/1/subnets/new").await;
         let fields = [("label", "x"), ("ipv4", range)];
-        let sent = ada.submits(&created, "/vpcs/1/subnets/new", &fields).await;
+        let sent = ada.submit(&created, "/vpcs/1/subnets/new", &fields).await;
         match says.contains("addresses") {
             true => assert_eq!(sent.status, 303, "{range}"),
             false => {
-                has(&sent, says);
-                has(&fragment, "data-value=\"10.0.");
+                assert_contains(&sent, says);
+                assert_contains(&fragment, "data-value=\"10.0.");
             }
         }
         if says.contains("addresses") {
@@ -82,15 +82,15 @@ async fn a_range_is_validated_while_typing_as_on_submission() {
         ("subnets[1].ipv4", "10.0.0.0/24"),
     ]);
     let fragment = ada.get(&format!("/vpcs/new/check?{query}")).await;
-    has(&fragment, "overlaps 10.0.0.0/8 (a)");
-    has(&fragment, "data-value=\"172.16.0.0/24\"");
+    assert_contains(&fragment, "overlaps 10.0.0.0/8 (a)");
+    assert_contains(&fragment, "data-value=\"172.16.0.0/24\"");
 }
 
 #[tokio::test]
 async fn a_range_with_host_bits_suggests_its_network() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("core", &["10.0.0.0/24"]).await;
     let mut ada = browser(&app, "ada").await;
     for (typed, offered) in [
         ("10.7.8.9/20", Some("10.7.0.0/20")),
@@ -102,38 +102,38 @@ async fn a_range_with_host_bits_suggests_its_network() {
         assert_eq!(response.status, 200);
         let button = |range: &str| format!("data-fill=\"f-ipv4\" data-value=\"{range}\"");
         match offered {
-            Some(range) => has(&response, &button(range)),
-            None => has(&response, &button("10.0.1.0/24")),
+            Some(range) => assert_contains(&response, &button(range)),
+            None => assert_contains(&response, &button("10.0.1.0/24")),
         }
     }
 }
 
 #[tokio::test]
 async fn a_subnet_is_added_and_renamed() {
-    let app = with_ada().await;
-    let maker = maker(&app).await;
-    maker.creates_vpc("core", &["10.3.0.0/25"]).await;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("core", &["10.3.0.0/25"]).await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/1/subnets/new").await;
-    has(&form, "value=\"10.3.0.128/25\"");
+    assert_contains(&form, "value=\"10.3.0.128/25\"");
     let fields = [("label", "a"), ("ipv4", "10.3.0.128/25")];
-    let refused = ada.submits(&form, "/vpcs/1/subnets/new", &fields).await;
+    let refused = ada.submit(&form, "/vpcs/1/subnets/new", &fields).await;
     assert_eq!(refused.status, 400);
-    has(&refused, "Label must be unique among your VPC's subnets");
-    has(&refused, "value=\"10.3.0.128/25\"");
+    assert_contains(&refused, "Label must be unique among your VPC's subnets");
+    assert_contains(&refused, "value=\"10.3.0.128/25\"");
     let fields = [("label", "b"), ("ipv4", "10.3.0.128/25")];
     redirects_to(
-        &ada.submits(&form, "/vpcs/1/subnets/new", &fields).await,
+        &ada.submit(&form, "/vpcs/1/subnets/new", &fields).await,
         "/vpcs/1/subnets/2?done=subnet-created",
     );
     let form = ada.get("/vpcs/1/subnets/2/edit").await;
-    let seen = crate::browser::hidden(&form, "version");
+    let seen = crate::browser::hidden_field(&form, "version");
     let fields = [("version", seen.as_str()), ("label", "renamed")];
     redirects_to(
-        &ada.submits(&form, "/vpcs/1/subnets/2/edit", &fields).await,
+        &ada.submit(&form, "/vpcs/1/subnets/2/edit", &fields).await,
         "/vpcs/1/subnets/2?done=subnet-changed",
     );
-    has(&ada.get("/vpcs/1").await, ">renamed<");
-    let again = ada.submits(&form, "/vpcs/1/subnets/2/edit", &fields).await;
+    assert_contains(&ada.get("/vpcs/1").await, ">renamed<");
+    let again = ada.submit(&form, "/vpcs/1/subnets/2/edit", &fields).await;
     assert_eq!(again.status, 412, "the form is outdated");
 }

@@ -4,15 +4,15 @@ use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
-use crate::browser::{Browser, hidden, text};
-use crate::console::{has, lacks, links, logged_in, redirects_to, with_ada};
+use crate::browser::{Browser, hidden_field, text};
+use crate::console::{app_with_ada, assert_contains, assert_lacks, links, logged_in, redirects_to};
 use crate::harness::TestApp;
 
 pub const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0";
 
 #[tokio::test]
 async fn a_ticket_is_opened_answered_and_closed_with_forms() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = logged_in(&app, "ada").await;
     let none = ada.get("/tickets").await;
     assert!(text(&none).contains("No tickets yet") && text(&none).contains("href=\"/tickets/new\""));
@@ -22,7 +22,7 @@ async fn a_ticket_is_opened_answered_and_closed_with_forms() {
         ("summary", "No route"),
         ("description", "It is **down**.\r\nSince noon."),
     ];
-    let opened = ada.submits(&form, "/tickets/new", &fields).await;
+    let opened = ada.submit(&form, "/tickets/new", &fields).await;
     assert_eq!(
         (opened.status.as_u16(), opened.header("location")),
         (303, "/tickets/1?done=ticket-opened")
@@ -36,7 +36,7 @@ async fn a_ticket_is_opened_answered_and_closed_with_forms() {
     assert!(html.contains("Ticket opened."), "{html}");
 
     let replied = ada
-        .submits(&page, "/tickets/1/replies", &[("description", "Any news?")])
+        .submit(&page, "/tickets/1/replies", &[("description", "Any news?")])
         .await;
     assert_eq!(replied.header("location"), "/tickets/1?done=reply-sent");
     let grace = app.user("grace").staff().await;
@@ -53,7 +53,7 @@ async fn a_ticket_is_opened_answered_and_closed_with_forms() {
 
     let list = text(&ada.get("/tickets").await);
     assert!(list.contains("No route") && list.contains(">Open <"), "{list}");
-    let closed = ada.submits(&page, "/tickets/1/close", &[]).await;
+    let closed = ada.submit(&page, "/tickets/1/close", &[]).await;
     assert_eq!(closed.header("location"), "/tickets/1?done=ticket-closed");
     let html = text(&ada.get("/tickets/1").await);
     assert!(
@@ -70,22 +70,22 @@ async fn a_ticket_is_opened_answered_and_closed_with_forms() {
 
 #[tokio::test]
 async fn a_form_that_is_submitted_twice_takes_effect_once() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = logged_in(&app, "ada").await;
     let form = ada.get("/tickets/new").await;
-    let drawn = hidden(&form, "newest");
+    let drawn = hidden_field(&form, "newest");
     let ticket = [
         ("newest", drawn.as_str()),
         ("summary", "No route"),
         ("description", "Since noon."),
     ];
     redirects_to(
-        &ada.submits(&form, "/tickets/new", &ticket).await,
+        &ada.submit(&form, "/tickets/new", &ticket).await,
         "/tickets/1?done=ticket-opened",
     );
     app.advance(3_600);
     redirects_to(
-        &ada.submits(&form, "/tickets/new", &ticket).await,
+        &ada.submit(&form, "/tickets/new", &ticket).await,
         "/tickets/1?done=ticket-opened-before",
     );
     let about = [
@@ -94,39 +94,39 @@ async fn a_form_that_is_submitted_twice_takes_effect_once() {
         ("description", "Since ten."),
     ];
     redirects_to(
-        &ada.submits(&form, "/tickets/new", &about).await,
+        &ada.submit(&form, "/tickets/new", &about).await,
         "/tickets/2?done=ticket-opened",
     );
-    let fresh = hidden(&ada.get("/tickets/new").await, "newest");
+    let fresh = hidden_field(&ada.get("/tickets/new").await, "newest");
     let meant = [
         ("newest", fresh.as_str()),
         ("summary", "No route"),
         ("description", "Since noon."),
     ];
     redirects_to(
-        &ada.submits(&form, "/tickets/new", &meant).await,
+        &ada.submit(&form, "/tickets/new", &meant).await,
         "/tickets/3?done=ticket-opened",
     );
 
     let page = ada.get("/tickets/1").await;
     let to = "/tickets/1/replies";
-    let before = hidden(&page, "newest");
+    let before = hidden_field(&page, "newest");
     let old = [("newest", before.as_str()), ("description", "Any\r\nnews?")];
-    redirects_to(&ada.submits(&page, to, &old).await, "/tickets/1?done=reply-sent");
-    let again = ada.submits(&page, to, &old).await;
+    redirects_to(&ada.submit(&page, to, &old).await, "/tickets/1?done=reply-sent");
+    let again = ada.submit(&page, to, &old).await;
     redirects_to(&again, "/tickets/1?done=sent-already");
-    has(&ada.get("/tickets/1?done=sent-already").await, "not sent again");
+    assert_contains(&ada.get("/tickets/1?done=sent-already").await, "not sent again");
     // A browser may reload the page when the user goes back, and still restore the text.
     let page = ada.get("/tickets/1").await;
-    let after = hidden(&page, "newest");
+    let after = hidden_field(&page, "newest");
     assert_ne!(before, after);
     let resent = [("newest", after.as_str()), ("description", "Any\r\nnews?")];
-    let again = ada.submits(&page, to, &resent).await;
+    let again = ada.submit(&page, to, &resent).await;
     redirects_to(&again, "/tickets/1?done=sent-already");
     // The same text is sent again after an hour, or after another reply.
     app.advance(3_600);
     redirects_to(
-        &ada.submits(&page, to, &resent).await,
+        &ada.submit(&page, to, &resent).await,
         "/tickets/1?done=reply-sent",
     );
     let grace = app.user("grace").staff().await;
@@ -134,10 +134,10 @@ async fn a_form_that_is_submitted_twice_takes_effect_once() {
         .post("/desk/tickets/1/replies", json!({"description": "Soon."}))
         .await;
     let page = ada.get("/tickets/1").await;
-    let answering = hidden(&page, "newest");
+    let answering = hidden_field(&page, "newest");
     let answering = [("newest", answering.as_str()), ("description", "Any\r\nnews?")];
     redirects_to(
-        &ada.submits(&page, to, &answering).await,
+        &ada.submit(&page, to, &answering).await,
         "/tickets/1?done=reply-sent",
     );
     // The API accepts the same text repeatedly.
@@ -157,7 +157,7 @@ impl TestApp {
     pub async fn with_ticket_of(&self, browser: &mut Browser<'_>) -> String {
         let form = browser.get("/tickets/new").await;
         let fields = [("summary", "Help"), ("description", "Please")];
-        let opened = browser.submits(&form, "/tickets/new", &fields).await;
+        let opened = browser.submit(&form, "/tickets/new", &fields).await;
         let (path, _) = opened.header("location").split_once('?').expect("a query");
         path.rsplit('/').next().expect("an id").to_owned()
     }
@@ -188,11 +188,11 @@ async fn files_have_the_same_limits_as_in_the_api() {
     let path = format!("/tickets/{ticket}/attachments");
     let to = format!(
         "{path}?form_token={}",
-        crate::browser::hidden(&page, "form_token")
+        crate::browser::hidden_field(&page, "form_token")
     );
 
-    assert_eq!(ada.uploads(&path, "a.png", PNG, &[]).await.status, 403);
-    let attached = ada.uploads(&to, "a.png", PNG, &[]).await;
+    assert_eq!(ada.upload(&path, "a.png", PNG, &[]).await.status, 403);
+    let attached = ada.upload(&to, "a.png", PNG, &[]).await;
     assert_eq!(
         attached.header("location"),
         format!("/tickets/{ticket}?done=file-attached")
@@ -204,46 +204,46 @@ async fn files_have_the_same_limits_as_in_the_api() {
     );
 
     // Errors: at the field for a browser, as plain text for the script.
-    let refused = ada.uploads(&to, "a.exe", PNG, &[]).await;
+    let refused = ada.upload(&to, "a.exe", PNG, &[]).await;
     // The redirect removes the form token from the URL.
     redirects_to(&refused, &format!("/tickets/{ticket}"));
-    ada.keeps_cookies(&refused);
+    ada.store_cookies(&refused);
     let page = ada.get(&format!("/tickets/{ticket}")).await;
-    has(&page, "id=\"f-file-wrong\"");
-    lacks(&ada.get(&format!("/tickets/{ticket}")).await, "class=\"reason\"");
+    assert_contains(&page, "id=\"f-file-wrong\"");
+    assert_lacks(&ada.get(&format!("/tickets/{ticket}")).await, "class=\"reason\"");
     let large = vec![b'x'; 2000];
-    let refused = ada.uploads(&to, "a.txt", &large, &[("hx-request", "true")]).await;
+    let refused = ada.upload(&to, "a.txt", &large, &[("hx-request", "true")]).await;
     assert_eq!(
         (refused.status.as_u16(), text(&refused).as_str()),
         (413, "The file is too large. The maximum is 1000 bytes")
     );
     let attached = ada
-        .uploads(&to, "b.txt", b"hello", &[("hx-request", "true")])
+        .upload(&to, "b.txt", b"hello", &[("hx-request", "true")])
         .await;
     assert_eq!(attached.status, 204);
     let full = ada
-        .uploads(&to, "c.txt", b"hello", &[("hx-request", "true")])
+        .upload(&to, "c.txt", b"hello", &[("hx-request", "true")])
         .await;
     assert_eq!(
         (full.status.as_u16(), text(&full).as_str()),
         (400, "A ticket can have at most 2 attachments")
     );
     assert!(!text(&ada.get(&format!("/tickets/{ticket}")).await).contains("type=\"file\""));
-    let none = ada.submits(&page, &path, &[]).await;
+    let none = ada.submit(&page, &path, &[]).await;
     assert_eq!(none.status, 415);
 }
 
 #[tokio::test]
 async fn other_tickets_are_hidden_and_read_only_access_cannot_write() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = logged_in(&app, "ada").await;
     let ticket = app.with_ticket_of(&mut ada).await;
     let page = ada.get(&format!("/tickets/{ticket}")).await;
     let to = format!(
         "/tickets/{ticket}/attachments?form_token={}",
-        crate::browser::hidden(&page, "form_token")
+        crate::browser::hidden_field(&page, "form_token")
     );
-    ada.uploads(&to, "a.png", PNG, &[]).await;
+    ada.upload(&to, "a.png", PNG, &[]).await;
 
     let other = app.another_account().await;
     app.user("bob").of(other).await;
@@ -267,7 +267,7 @@ async fn other_tickets_are_hidden_and_read_only_access_cannot_write() {
         );
         for path in ["replies", "close"] {
             let sent = browser
-                .submits(
+                .submit(
                     &own,
                     &format!("/tickets/{ticket}/{path}"),
                     &[("description", "x")],
@@ -275,10 +275,10 @@ async fn other_tickets_are_hidden_and_read_only_access_cannot_write() {
                 .await;
             assert_eq!(sent.status.as_u16(), writing, "{name} {path}");
         }
-        let token = crate::browser::hidden(&own, "form_token");
+        let token = crate::browser::hidden_field(&own, "form_token");
         let to = format!("/tickets/{ticket}/attachments?form_token={token}");
         assert_eq!(
-            browser.uploads(&to, "b.png", PNG, &[]).await.status.as_u16(),
+            browser.upload(&to, "b.png", PNG, &[]).await.status.as_u16(),
             writing,
             "{name}"
         );
@@ -293,7 +293,7 @@ async fn other_tickets_are_hidden_and_read_only_access_cannot_write() {
 
 #[tokio::test]
 async fn a_ticket_is_found_by_id_and_text() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = logged_in(&app, "ada").await;
     let bob = app.user("bob").await;
     for at in 1..=12 {

@@ -4,9 +4,9 @@ use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
-use crate::browser::{Browser, hidden, text};
+use crate::browser::{Browser, hidden_field, text};
 use crate::console::account::version;
-use crate::console::{browser, has, lacks, redirects_to, with_ada};
+use crate::console::{app_with_ada, assert_contains, assert_lacks, browser, redirects_to};
 use crate::harness::{Reply, TestApp};
 
 /// The secret that a page shows once.
@@ -21,7 +21,7 @@ pub fn secret(page: &Reply) -> String {
 
 #[tokio::test]
 async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/account/tokens/new").await;
     let none = [
@@ -30,12 +30,12 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
         ("expiry", "30"),
         ("scopes.vpc", ""),
     ];
-    let again = ada.submits(&form, "/account/tokens/new", &none).await;
+    let again = ada.submit(&form, "/account/tokens/new", &none).await;
     assert_eq!(again.status, 400);
-    has(&again, "id=\"f-scopes-wrong\"");
-    has(&again, "value=\"&lt;b&gt;ci\"");
-    has(&again, "<option value=\"30\" selected>");
-    lacks(&again, "id=\"secret\"");
+    assert_contains(&again, "id=\"f-scopes-wrong\"");
+    assert_contains(&again, "value=\"&lt;b&gt;ci\"");
+    assert_contains(&again, "<option value=\"30\" selected>");
+    assert_lacks(&again, "id=\"secret\"");
 
     let fields = [
         ("label", "<b>ci"),
@@ -44,7 +44,7 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
         ("scopes.vpc", "read_only"),
         ("scopes.events", "read_write"),
     ];
-    let created = ada.submits(&form, "/account/tokens/new", &fields).await;
+    let created = ada.submit(&form, "/account/tokens/new", &fields).await;
     assert_eq!(created.status, 200, "{created}");
     assert_eq!(created.header("cache-control"), "no-store");
     let token = secret(&created);
@@ -67,10 +67,10 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
         "events:read_write",
         "2024-07-01T12:00:00Z",
     ] {
-        has(&list, wanted);
+        assert_contains(&list, wanted);
     }
     for page in ["/account/tokens", "/account/tokens/new", "/account"] {
-        lacks(&ada.get(page).await, &token);
+        assert_lacks(&ada.get(page).await, &token);
     }
     let of_it = text(&list);
     let of_it = of_it.split_once("&lt;b&gt;ci").expect("the object is listed").1;
@@ -80,7 +80,7 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
         .expect("a link");
     let revoke = format!("/account/tokens/{id}/revoke");
     let confirmation = ada.get(&revoke).await;
-    lacks(&confirmation, &token);
+    assert_lacks(&confirmation, &token);
     assert_eq!(
         program.get("/vpcs").await.status,
         200,
@@ -88,35 +88,35 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
     );
     let tag = version(&confirmation);
     redirects_to(
-        &ada.submits(&confirmation, &revoke, &[("version", &tag)]).await,
+        &ada.submit(&confirmation, &revoke, &[("version", &tag)]).await,
         "/account/tokens?done=token-revoked",
     );
     assert_eq!(program.get("/vpcs").await.status, 401);
-    lacks(&ada.get("/account/tokens").await, "&lt;b&gt;ci");
+    assert_lacks(&ada.get("/account/tokens").await, "&lt;b&gt;ci");
 }
 
 #[tokio::test]
 async fn a_token_or_client_form_that_is_submitted_twice_creates_one() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let to = "/account/tokens/new";
     let form = ada.get(to).await;
-    let newest = hidden(&form, "newest");
+    let newest = hidden_field(&form, "newest");
     let fields = [
         ("newest", newest.as_str()),
         ("label", "ci"),
         ("access", "all"),
         ("expiry", "30"),
     ];
-    let created = ada.submits(&form, to, &fields).await;
+    let created = ada.submit(&form, to, &fields).await;
     let program = app.with_token(&secret(&created));
     let count = program.get("/profile/tokens").await.ids().len();
     app.advance(60);
-    let again = ada.submits(&form, to, &fields).await;
+    let again = ada.submit(&form, to, &fields).await;
     assert_eq!(again.status, 409, "{again}");
-    has(&again, "This token was already created");
-    has(&again, "href=\"/account/tokens\"");
-    lacks(&again, "id=\"secret\"");
+    assert_contains(&again, "This token was already created");
+    assert_contains(&again, "href=\"/account/tokens\"");
+    assert_lacks(&again, "id=\"secret\"");
     assert_eq!(program.get("/profile/tokens").await.ids().len(), count);
     // Another label, other scopes or a new form create another token.
     let other = [
@@ -125,7 +125,7 @@ async fn a_token_or_client_form_that_is_submitted_twice_creates_one() {
         ("access", "all"),
         ("expiry", "30"),
     ];
-    secret(&ada.submits(&form, to, &other).await);
+    secret(&ada.submit(&form, to, &other).await);
     let narrow = [
         ("newest", newest.as_str()),
         ("label", "ci"),
@@ -133,75 +133,75 @@ async fn a_token_or_client_form_that_is_submitted_twice_creates_one() {
         ("scopes.vpc", "read_only"),
         ("expiry", "30"),
     ];
-    secret(&ada.submits(&form, to, &narrow).await);
+    secret(&ada.submit(&form, to, &narrow).await);
     let form = ada.get(to).await;
-    let fresh = hidden(&form, "newest");
+    let fresh = hidden_field(&form, "newest");
     let meant = [
         ("newest", fresh.as_str()),
         ("label", "ci"),
         ("access", "all"),
         ("expiry", "30"),
     ];
-    secret(&ada.submits(&form, to, &meant).await);
+    secret(&ada.submit(&form, to, &meant).await);
     assert_eq!(program.get("/profile/tokens").await.ids().len(), count + 3);
 
     let to = "/account/clients/new";
     let form = ada.get(to).await;
-    let newest = hidden(&form, "newest");
+    let newest = hidden_field(&form, "newest");
     let fields = [
         ("newest", newest.as_str()),
         ("label", "Dashboard"),
         ("redirect_uri", "https://app.example/back"),
     ];
-    secret(&ada.submits(&form, to, &fields).await);
-    let again = ada.submits(&form, to, &fields).await;
+    secret(&ada.submit(&form, to, &fields).await);
+    let again = ada.submit(&form, to, &fields).await;
     assert_eq!(again.status, 409, "{again}");
-    has(&again, "This client was already created");
-    has(&again, "href=\"/account/clients\"");
-    lacks(&again, "id=\"secret\"");
+    assert_contains(&again, "This client was already created");
+    assert_contains(&again, "href=\"/account/clients\"");
+    assert_lacks(&again, "id=\"secret\"");
     let clients = program.get("/account/oauth-clients").await;
     assert_eq!(clients.json()["results"], 1, "{clients}");
-    let fresh = hidden(&ada.get(to).await, "newest");
+    let fresh = hidden_field(&ada.get(to).await, "newest");
     let meant = [
         ("newest", fresh.as_str()),
         ("label", "Dashboard"),
         ("redirect_uri", "https://app.example/back"),
     ];
-    secret(&ada.submits(&form, to, &meant).await);
+    secret(&ada.submit(&form, to, &meant).await);
 }
 
 #[tokio::test]
 async fn a_token_is_renamed() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/account/tokens/new").await;
     let fields = [("label", "ci"), ("access", "all"), ("expiry", "30")];
-    let program = app.with_token(&secret(&ada.submits(&form, "/account/tokens/new", &fields).await));
+    let program = app.with_token(&secret(&ada.submit(&form, "/account/tokens/new", &fields).await));
     let tokens = program.get("/profile/tokens").await;
     let id = *tokens.ids().last().expect("the newest");
     let here = format!("/account/tokens/{id}/edit");
-    has(&ada.get("/account/tokens").await, &format!("href=\"{here}\""));
+    assert_contains(&ada.get("/account/tokens").await, &format!("href=\"{here}\""));
     let form = ada.get(&here).await;
-    has(&form, "value=\"ci\"");
+    assert_contains(&form, "value=\"ci\"");
     let tag = version(&form);
     let long = "x".repeat(101);
     let refused = ada
-        .submits(&form, &here, &[("version", &tag), ("label", &long)])
+        .submit(&form, &here, &[("version", &tag), ("label", &long)])
         .await;
     assert_eq!(refused.status, 400);
-    has(&refused, &format!("value=\"{long}\""));
-    has(&refused, "id=\"f-label-wrong\"");
+    assert_contains(&refused, &format!("value=\"{long}\""));
+    assert_contains(&refused, "id=\"f-label-wrong\"");
     let fields = [("version", tag.as_str()), ("label", "<b>build 3")];
     redirects_to(
-        &ada.submits(&form, &here, &fields).await,
+        &ada.submit(&form, &here, &fields).await,
         "/account/tokens?done=token-changed",
     );
-    has(&ada.get("/account/tokens").await, "&lt;b&gt;build 3");
+    assert_contains(&ada.get("/account/tokens").await, "&lt;b&gt;build 3");
     let token = program.get(&format!("/profile/tokens/{id}")).await;
     assert_eq!(token.json()["label"], "<b>build 3");
-    let late = ada.submits(&form, &here, &fields).await;
+    let late = ada.submit(&form, &here, &fields).await;
     assert_eq!(late.status, 412);
-    has(&late, "This was changed after you opened the page");
+    assert_contains(&late, "This was changed after you opened the page");
 
     app.user("eve").await;
     app.set_password("eve").await;
@@ -211,18 +211,18 @@ async fn a_token_is_renamed() {
 
 #[tokio::test]
 async fn a_token_with_full_access_and_no_expiry_needs_explicit_choices() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/account/tokens/new").await;
     let all = [("label", ""), ("access", "all"), ("expiry", "never")];
-    let created = ada.submits(&form, "/account/tokens/new", &all).await;
+    let created = ada.submit(&form, "/account/tokens/new", &all).await;
     let program = app.with_token(&secret(&created));
     assert_eq!(program.get("/profile/tokens").await.data()[0]["scopes"], "*");
-    has(&ada.get("/account/tokens").await, "(no label)");
+    assert_contains(&ada.get("/account/tokens").await, "(no label)");
     let odd = [("access", "all"), ("expiry", "yesterday")];
-    let refused = ada.submits(&form, "/account/tokens/new", &odd).await;
+    let refused = ada.submit(&form, "/account/tokens/new", &odd).await;
     assert_eq!(refused.status, 400);
-    has(&refused, "id=\"f-expiry-wrong\"");
+    assert_contains(&refused, "id=\"f-expiry-wrong\"");
     // The tokens of other users are not found.
     app.user("bob").await;
     app.set_password("bob").await;
@@ -233,12 +233,16 @@ async fn a_token_with_full_access_and_no_expiry_needs_explicit_choices() {
                 .await
                 .status
                 .as_u16(),
-            if app_owns(&app, "bob", id).await { 200 } else { 404 }
+            if owns_token(&app, "bob", id).await {
+                200
+            } else {
+                404
+            }
         );
     }
 }
 
-async fn app_owns(app: &TestApp, username: &str, id: i64) -> bool {
+async fn owns_token(app: &TestApp, username: &str, id: i64) -> bool {
     let name = username.to_owned();
     let tokens = app
         .store
@@ -252,13 +256,13 @@ async fn app_owns(app: &TestApp, username: &str, id: i64) -> bool {
 
 #[tokio::test]
 async fn an_application_is_listed_and_revoked() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let maker = app.user("maker").await;
     let client = app.client(&maker, false).await;
     let mut ada = browser(&app, "ada").await;
-    has(&ada.get("/account/apps").await, "No applications");
+    assert_contains(&ada.get("/account/apps").await, "No applications");
     let mut other = Browser::new(&app);
-    let code = other.gets_code(&client.query("vpc:read_only"), "ada").await;
+    let code = other.get_code(&client.query("vpc:read_only"), "ada").await;
     let fields = [("grant_type", "authorization_code"), ("code", code.as_str())];
     let token = app.token(&client, &fields).await.json()["access_token"]
         .as_str()
@@ -267,13 +271,13 @@ async fn an_application_is_listed_and_revoked() {
     assert_eq!(app.with_token(&token).get("/vpcs").await.status, 200);
 
     let list = ada.get("/account/apps").await;
-    has(&list, "Dashboard");
-    has(&list, "vpc:read_only");
+    assert_contains(&list, "Dashboard");
+    assert_contains(&list, "vpc:read_only");
     let revoke = "/account/apps/1/revoke";
     let confirmation = ada.get(revoke).await;
     let tag = version(&confirmation);
     redirects_to(
-        &ada.submits(&confirmation, revoke, &[("version", &tag)]).await,
+        &ada.submit(&confirmation, revoke, &[("version", &tag)]).await,
         "/account/apps?done=app-revoked",
     );
     assert_eq!(app.with_token(&token).get("/vpcs").await.status, 401);
@@ -281,7 +285,7 @@ async fn an_application_is_listed_and_revoked() {
 
 #[tokio::test]
 async fn read_only_account_access_lists_clients_without_changing_them() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     app.user("rex")
         .may(Grant::AccountAccess(Permission::ReadOnly))
         .await;
@@ -290,9 +294,9 @@ async fn read_only_account_access_lists_clients_without_changing_them() {
     let client = app.client(&maker, false).await;
     let mut rex = browser(&app, "rex").await;
     let list = rex.get("/account/clients").await;
-    has(&list, "Dashboard");
-    lacks(&list, "/account/clients/new");
-    lacks(&list, "Reset secret");
+    assert_contains(&list, "Dashboard");
+    assert_lacks(&list, "/account/clients/new");
+    assert_lacks(&list, "Reset secret");
     let edit = format!("/account/clients/{}/edit", client.id);
     assert_eq!(rex.get(&edit).await.status, 403);
     assert_eq!(rex.get("/account/users").await.status, 403);
@@ -300,16 +304,16 @@ async fn read_only_account_access_lists_clients_without_changing_them() {
 
 #[tokio::test]
 async fn a_client_is_created_gets_a_new_secret_and_is_deleted() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
-    has(&ada.get("/account/clients").await, "No OAuth clients yet");
+    assert_contains(&ada.get("/account/clients").await, "No OAuth clients yet");
     let form = ada.get("/account/clients/new").await;
     let wrong = [
         ("label", "<i>Board"),
         ("redirect_uri", "javascript:alert(1)"),
         ("public", "true"),
     ];
-    let again = ada.submits(&form, "/account/clients/new", &wrong).await;
+    let again = ada.submit(&form, "/account/clients/new", &wrong).await;
     assert_eq!(again.status, 400);
     for wanted in [
         "id=\"f-redirect-uri-wrong\"",
@@ -317,14 +321,14 @@ async fn a_client_is_created_gets_a_new_secret_and_is_deleted() {
         "value=\"javascript:alert(1)\"",
         "name=\"public\" value=\"true\" checked",
     ] {
-        has(&again, wanted);
+        assert_contains(&again, wanted);
     }
     let fields = [("label", "<i>Board"), ("redirect_uri", crate::browser::CALLBACK)];
-    let created = ada.submits(&form, "/account/clients/new", &fields).await;
+    let created = ada.submit(&form, "/account/clients/new", &fields).await;
     let first = secret(&created);
     let list = ada.get("/account/clients").await;
-    has(&list, "&lt;i&gt;Board");
-    lacks(&list, &first);
+    assert_contains(&list, "&lt;i&gt;Board");
+    assert_lacks(&list, &first);
     let id = text(&list)
         .split("/account/clients/")
         .find_map(|rest| rest.split_once("/edit").map(|(id, _)| id.to_owned()))
@@ -333,9 +337,9 @@ async fn a_client_is_created_gets_a_new_secret_and_is_deleted() {
 
     let reset = format!("/account/clients/{id}/reset");
     let confirmation = ada.get(&reset).await;
-    lacks(&confirmation, &first);
+    assert_lacks(&confirmation, &first);
     let tag = version(&confirmation);
-    let second = secret(&ada.submits(&confirmation, &reset, &[("version", &tag)]).await);
+    let second = secret(&ada.submit(&confirmation, &reset, &[("version", &tag)]).await);
     assert_ne!(first, second);
     for (secret, status) in [(first, 401), (second, 400)] {
         let client = crate::browser::Client {
@@ -355,17 +359,17 @@ async fn a_client_is_created_gets_a_new_secret_and_is_deleted() {
         ("redirect_uri", crate::browser::CALLBACK),
     ];
     redirects_to(
-        &ada.submits(&page, &edit, &changed).await,
+        &ada.submit(&page, &edit, &changed).await,
         "/account/clients?done=client-changed",
     );
-    assert_eq!(ada.submits(&page, &edit, &changed).await.status, 412);
+    assert_eq!(ada.submit(&page, &edit, &changed).await.status, 412);
     let delete = format!("/account/clients/{id}/delete");
     let confirmation = ada.get(&delete).await;
     let tag = version(&confirmation);
     let fields = [("version", tag.as_str()), ("label", "Board")];
     redirects_to(
-        &ada.submits(&confirmation, &delete, &fields).await,
+        &ada.submit(&confirmation, &delete, &fields).await,
         "/account/clients?done=client-deleted",
     );
-    has(&ada.get("/account/clients").await, "No OAuth clients yet");
+    assert_contains(&ada.get("/account/clients").await, "No OAuth clients yet");
 }

@@ -1,42 +1,42 @@
 //! Users and their grants in the console.
 
-use crate::browser::{Browser, PASSWORD, hidden};
+use crate::browser::{Browser, PASSWORD, hidden_field};
 use crate::console::account::version;
 use crate::console::tokens::secret;
-use crate::console::{browser, has, lacks, redirects_to, with_ada};
+use crate::console::{app_with_ada, assert_contains, assert_lacks, browser, redirects_to};
 
 #[tokio::test]
 async fn actions_that_users_cannot_apply_to_themselves_are_not_offered() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     app.user("bob").await;
     let mut ada = browser(&app, "ada").await;
-    lacks(&ada.get("/account/users/ada").await, "/account/users/ada/delete");
+    assert_lacks(&ada.get("/account/users/ada").await, "/account/users/ada/delete");
     let edit = ada.get("/account/users/ada/edit").await;
-    lacks(&edit, "name=\"restricted\"");
-    has(&edit, "You cannot restrict yourself");
-    has(&ada.get("/account/users/bob/edit").await, "name=\"restricted\"");
+    assert_lacks(&edit, "name=\"restricted\"");
+    assert_contains(&edit, "You cannot restrict yourself");
+    assert_contains(&ada.get("/account/users/bob/edit").await, "name=\"restricted\"");
     let delete = ada.get("/account/users/ada/delete").await;
     assert_eq!(delete.status, 400);
-    has(&delete, "You cannot delete yourself");
-    lacks(&delete, "<form class=\"card");
+    assert_contains(&delete, "You cannot delete yourself");
+    assert_lacks(&delete, "<form class=\"card");
 
     // By default, a new token can read VPCs.
     let form = ada.get("/account/tokens/new").await;
-    has(&form, "name=\"scopes.vpc\" value=\"read_only\" checked");
+    assert_contains(&form, "name=\"scopes.vpc\" value=\"read_only\" checked");
     let fields = [
-        ("newest", hidden(&form, "newest")),
+        ("newest", hidden_field(&form, "newest")),
         ("label", String::new()),
         ("access", "chosen".to_owned()),
         ("expiry", "90".to_owned()),
         ("scopes.vpc", "read_only".to_owned()),
     ];
     let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
-    secret(&ada.submits(&form, "/account/tokens/new", &fields).await);
+    secret(&ada.submit(&form, "/account/tokens/new", &fields).await);
 }
 
 #[tokio::test]
 async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/account/new-user").await;
     let taken = [
@@ -44,14 +44,14 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
         ("email", "no address"),
         ("restricted", "true"),
     ];
-    let again = ada.submits(&form, "/account/new-user", &taken).await;
+    let again = ada.submit(&form, "/account/new-user", &taken).await;
     assert_eq!(again.status, 400);
     for wanted in [
         "id=\"f-username-wrong\"",
         "id=\"f-email-wrong\"",
         "value=\"no address\"",
     ] {
-        has(&again, wanted);
+        assert_contains(&again, wanted);
     }
     // A username may be the same as a path segment.
     let fields = [
@@ -60,23 +60,23 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
         ("restricted", "true"),
     ];
     redirects_to(
-        &ada.submits(&form, "/account/new-user", &fields).await,
+        &ada.submit(&form, "/account/new-user", &fields).await,
         "/account/users/new?done=user-created",
     );
     let page = ada.get("/account/users/new").await;
-    has(&page, "cannot log in yet");
-    let link = secret(&ada.submits(&page, "/account/users/new/link", &[]).await);
+    assert_contains(&page, "cannot log in yet");
+    let link = secret(&ada.submit(&page, "/account/users/new/link", &[]).await);
     let path = &link[link.find("/oauth/").expect("a path")..];
     let chosen = [("password", PASSWORD), ("again", PASSWORD)];
     assert_eq!(Browser::new(&app).post(path, &chosen).await.status, 200);
     let mut new = browser(&app, "new").await;
-    lacks(&ada.get("/account/users/new").await, "cannot log in yet");
+    assert_lacks(&ada.get("/account/users/new").await, "cannot log in yet");
     // A user with a password gets no link.
-    let refused = ada.submits(&page, "/account/users/new/link", &[]).await;
+    let refused = ada.submit(&page, "/account/users/new/link", &[]).await;
     assert_eq!(refused.status, 400);
-    lacks(&refused, "/oauth/password/");
+    assert_lacks(&refused, "/oauth/password/");
 
-    let vpc = app.user("maker").await.creates_vpc("core", &[]).await;
+    let vpc = app.user("maker").await.create_vpc("core", &[]).await;
     assert_eq!(new.get(&format!("/vpcs/{vpc}")).await.status, 404);
     let grants = ada.get("/account/users/new/grants").await;
     let tag = version(&grants);
@@ -88,20 +88,20 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
         ("vpc[0].permissions", "read_write"),
     ];
     redirects_to(
-        &ada.submits(&grants, "/account/users/new/grants", &wanted).await,
+        &ada.submit(&grants, "/account/users/new/grants", &wanted).await,
         "/account/users/new?done=grants-changed",
     );
     assert_eq!(new.get(&format!("/vpcs/{vpc}/edit")).await.status, 200);
     assert_eq!(new.get("/vpcs/new").await.status, 200);
     let grants = ada.get("/account/users/new/grants").await;
-    has(
+    assert_contains(
         &grants,
         "name=\"vpc[0].permissions\" value=\"read_write\" checked",
     );
-    has(&grants, "name=\"global.add_vpcs\" value=\"true\" checked");
+    assert_contains(&grants, "name=\"global.add_vpcs\" value=\"true\" checked");
     // The form has an outdated version now.
     assert_eq!(
-        ada.submits(&grants, "/account/users/new/grants", &wanted)
+        ada.submit(&grants, "/account/users/new/grants", &wanted)
             .await
             .status,
         412
@@ -113,7 +113,7 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
         ("vpc[0].permissions", ""),
     ];
     redirects_to(
-        &ada.submits(&grants, "/account/users/new/grants", &fewer).await,
+        &ada.submit(&grants, "/account/users/new/grants", &fewer).await,
         "/account/users/new?done=grants-changed",
     );
     assert_eq!(new.get(&format!("/vpcs/{vpc}")).await.status, 404);
@@ -127,22 +127,22 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
         ("email", "new@example.com"),
     ];
     redirects_to(
-        &ada.submits(&edit, "/account/users/new/edit", &renamed).await,
+        &ada.submit(&edit, "/account/users/new/edit", &renamed).await,
         "/account/users/newer?done=user-changed",
     );
-    has(&ada.get("/account/users/newer").await, "do not need grants");
+    assert_contains(&ada.get("/account/users/newer").await, "do not need grants");
     assert_eq!(ada.get("/account/users/newer/grants").await.status, 404);
     let confirmation = ada.get("/account/users/newer/delete").await;
     let tag = version(&confirmation);
     let wrong_label = [("version", tag.as_str()), ("label", "new")];
     let refused = ada
-        .submits(&confirmation, "/account/users/newer/delete", &wrong_label)
+        .submit(&confirmation, "/account/users/newer/delete", &wrong_label)
         .await;
     assert_eq!(refused.status, 400);
-    has(&refused, "value=\"new\"");
+    assert_contains(&refused, "value=\"new\"");
     let meant = [("version", tag.as_str()), ("label", "newer")];
     redirects_to(
-        &ada.submits(&confirmation, "/account/users/newer/delete", &meant)
+        &ada.submit(&confirmation, "/account/users/newer/delete", &meant)
             .await,
         "/account/users?done=user-deleted",
     );
@@ -151,7 +151,7 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
 
 #[tokio::test]
 async fn users_cannot_restrict_or_delete_themselves() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;
     let edit = ada.get("/account/users/ada/edit").await;
     let tag = version(&edit);
@@ -161,22 +161,22 @@ async fn users_cannot_restrict_or_delete_themselves() {
         ("email", "valid@typed.example"),
         ("restricted", "true"),
     ];
-    let refused = ada.submits(&edit, "/account/users/ada/edit", &fields).await;
+    let refused = ada.submit(&edit, "/account/users/ada/edit", &fields).await;
     assert_eq!(refused.status, 400);
-    has(
+    assert_contains(
         &refused,
         "<a href=\"#f-restricted\">Restricted</a>: You cannot restrict yourself",
     );
-    has(&refused, "value=\"valid@typed.example\"");
+    assert_contains(&refused, "value=\"valid@typed.example\"");
     let delete = [("label", "ada")];
-    let refused = ada.submits(&edit, "/account/users/ada/delete", &delete).await;
+    let refused = ada.submit(&edit, "/account/users/ada/delete", &delete).await;
     assert_eq!(refused.status, 400);
-    has(&refused, "You cannot delete yourself");
+    assert_contains(&refused, "You cannot delete yourself");
 }
 
 #[tokio::test]
 async fn restricted_users_see_only_their_own_account_pages() {
-    let app = with_ada().await;
+    let app = app_with_ada().await;
     app.user("rex").restricted().await;
     app.set_password("rex").await;
     let maker = app.user("maker").await;
@@ -185,8 +185,8 @@ async fn restricted_users_see_only_their_own_account_pages() {
     for page in ["/account", "/account/tokens", "/account/apps", "/account/quotas"] {
         let page = rex.get(page).await;
         assert_eq!(page.status, 200);
-        lacks(&page, "/account/users");
-        lacks(&page, "/account/clients");
+        assert_lacks(&page, "/account/users");
+        assert_lacks(&page, "/account/clients");
     }
     let proof = rex.get("/account").await;
     let of_client = format!("/account/clients/{}", client.id);
@@ -222,7 +222,7 @@ async fn restricted_users_see_only_their_own_account_pages() {
             &[("label", "x"), ("redirect_uri", "https://x.example")],
         ),
     ] {
-        let reply = rex.submits(&proof, page, fields).await;
+        let reply = rex.submit(&proof, page, fields).await;
         assert_eq!(reply.status, 403, "{page}: {reply}");
     }
     assert_eq!(maker.get("/account/users/ada").await.status, 200);

@@ -78,7 +78,7 @@ impl<'a> IntoFuture for UserBuilder<'a> {
             let created = self.app.store.write(move |tx| {
                 let user = rules::users::create(tx, &new)?;
                 if !grants.is_empty() {
-                    rules::grants::give(tx, user.username.as_str(), &grants)?;
+                    rules::grants::add(tx, user.username.as_str(), &grants)?;
                 }
                 let token = NewToken {
                     user: user.id,
@@ -144,7 +144,7 @@ impl User<'_> {
     }
 
     /// Creates a VPC in us-east with subnets called `a`, `b`, …
-    pub async fn creates_vpc(&self, label: &str, ranges: &[&str]) -> VpcId {
+    pub async fn create_vpc(&self, label: &str, ranges: &[&str]) -> VpcId {
         let names = 'a'..='z';
         let subnet =
             |(name, range): (char, &&str)| serde_json::json!({"label": name.to_string(), "ipv4": range});
@@ -156,21 +156,21 @@ impl User<'_> {
     }
 
     /// Creates an instance without an image, with one interface on a subnet.
-    pub async fn creates_instance_on(&self, subnet: i64) -> Reply {
+    pub async fn create_instance_on(&self, subnet: i64) -> Reply {
         let interfaces = serde_json::json!([{"purpose": "vpc", "subnet_id": subnet}]);
         let body = serde_json::json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces});
         self.post("/compute/instances", body).await
     }
 
     /// Opens a ticket without a subject; returns its ID.
-    pub async fn opens_ticket(&self, summary: &str) -> i64 {
+    pub async fn open_ticket(&self, summary: &str) -> i64 {
         let body = serde_json::json!({"summary": summary, "description": "Please look into it."});
         let reply = self.post("/support/tickets", body).await;
         assert_eq!(reply.status, 200, "{reply}");
         reply.json()["id"].as_i64().expect("an id")
     }
 
-    pub async fn attaches(&self, ticket: i64, name: &str, bytes: impl AsRef<[u8]>) -> Reply {
+    pub async fn attach_file(&self, ticket: i64, name: &str, bytes: impl AsRef<[u8]>) -> Reply {
         let path = format!("/support/tickets/{ticket}/attachments");
         self.call(Method::POST, &path).file(name, bytes).await
     }

@@ -34,9 +34,9 @@ async fn grants_have_the_public_format_and_list_all_objects() {
         .may(add_vpcs())
         .may(Grant::AccountAccess(Permission::ReadOnly))
         .await;
-    ada.creates_vpc("one", &["10.0.0.0/24"]).await;
-    ada.creates_vpc("two", &[]).await;
-    ada.creates_instance_on(1).await;
+    ada.create_vpc("one", &["10.0.0.0/24"]).await;
+    ada.create_vpc("two", &[]).await;
+    ada.create_instance_on(1).await;
     app.grant("bob", Grant::Vpc(VpcId(2), Permission::ReadWrite))
         .await;
 
@@ -72,7 +72,7 @@ async fn a_change_of_grants_is_partial_and_takes_effect_immediately() {
     let ada = app.user("ada").await;
     let bob = app.user("bob").restricted().await;
     for label in ["one", "two"] {
-        ada.creates_vpc(label, &[]).await;
+        ada.create_vpc(label, &[]).await;
     }
     let entries = |grants: &Value| -> Vec<Value> {
         let vpcs = grants["vpc"].as_array().unwrap().iter();
@@ -163,8 +163,8 @@ async fn invalid_grants_change_nothing() {
     let ada = app.user("ada").await;
     app.user("bob").restricted().await;
     let other = app.user("grace").of(app.another_account().await).await;
-    other.creates_vpc("theirs", &[]).await;
-    let mine = ada.creates_vpc("mine", &[]).await;
+    other.create_vpc("theirs", &[]).await;
+    let mine = ada.create_vpc("mine", &[]).await;
     let vpcs = json!([
         {"id": mine.0, "permissions": "read_write"}, {"id": 1, "permissions": "read_only"},
         {"permissions": "read_only"}, {"id": mine.0, "permissions": "write"}, 7,
@@ -216,7 +216,7 @@ async fn a_request_right_after_a_grant_change_runs_once_with_the_new_grant() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").restricted().may(add_vpcs()).await;
-    bob.creates_vpc("first", &[]).await;
+    bob.create_vpc("first", &[]).await;
 
     // The cached identity of the caller is older than each of these changes.
     app.grant("bob", Grant::Vpc(VpcId(1), Permission::ReadOnly)).await;

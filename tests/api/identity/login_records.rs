@@ -7,7 +7,7 @@ use garth::rules;
 use garth::web::{ClientAddress, Network};
 use serde_json::{Value, json};
 
-use crate::browser::{Browser, PASSWORD, hidden};
+use crate::browser::{Browser, PASSWORD, hidden_field};
 use crate::harness::{BEGINNING, TestApp, User};
 
 /// A server behind a proxy that records addresses in this way.
@@ -19,10 +19,10 @@ async fn app_with(shown: ClientAddress) -> TestApp {
     app.await
 }
 
-async fn logs_in(app: &TestApp, address: &str, username: &str, password: &str) -> u16 {
+async fn log_in(app: &TestApp, address: &str, username: &str, password: &str) -> u16 {
     let mut browser = Browser::at(app, address);
     let page = browser.get("/login").await;
-    let token = hidden(&page, "form_token");
+    let token = hidden_field(&page, "form_token");
     let fields = [
         ("form_token", token.as_str()),
         ("return_to", ""),
@@ -53,12 +53,12 @@ async fn log_ins_are_recorded_with_their_result() {
         app.set_password(name).await;
     }
 
-    assert_eq!(logs_in(&app, "192.0.2.7", "ada", PASSWORD).await, 303);
-    assert_eq!(logs_in(&app, "198.51.100.9", "BOB", "wrong password").await, 401);
+    assert_eq!(log_in(&app, "192.0.2.7", "ada", PASSWORD).await, 303);
+    assert_eq!(log_in(&app, "198.51.100.9", "BOB", "wrong password").await, 401);
     records(&bob, "/profile/logins", 1).await;
     app.advance(60);
-    assert_eq!(logs_in(&app, "2001:db8:1:2:3::4", "bob", PASSWORD).await, 303);
-    assert_eq!(logs_in(&app, "192.0.2.9", "nobody", PASSWORD).await, 401);
+    assert_eq!(log_in(&app, "2001:db8:1:2:3::4", "bob", PASSWORD).await, 303);
+    assert_eq!(log_in(&app, "192.0.2.9", "nobody", PASSWORD).await, 401);
 
     let first = json!({
         "id": 1, "datetime": BEGINNING, "ip": "192.0.2.7", "username": "ada", "status": "successful",
@@ -111,7 +111,7 @@ async fn addresses_are_recorded_as_the_provider_has_set() {
         let app = app_with(shown).await;
         let ada = app.user("ada").await;
         app.set_password("ada").await;
-        assert_eq!(logs_in(&app, "192.0.2.7", "ada", PASSWORD).await, 303);
+        assert_eq!(log_in(&app, "192.0.2.7", "ada", PASSWORD).await, 303);
         assert_eq!(ada.get("/profile/logins").await.data()[0]["ip"], expected);
     }
 }
@@ -146,7 +146,7 @@ async fn records_expire_with_events() {
     let app = app_with(ClientAddress::Full).await;
     let ada = app.user("ada").await;
     app.set_password("ada").await;
-    assert_eq!(logs_in(&app, "192.0.2.7", "ada", PASSWORD).await, 303);
+    assert_eq!(log_in(&app, "192.0.2.7", "ada", PASSWORD).await, 303);
     let sweep = async || {
         app.store
             .write(rules::login_records::sweep)

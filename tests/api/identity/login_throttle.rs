@@ -3,7 +3,7 @@
 use garth::rules;
 use garth::web::Network;
 
-use crate::browser::{Browser, PASSWORD, hidden, text};
+use crate::browser::{Browser, PASSWORD, hidden_field, text};
 use crate::harness::{Reply, TestApp};
 
 const DEVICE: &str = "__Host-garth-device";
@@ -32,7 +32,7 @@ async fn types(browser: &mut Browser<'_>, username: &str, password: &str) -> Rep
         browser.cookies.remove(SESSION);
         browser.get("/login").await
     };
-    let token = hidden(&page, "form_token");
+    let token = hidden_field(&page, "form_token");
     let fields = [
         ("form_token", token.as_str()),
         ("return_to", ""),
@@ -213,9 +213,9 @@ async fn oauth_and_console_log_ins_share_a_counter() {
     let eve = app.user("eve").await;
     let client = app.client(&eve, false).await;
     let mut browser = Browser::at(&app, "192.0.2.1");
-    let page = browser.asks(&client.query("*")).await;
+    let page = browser.open_authorization_page(&client.query("*")).await;
     for _ in 0..5 {
-        assert_eq!(browser.fills_in(&page, "ada", WRONG).await.status, 401);
+        assert_eq!(browser.submit_login(&page, "ada", WRONG).await.status, 401);
     }
     let mut console = Browser::at(&app, "192.0.2.1");
     assert_eq!(status(&mut console, "ada", PASSWORD).await, 429);
@@ -256,7 +256,7 @@ async fn responses_do_not_distinguish_unknown_names_from_wrong_passwords() {
             wrong.headers.remove("x-request-id");
             wrong.headers.remove("date");
             wrong.headers.remove("content-length");
-            let token = hidden(&wrong, "form_token");
+            let token = hidden_field(&wrong, "form_token");
             let page = text(&wrong).replace(name, "NAME").replace(&token, "TOKEN");
             answers.insert(format!("{} {:?} {page}", wrong.status, wrong.headers));
         }

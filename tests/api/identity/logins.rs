@@ -7,7 +7,7 @@ use garth::rules;
 use hyper::Method;
 use serde_json::json;
 
-use crate::browser::{Browser, CALLBACK, PASSWORD, hidden, text};
+use crate::browser::{Browser, CALLBACK, PASSWORD, hidden_field, text};
 use crate::harness::TestApp;
 
 const SESSION: &str = "__Host-garth-session";
@@ -19,8 +19,8 @@ async fn pages_have_a_strict_policy_and_are_not_cached() {
     app.set_password("ada").await;
     let client = app.client(&ada, false).await;
     let mut browser = Browser::new(&app);
-    let log_in = browser.asks(&client.query("*")).await;
-    let consent = browser.logs_in(&client.query("*"), "ada").await;
+    let log_in = browser.open_authorization_page(&client.query("*")).await;
+    let consent = browser.log_in(&client.query("*"), "ada").await;
     for page in [&log_in, &consent] {
         assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
         assert_eq!(page.header("cache-control"), "no-store");
@@ -68,9 +68,11 @@ async fn names_on_pages_are_escaped() {
         made["id"].as_str().unwrap()
     );
     let mut browser = Browser::new(&app);
-    let page = browser.asks(&query).await;
-    let again = browser.fills_in(&page, "\"><script>x", "wrong password").await;
-    let consent = browser.logs_in(&query, "ada").await;
+    let page = browser.open_authorization_page(&query).await;
+    let again = browser
+        .submit_login(&page, "\"><script>x", "wrong password")
+        .await;
+    let consent = browser.log_in(&query, "ada").await;
     for page in [page, again, consent] {
         assert!(!text(&page).contains("<script"), "{page}");
     }
@@ -83,10 +85,15 @@ async fn a_cross_site_form_cannot_log_in() {
     app.set_password("ada").await;
     let client = app.client(&ada, false).await;
     let mut browser = Browser::new(&app);
-    let page = browser.asks(&client.query("*")).await;
-    let return_to = hidden(&page, "return_to");
-    let token = hidden(&page, "form_token");
-    let other = hidden(&Browser::new(&app).asks(&client.query("*")).await, "form_token");
+    let page = browser.open_authorization_page(&client.query("*")).await;
+    let return_to = hidden_field(&page, "return_to");
+    let token = hidden_field(&page, "form_token");
+    let other = hidden_field(
+        &Browser::new(&app)
+            .open_authorization_page(&client.query("*"))
+            .await,
+        "form_token",
+    );
     for wrong in ["", "x", other.as_str()] {
         let fields = [
             ("form_token", wrong),
@@ -123,10 +130,10 @@ async fn a_cross_site_form_cannot_consent() {
     }
     let client = app.client(&ada, false).await;
     let mut browser = Browser::new(&app);
-    let page = browser.logs_in(&client.query("*"), "ada").await;
-    let return_to = hidden(&page, "return_to");
-    let theirs = hidden(
-        &Browser::new(&app).logs_in(&client.query("*"), "bob").await,
+    let page = browser.log_in(&client.query("*"), "ada").await;
+    let return_to = hidden_field(&page, "return_to");
+    let theirs = hidden_field(
+        &Browser::new(&app).log_in(&client.query("*"), "bob").await,
         "form_token",
     );
     for wrong in ["", "x", theirs.as_str()] {
@@ -144,7 +151,7 @@ async fn a_cross_site_form_cannot_consent() {
     }
     assert_eq!(ada.count("/profile/apps").await, 0);
     // Without a session the log-in page is shown, whatever the form says.
-    let token = hidden(&page, "form_token");
+    let token = hidden_field(&page, "form_token");
     let fields = [
         ("form_token", token.as_str()),
         ("return_to", &return_to),
@@ -175,8 +182,8 @@ async fn a_form_cannot_redirect_to_another_site() {
             format!("{}&next={evil}#{evil}", client.query("*")),
         ] {
             let mut browser = Browser::new(&app);
-            let page = browser.asks(&client.query("*")).await;
-            let token = hidden(&page, "form_token");
+            let page = browser.open_authorization_page(&client.query("*")).await;
+            let token = hidden_field(&page, "form_token");
             let fields = [
                 ("form_token", token.as_str()),
                 ("return_to", &return_to),
@@ -208,20 +215,20 @@ async fn unknown_names_and_wrong_passwords_are_throttled_equally() {
     app.user("bob").await;
     let client = app.client(&ada, false).await;
     let mut browser = Browser::new(&app);
-    let page = browser.asks(&client.query("*")).await;
+    let page = browser.open_authorization_page(&client.query("*")).await;
     let mut answers = BTreeSet::new();
     for name in ["ada", "bob", "eve"] {
         // One has a password, one has none, and one does not exist.
         for _ in 0..4 {
-            let wrong = browser.fills_in(&page, name, "wrong password").await;
+            let wrong = browser.submit_login(&page, name, "wrong password").await;
             assert_eq!((wrong.status.as_u16(), wrong.header("retry-after")), (401, ""));
             answers.insert(text(&wrong).replace(name, "NAME"));
         }
-        let fifth = browser.fills_in(&page, name, "wrong password").await;
+        let fifth = browser.submit_login(&page, name, "wrong password").await;
         assert_eq!((fifth.status.as_u16(), fifth.header("retry-after")), (401, "30"));
         assert!(text(&fifth).contains("Wait 30 seconds"));
         // Not even the correct password is checked now.
-        let locked = browser.fills_in(&page, name, PASSWORD).await;
+        let locked = browser.submit_login(&page, name, PASSWORD).await;
         assert_eq!(
             (locked.status.as_u16(), locked.header("retry-after")),
             (429, "30")
@@ -239,21 +246,21 @@ async fn unknown_names_and_wrong_passwords_are_throttled_equally() {
     // Each further failure doubles the wait, up to 15 minutes.
     for wait in [30, 60, 120, 240, 480, 900, 900] {
         app.advance(wait - 1);
-        assert_eq!(browser.fills_in(&page, "ADA", PASSWORD).await.status, 429);
+        assert_eq!(browser.submit_login(&page, "ADA", PASSWORD).await.status, 429);
         app.advance(1);
-        let wrong = browser.fills_in(&page, "Ada", "wrong password").await;
+        let wrong = browser.submit_login(&page, "Ada", "wrong password").await;
         assert_eq!(wrong.status, 401);
     }
     app.advance(900);
-    assert_eq!(browser.fills_in(&page, "ada", PASSWORD).await.status, 303);
+    assert_eq!(browser.submit_login(&page, "ada", PASSWORD).await.status, 303);
     assert_eq!(
         ada.get("/account/users/ada").await.json()["last_login"]["status"],
         "successful"
     );
     app.advance(3600);
     let mut fresh = Browser::new(&app);
-    let page = fresh.asks(&client.query("*")).await;
-    let wrong = fresh.fills_in(&page, "ada", "wrong password").await;
+    let page = fresh.open_authorization_page(&client.query("*")).await;
+    let wrong = fresh.submit_login(&page, "ada", "wrong password").await;
     assert_eq!(
         (wrong.status.as_u16(), wrong.header("retry-after")),
         (401, ""),
@@ -268,13 +275,13 @@ async fn concurrent_attempts_do_not_exceed_the_limit() {
     app.set_password("ada").await;
     let client = app.client(&ada, false).await;
     let mut browser = Browser::new(&app);
-    let page = browser.asks(&client.query("*")).await;
+    let page = browser.open_authorization_page(&client.query("*")).await;
     let guess = async || {
         let mut browser = Browser::new(&app);
         let cookie = browser_cookie(&page);
         browser.cookies.insert("__Host-garth-form".to_owned(), cookie);
         browser
-            .fills_in(&page, "ada", "wrong password")
+            .submit_login(&page, "ada", "wrong password")
             .await
             .status
             .as_u16()
@@ -306,10 +313,12 @@ async fn a_session_is_new_and_expires_after_twelve_hours() {
     app.set_password("bob").await;
     let client = app.client(&ada, false).await;
     let query = client.query("*");
-    let is_in = async |browser: &mut Browser| !text(&browser.asks(&query).await).contains("<h1>Log in</h1>");
+    let is_in = async |browser: &mut Browser| {
+        !text(&browser.open_authorization_page(&query).await).contains("<h1>Log in</h1>")
+    };
     let logged_in = async || {
         let mut browser = Browser::new(&app);
-        browser.logs_in(&query, "bob").await;
+        browser.log_in(&query, "bob").await;
         browser
     };
 
@@ -319,11 +328,11 @@ async fn a_session_is_new_and_expires_after_twelve_hours() {
     let mut thief = Browser::new(&app);
     thief.cookies.insert(SESSION.to_owned(), before.clone());
     assert!(is_in(&mut thief).await);
-    let other = Browser::new(&app).asks(&query).await;
+    let other = Browser::new(&app).open_authorization_page(&query).await;
     browser
         .cookies
         .insert("__Host-garth-form".to_owned(), browser_cookie(&other));
-    browser.fills_in(&other, "bob", PASSWORD).await;
+    browser.submit_login(&other, "bob", PASSWORD).await;
     assert_ne!(browser.cookies[SESSION], before);
     assert!(!is_in(&mut thief).await);
 
@@ -334,7 +343,7 @@ async fn a_session_is_new_and_expires_after_twelve_hours() {
 
     let mut browser = logged_in().await;
     let cookie = format!("{SESSION}={}", browser.cookies[SESSION]);
-    app.stranger()
+    app.anonymous()
         .call(Method::HEAD, "//logout")
         .header("cookie", &cookie)
         .await;
@@ -404,7 +413,7 @@ async fn a_link_sets_a_password_once() {
         ada.get("/account/users/ada").await.json()["password_created"],
         "2024-06-01T12:01:00"
     );
-    let page = browser.logs_in(&client.query("*"), "ada").await;
+    let page = browser.log_in(&client.query("*"), "ada").await;
     assert!(
         text(&page).contains("Allow “Dashboard” to access your account?"),
         "{page}"
@@ -420,8 +429,8 @@ async fn log_ins_are_rate_limited_by_address() {
     }
     assert_eq!(app.form("/oauth/revoke", &[("client_id", "x")]).await.status, 401);
     // A client cannot change its address with a header.
-    let stranger = app.stranger();
-    let call = stranger
+    let anonymous = app.anonymous();
+    let call = anonymous
         .call(Method::POST, "//oauth/token")
         .header("x-forwarded-for", "203.0.113.9");
     assert_eq!(call.await.status, 429);
@@ -430,9 +439,9 @@ async fn log_ins_are_rate_limited_by_address() {
 #[tokio::test]
 async fn browsers_get_a_page_for_rate_limit_errors() {
     let app = TestApp::with(|_, options| options.rate_limits = true).await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     let ask = async |method: Method, path: &str, accept: &str, kind: &str, body: String| {
-        let call = stranger.call(method, path).header("accept", accept);
+        let call = anonymous.call(method, path).header("accept", accept);
         call.header("content-type", kind).body(body).await
     };
     let (html, json) = ("text/html,application/xhtml+xml", "application/json");
@@ -445,7 +454,7 @@ async fn browsers_get_a_page_for_rate_limit_errors() {
         assert_eq!((wrong.status.as_u16(), wrong.header("content-type")), (413, kind));
     }
     for _ in 0..60 {
-        stranger.get("//oauth/authorize").await;
+        anonymous.get("//oauth/authorize").await;
     }
     let late = ask(Method::GET, "//oauth/authorize", html, form, String::new()).await;
     assert_eq!(late.status, 429);
@@ -457,7 +466,7 @@ async fn browsers_get_a_page_for_rate_limit_errors() {
 #[tokio::test]
 async fn the_page_for_a_forgotten_password_says_how_to_get_a_link() {
     let app = TestApp::with(|policy, _| policy.support.provider = "Example Support".to_owned()).await;
-    let page = app.stranger().get("//forgot/password").await;
+    let page = app.anonymous().get("//forgot/password").await;
     assert_eq!(page.status, 200);
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
     let text = text(&page);

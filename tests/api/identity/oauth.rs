@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::browser::{Browser, CALLBACK, CHALLENGE, VERIFIER, field, form, hidden, parameter, text};
+use crate::browser::{Browser, CALLBACK, CHALLENGE, VERIFIER, field, form, hidden_field, parameter, text};
 use crate::harness::TestApp;
 
 /// The issuer parameter, which names the server that responded.
@@ -19,7 +19,7 @@ async fn a_user_logs_in_and_consents_and_the_client_gets_access() {
     let mut browser = Browser::new(&app);
     let query = client.query("vpc:read_write,account:read_only");
 
-    let page = browser.logs_in(&query, "ADA").await;
+    let page = browser.log_in(&query, "ADA").await;
 
     let html = text(&page);
     for words in [
@@ -31,7 +31,7 @@ async fn a_user_logs_in_and_consents_and_the_client_gets_access() {
     ] {
         assert!(html.contains(words), "{words} is not on {html}");
     }
-    let back = browser.decides(&page, "allow").await;
+    let back = browser.submit_consent(&page, "allow").await;
     assert_eq!(back.status, 303);
     let address = back.header("location");
     let code = parameter(address, "code").unwrap();
@@ -91,7 +91,7 @@ async fn consent_is_remembered_until_it_is_revoked() {
     app.set_password("ada").await;
     let client = app.client(&ada, false).await;
     let mut browser = Browser::new(&app);
-    let code = browser.gets_code(&client.query("vpc:read_write"), "ada").await;
+    let code = browser.get_code(&client.query("vpc:read_write"), "ada").await;
     app.token(&client, &[("code", &code)]).await;
 
     for (scopes, status) in [
@@ -101,21 +101,33 @@ async fn consent_is_remembered_until_it_is_revoked() {
         ("*", 200),
     ] {
         assert_eq!(
-            browser.asks(&client.query(scopes)).await.status,
+            browser
+                .open_authorization_page(&client.query(scopes))
+                .await
+                .status,
             status,
             "{scopes}"
         );
     }
     let other = app.client(&ada, false).await;
     assert_eq!(
-        browser.asks(&other.query("vpc:read_only")).await.status,
+        browser
+            .open_authorization_page(&other.query("vpc:read_only"))
+            .await
+            .status,
         200,
         "another program"
     );
     for id in ada.get("/profile/apps").await.ids() {
         ada.delete(&format!("/profile/apps/{id}")).await;
     }
-    assert_eq!(browser.asks(&client.query("vpc:read_only")).await.status, 200);
+    assert_eq!(
+        browser
+            .open_authorization_page(&client.query("vpc:read_only"))
+            .await
+            .status,
+        200
+    );
 }
 
 #[tokio::test]
@@ -136,8 +148,8 @@ async fn a_public_client_gets_its_token_with_pkce() {
         ("scope", "*"),
         ("state", "8e4b11c2-1b6f-4a6e"),
     ]);
-    let page = browser.logs_in(&query, "ada").await;
-    let back = browser.decides(&page, "allow").await;
+    let page = browser.log_in(&query, "ada").await;
+    let back = browser.submit_consent(&page, "allow").await;
     let address = back.header("location").to_owned();
     let rest = address
         .strip_prefix(&format!("{uri}&code="))
@@ -160,8 +172,8 @@ async fn a_public_client_gets_its_token_with_pkce() {
         .iter()
         .map(|(name, value)| (name.as_str(), *value))
         .collect();
-    let stranger = app.stranger();
-    let given = stranger
+    let anonymous = app.anonymous();
+    let given = anonymous
         .call(hyper::Method::POST, "//oauth/token")
         .form(&parts)
         .await;
@@ -187,9 +199,9 @@ async fn a_user_can_deny_access() {
     app.set_password("ada").await;
     let client = app.client(&ada, true).await;
     let mut browser = Browser::new(&app);
-    let page = browser.logs_in(&client.public_query("*"), "ada").await;
+    let page = browser.log_in(&client.public_query("*"), "ada").await;
 
-    let back = browser.decides(&page, "deny").await;
+    let back = browser.submit_consent(&page, "deny").await;
 
     let address = back.header("location");
     assert!(
@@ -200,7 +212,7 @@ async fn a_user_can_deny_access() {
     let own = format!("http://{}", app.address);
     assert_eq!(parameter(address, "iss"), Some(own), "an error has it too");
     assert_eq!(ada.count("/profile/apps").await, 0);
-    assert_eq!(browser.decides(&page, "maybe").await.status, 400);
+    assert_eq!(browser.submit_consent(&page, "maybe").await.status, 400);
 }
 
 #[tokio::test]
@@ -211,10 +223,10 @@ async fn staff_authorize_only_the_providers_own_clients() {
     for name in ["ada", "agent"] {
         app.set_password(name).await;
     }
-    let (tenants, own) = (app.client(&ada, false).await, app.own_client(false).await);
+    let (tenants, own) = (app.client(&ada, false).await, app.provider_client(false).await);
 
     let mut agent = Browser::new(&app);
-    let page = agent.logs_in(&tenants.query("*"), "agent").await;
+    let page = agent.log_in(&tenants.query("*"), "agent").await;
     assert_eq!((page.status.as_u16(), page.header("location")), (403, ""));
     assert!(text(&page).contains("belongs to a customer"), "{page}");
     assert!(
@@ -222,8 +234,8 @@ async fn staff_authorize_only_the_providers_own_clients() {
         "there is nothing to decide: {page}"
     );
     // Nor by the form of another client's page.
-    let consent = agent.asks(&own.query("*")).await;
-    let (token, query) = (hidden(&consent, "form_token"), tenants.query("*"));
+    let consent = agent.open_authorization_page(&own.query("*")).await;
+    let (token, query) = (hidden_field(&consent, "form_token"), tenants.query("*"));
     let fields = [
         ("form_token", token.as_str()),
         ("return_to", &query),
@@ -233,12 +245,12 @@ async fn staff_authorize_only_the_providers_own_clients() {
     assert_eq!((refused.status.as_u16(), refused.header("location")), (403, ""));
     // An invalid request does not redirect staff either.
     let wrong = agent
-        .asks(&format!("{}&response_type=x", tenants.query("*")))
+        .open_authorization_page(&format!("{}&response_type=x", tenants.query("*")))
         .await;
     assert_eq!((wrong.status.as_u16(), wrong.header("location")), (403, ""));
 
-    let code = agent.decides(&consent, "allow").await;
+    let code = agent.submit_consent(&consent, "allow").await;
     assert!(code.header("location").contains("code="), "{code}");
     let mut customer = Browser::new(&app);
-    customer.gets_code(&tenants.query("*"), "ada").await;
+    customer.get_code(&tenants.query("*"), "ada").await;
 }

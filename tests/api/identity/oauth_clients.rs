@@ -220,6 +220,6 @@ async fn a_previously_registered_http_uri_remains_until_it_is_changed() {
     );
     let query =
         "client_id=0123456789abcdef0123&response_type=code&scope=*&redirect_uri=http://old.example/cb";
-    let page = app.stranger().get(&format!("//oauth/authorize?{query}")).await;
+    let page = app.anonymous().get(&format!("//oauth/authorize?{query}")).await;
     assert_eq!(page.status, 200, "it can still be asked with");
 }

@@ -1,6 +1,6 @@
 //! Redirects of OAuth authorization: registered URIs, and errors that the client gets.
 
-use crate::browser::{Browser, CALLBACK, CHALLENGE, PASSWORD, form, hidden, parameter, text};
+use crate::browser::{Browser, CALLBACK, CHALLENGE, PASSWORD, form, hidden_field, parameter, text};
 use crate::harness::TestApp;
 
 #[tokio::test]
@@ -10,7 +10,7 @@ async fn a_browser_is_redirected_only_to_registered_uris() {
     app.set_password("ada").await;
     let client = app.client(&ada, false).await;
     let mut known = Browser::new(&app);
-    known.gets_code(&client.query("*"), "ada").await;
+    known.get_code(&client.query("*"), "ada").await;
     let strange = [
         "https://evil.example/oauth/callback",
         "https://app.example.evil.example/oauth/callback",
@@ -64,7 +64,7 @@ async fn a_browser_is_redirected_only_to_registered_uris() {
     for query in &queries {
         // With a logged-in user who has consented to everything, and without.
         for browser in [&mut known, &mut Browser::new(&app)] {
-            let page = browser.asks(query).await;
+            let page = browser.open_authorization_page(query).await;
             assert_eq!(
                 (page.status.as_u16(), page.header("location")),
                 (400, ""),
@@ -76,8 +76,8 @@ async fn a_browser_is_redirected_only_to_registered_uris() {
     // Nor by a later form.
     for query in &queries {
         let mut fresh = Browser::new(&app);
-        let page = fresh.asks(&client.query("*")).await;
-        let token = hidden(&page, "form_token");
+        let page = fresh.open_authorization_page(&client.query("*")).await;
+        let token = hidden_field(&page, "form_token");
         let fields = [
             ("form_token", token.as_str()),
             ("return_to", query),
@@ -100,7 +100,7 @@ async fn other_errors_are_returned_to_the_client() {
     app.set_password("ada").await;
     let (secret, public) = (app.client(&ada, false).await, app.client(&ada, true).await);
     let mut browser = Browser::new(&app);
-    browser.logs_in(&secret.query("*"), "ada").await;
+    browser.log_in(&secret.query("*"), "ada").await;
     let method = ("code_challenge_method", "S256");
     let challenge = ("code_challenge", CHALLENGE);
     let code = ("response_type", "code");
@@ -146,7 +146,7 @@ async fn other_errors_are_returned_to_the_client() {
     ] {
         let mut all = vec![("client_id", client.id.as_str()), ("redirect_uri", CALLBACK)];
         all.extend(&pairs);
-        let back = browser.asks(&form(&all)).await;
+        let back = browser.open_authorization_page(&form(&all)).await;
         assert_eq!(back.status, 303, "{pairs:?}: {back}");
         let address = back.header("location");
         assert!(

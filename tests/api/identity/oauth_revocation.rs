@@ -23,28 +23,28 @@ impl Program {
     }
 
     /// Whether its access token and its refresh token are valid.
-    async fn works(&self, app: &TestApp, client: &Client) -> (bool, bool) {
+    async fn valid_tokens(&self, app: &TestApp, client: &Client) -> (bool, bool) {
         let access = app.with_token(&self.access).get("/profile").await.status == 200;
         let fields = [("grant_type", "refresh_token"), ("refresh_token", &self.refresh)];
         (access, app.token(client, &fields).await.status == 200)
     }
 }
 
-async fn furnished(app: &TestApp) -> (User<'_>, Client) {
+async fn set_up(app: &TestApp) -> (User<'_>, Client) {
     let ada = app.user("ada").await;
     app.set_password("ada").await;
     let client = app.client(&ada, false).await;
     (ada, client)
 }
 
-async fn allowed(app: &TestApp, client: &Client) -> Program {
-    let code = Browser::new(app).gets_code(&client.query("*"), "ada").await;
+async fn authorize(app: &TestApp, client: &Client) -> Program {
+    let code = Browser::new(app).get_code(&client.query("*"), "ada").await;
     Program::of(&app.token(client, &[("code", &code)]).await)
 }
 
 /// Whether a logged-in user is redirected without a consent page.
-async fn is_silent(browser: &mut Browser<'_>, query: &str) -> bool {
-    browser.asks(query).await.status == 303
+async fn skips_consent(browser: &mut Browser<'_>, query: &str) -> bool {
+    browser.open_authorization_page(query).await.status == 303
 }
 
 #[tokio::test]
@@ -57,18 +57,18 @@ async fn a_new_redirect_uri_or_secret_revokes_all_grants_of_a_client() {
         (Method::POST, json!({})),
     ] {
         let app = TestApp::new().await;
-        let (ada, mut client) = furnished(&app).await;
+        let (ada, mut client) = set_up(&app).await;
         let mut browser = Browser::new(&app);
-        let code = browser.gets_code(&client.query("*"), "ada").await;
+        let code = browser.get_code(&client.query("*"), "ada").await;
         let program = Program::of(&app.token(&client, &[("code", &code)]).await);
-        assert!(is_silent(&mut browser, &client.query("*")).await);
-        let on_its_way = browser.asks(&client.query("*")).await;
+        assert!(skips_consent(&mut browser, &client.query("*")).await);
+        let on_its_way = browser.open_authorization_page(&client.query("*")).await;
         let on_its_way = crate::browser::parameter(on_its_way.header("location"), "code").unwrap();
         let path = format!("/account/oauth-clients/{}", client.id);
         let same = json!({"label": "Renamed", "redirect_uri": crate::browser::CALLBACK});
         assert_eq!(ada.put(&path, same).await.status, 200);
         assert!(
-            is_silent(&mut browser, &client.query("*")).await,
+            skips_consent(&mut browser, &client.query("*")).await,
             "a new label alone ends nothing"
         );
 
@@ -79,8 +79,12 @@ async fn a_new_redirect_uri_or_secret_revokes_all_grants_of_a_client() {
             client.secret = field(&reset, "secret");
         }
 
-        assert!(!is_silent(&mut browser, &client.query("*")).await, "{method}");
-        assert_eq!(program.works(&app, &client).await, (false, false), "{method}");
+        assert!(!skips_consent(&mut browser, &client.query("*")).await, "{method}");
+        assert_eq!(
+            program.valid_tokens(&app, &client).await,
+            (false, false),
+            "{method}"
+        );
         let late = app.token(&client, &[("code", &on_its_way)]).await;
         assert_eq!(late.errors(), ["code code_invalid"]);
         assert_eq!(ada.count("/profile/apps").await, 0);
@@ -90,8 +94,8 @@ async fn a_new_redirect_uri_or_secret_revokes_all_grants_of_a_client() {
 #[tokio::test]
 async fn revoking_an_access_token_revokes_its_grant() {
     let app = TestApp::new().await;
-    let (ada, client) = furnished(&app).await;
-    let (program, other) = (allowed(&app, &client).await, allowed(&app, &client).await);
+    let (ada, client) = set_up(&app).await;
+    let (program, other) = (authorize(&app, &client).await, authorize(&app, &client).await);
     let id = app
         .store
         .read(|tx| rules::tokens::list(tx, "ada"))
@@ -104,10 +108,10 @@ async fn revoking_an_access_token_revokes_its_grant() {
 
     app.revoke(TokenId(id.0)).await;
 
-    assert_eq!(program.works(&app, &client).await, (false, false));
+    assert_eq!(program.valid_tokens(&app, &client).await, (false, false));
     assert_eq!(ada.count("/profile/apps").await, 1);
     assert_eq!(
-        other.works(&app, &client).await,
+        other.valid_tokens(&app, &client).await,
         (true, true),
         "another permission"
     );
@@ -116,36 +120,36 @@ async fn revoking_an_access_token_revokes_its_grant() {
 #[tokio::test]
 async fn a_new_password_revokes_oauth_grants_but_no_personal_tokens() {
     let app = TestApp::new().await;
-    let (ada, client) = furnished(&app).await;
-    let program = allowed(&app, &client).await;
+    let (ada, client) = set_up(&app).await;
+    let program = authorize(&app, &client).await;
     app.user("bob").await;
 
     app.set_password("bob").await;
     assert_eq!(ada.count("/profile/apps").await, 1, "another user's password");
     app.set_password("ada").await;
 
-    assert_eq!(program.works(&app, &client).await, (false, false));
+    assert_eq!(program.valid_tokens(&app, &client).await, (false, false));
     assert_eq!(ada.count("/profile/apps").await, 0);
     assert_eq!(ada.get("/profile").await.status, 200);
 }
 
-async fn makes_token(user: &User<'_>, body: Value) -> String {
+async fn create_token(user: &User<'_>, body: Value) -> String {
     field(&user.post("/profile/tokens", body).await, "token")
 }
 
 #[tokio::test]
 async fn revoking_a_client_revokes_personal_tokens_created_with_it() {
     let app = TestApp::new().await;
-    let (ada, client) = furnished(&app).await;
-    let program = allowed(&app, &client).await;
-    let made = makes_token(&app.with_token(&program.access), json!({})).await;
-    let grandchild = makes_token(&app.with_token(&made), json!({})).await;
-    let own = makes_token(&ada, json!({})).await;
+    let (ada, client) = set_up(&app).await;
+    let program = authorize(&app, &client).await;
+    let made = create_token(&app.with_token(&program.access), json!({})).await;
+    let grandchild = create_token(&app.with_token(&made), json!({})).await;
+    let own = create_token(&ada, json!({})).await;
     let works = async |token: &str| app.with_token(token).get("/profile").await.status == 200;
     let all = async || (works(&made).await, works(&grandchild).await, works(&own).await);
 
     // The client's own token is refreshed and then ends; personal tokens created with it remain.
-    assert_eq!(program.works(&app, &client).await, (true, true));
+    assert_eq!(program.valid_tokens(&app, &client).await, (true, true));
     assert_eq!(all().await, (true, true, true));
     app.advance(8000);
     assert_eq!(all().await, (true, true, true));
@@ -158,10 +162,10 @@ async fn revoking_a_client_revokes_personal_tokens_created_with_it() {
 #[tokio::test]
 async fn personal_tokens_of_a_client_end_on_refresh_token_reuse_but_not_on_log_out() {
     let app = TestApp::new().await;
-    let (_, client) = furnished(&app).await;
+    let (_, client) = set_up(&app).await;
     let works = async |token: &str| app.with_token(token).get("/profile").await.status == 200;
-    let left = allowed(&app, &client).await;
-    let made = makes_token(&app.with_token(&left.access), json!({})).await;
+    let left = authorize(&app, &client).await;
+    let made = create_token(&app.with_token(&left.access), json!({})).await;
     // A client cannot revoke a personal token.
     for token in [&made, &left.access] {
         let fields = [("client_id", client.id.as_str()), ("token", token)];
@@ -169,11 +173,14 @@ async fn personal_tokens_of_a_client_end_on_refresh_token_reuse_but_not_on_log_o
         let gone = token == &left.access;
         assert_eq!((works(&left.access).await, works(&made).await), (!gone, true));
     }
-    let robbed = allowed(&app, &client).await;
-    let made = makes_token(&app.with_token(&robbed.access), json!({})).await;
-    assert_eq!(robbed.works(&app, &client).await, (true, true));
+    let robbed = authorize(&app, &client).await;
+    let made = create_token(&app.with_token(&robbed.access), json!({})).await;
+    assert_eq!(robbed.valid_tokens(&app, &client).await, (true, true));
 
-    assert!(!robbed.works(&app, &client).await.1, "it comes a second time");
+    assert!(
+        !robbed.valid_tokens(&app, &client).await.1,
+        "it comes a second time"
+    );
 
     assert!(!works(&made).await);
 }
@@ -181,12 +188,12 @@ async fn personal_tokens_of_a_client_end_on_refresh_token_reuse_but_not_on_log_o
 #[tokio::test]
 async fn a_renewed_grant_still_owns_earlier_personal_tokens() {
     let app = TestApp::new().await;
-    let (ada, client) = furnished(&app).await;
-    let program = allowed(&app, &client).await;
-    let made = makes_token(&app.with_token(&program.access), json!({})).await;
+    let (ada, client) = set_up(&app).await;
+    let program = authorize(&app, &client).await;
+    let made = create_token(&app.with_token(&program.access), json!({})).await;
     app.advance(31 * 24 * 3600);
     assert_eq!(ada.count("/profile/apps").await, 0, "nothing of it can be used");
-    allowed(&app, &client).await;
+    authorize(&app, &client).await;
 
     let id = ada.get("/profile/apps").await.ids()[0];
     ada.delete(&format!("/profile/apps/{id}")).await;
@@ -215,13 +222,13 @@ async fn a_token_expires_no_later_than_the_token_that_creates_it() {
 #[tokio::test]
 async fn an_unused_code_is_not_listed_as_an_app() {
     let app = TestApp::new().await;
-    let (ada, client) = furnished(&app).await;
+    let (ada, client) = set_up(&app).await;
     let mut browser = Browser::new(&app);
-    browser.gets_code(&client.query("*"), "ada").await;
+    browser.get_code(&client.query("*"), "ada").await;
     assert_eq!(ada.count("/profile/apps").await, 0);
     assert_eq!(ada.get("/profile/apps/1").await.status, 404);
     assert!(
-        !is_silent(&mut browser, &client.query("*")).await,
+        !skips_consent(&mut browser, &client.query("*")).await,
         "what cannot be seen cannot count"
     );
 }
@@ -229,7 +236,7 @@ async fn an_unused_code_is_not_listed_as_an_app() {
 #[tokio::test]
 async fn a_loopback_client_needs_consent_each_time() {
     let app = TestApp::new().await;
-    let (ada, _) = furnished(&app).await;
+    let (ada, _) = set_up(&app).await;
     for (public, silent) in [(true, false), (false, true)] {
         let body = json!({"label": "Tool", "redirect_uri": "http://127.0.0.1/cb", "public": public});
         let made = ada.post("/account/oauth-clients", body).await;
@@ -242,21 +249,25 @@ async fn a_loopback_client_needs_consent_each_time() {
             "https%3A%2F%2Fapp.example%2Foauth%2Fcallback",
             "http%3A%2F%2F127.0.0.1%3A4000%2Fcb",
         );
-        let code = browser.gets_code(&query, "ada").await;
+        let code = browser.get_code(&query, "ada").await;
         let given = app
             .token(&client, &[("code", &code), ("code_verifier", VERIFIER)])
             .await;
         assert_eq!(given.status, 200, "{given}");
-        assert_eq!(is_silent(&mut browser, &query).await, silent, "public: {public}");
+        assert_eq!(
+            skips_consent(&mut browser, &query).await,
+            silent,
+            "public: {public}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_head_request_issues_no_code() {
     let app = TestApp::new().await;
-    let (_, client) = furnished(&app).await;
+    let (_, client) = set_up(&app).await;
     let mut browser = Browser::new(&app);
-    let code = browser.gets_code(&client.query("*"), "ada").await;
+    let code = browser.get_code(&client.query("*"), "ada").await;
     app.token(&client, &[("code", &code)]).await;
     let cookies: Vec<_> = browser
         .cookies
@@ -264,27 +275,27 @@ async fn a_head_request_issues_no_code() {
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     let path = format!("//oauth/authorize?{}", client.query("*"));
-    let stranger = app.stranger();
-    let looked = stranger
+    let anonymous = app.anonymous();
+    let looked = anonymous
         .call(Method::HEAD, &path)
         .header("cookie", &cookies.join("; "))
         .await;
     assert_eq!((looked.status.as_u16(), looked.header("location")), (200, ""));
-    assert!(is_silent(&mut browser, &client.query("*")).await);
+    assert!(skips_consent(&mut browser, &client.query("*")).await);
 }
 
 #[tokio::test]
 async fn invalid_requests_do_not_redirect_visitors_to_a_customers_uri() {
     let app = TestApp::new().await;
-    let (_, client) = furnished(&app).await;
+    let (_, client) = set_up(&app).await;
     let wrong = client.query("everything");
     let mut browser = Browser::new(&app);
-    let page = browser.asks(&wrong).await;
+    let page = browser.open_authorization_page(&wrong).await;
     assert_eq!((page.status.as_u16(), page.header("location")), (400, ""));
     assert!(text(&page).contains("Invalid request"), "{page}");
     assert!(text(&page).contains("Unknown scope"), "{page}");
-    browser.logs_in(&client.query("*"), "ada").await;
-    assert_eq!(browser.asks(&wrong).await.status, 303);
+    browser.log_in(&client.query("*"), "ada").await;
+    assert_eq!(browser.open_authorization_page(&wrong).await.status, 303);
     // The provider's own clients are trusted.
     let own = rules::oauth_clients::NewClient {
         id: Some("0123456789abcdef0123".to_owned()),
@@ -298,19 +309,22 @@ async fn invalid_requests_do_not_redirect_visitors_to_a_customers_uri() {
         .await
         .unwrap();
     let wrong = wrong.replace(&client.id, "0123456789abcdef0123");
-    assert_eq!(Browser::new(&app).asks(&wrong).await.status, 303);
+    assert_eq!(
+        Browser::new(&app).open_authorization_page(&wrong).await.status,
+        303
+    );
 }
 
 #[tokio::test]
 async fn repeated_log_ins_are_one_authorized_application() {
     let app = TestApp::new().await;
-    let (ada, client) = furnished(&app).await;
-    let first = allowed(&app, &client).await;
+    let (ada, client) = set_up(&app).await;
+    let first = authorize(&app, &client).await;
     let row = ada.get("/profile/apps").await.data()[0].clone();
     app.advance(60);
-    let second = allowed(&app, &client).await;
+    let second = authorize(&app, &client).await;
     let code = Browser::new(&app)
-        .gets_code(&client.query("vpc:read_only"), "ada")
+        .get_code(&client.query("vpc:read_only"), "ada")
         .await;
     let narrow = Program::of(&app.token(&client, &[("code", &code)]).await);
 
@@ -333,11 +347,11 @@ async fn repeated_log_ins_are_one_authorized_application() {
     // A log-out ends one of the log-ins.
     let revoke = [("client_id", client.id.as_str()), ("token", &first.access)];
     assert_eq!(app.form("/oauth/revoke", &revoke).await.status, 200);
-    assert_eq!(first.works(&app, &client).await, (false, false));
+    assert_eq!(first.valid_tokens(&app, &client).await, (false, false));
     assert_eq!(ada.count("/profile/apps").await, 2);
     assert_eq!(app.with_token(&second.access).get("/profile").await.status, 200);
     // Revoking the application ends all of them.
-    let third = allowed(&app, &client).await;
+    let third = authorize(&app, &client).await;
     let rows = ada.get("/profile/apps").await.data();
     let all = rows
         .iter()
@@ -345,8 +359,8 @@ async fn repeated_log_ins_are_one_authorized_application() {
         .unwrap();
     let path = format!("/profile/apps/{}", all["id"]);
     assert_eq!(ada.delete(&path).await.status, 200);
-    assert_eq!(second.works(&app, &client).await, (false, false));
-    assert_eq!(third.works(&app, &client).await, (false, false));
+    assert_eq!(second.valid_tokens(&app, &client).await, (false, false));
+    assert_eq!(third.valid_tokens(&app, &client).await, (false, false));
     assert_eq!(app.with_token(&narrow.access).get("/vpcs").await.status, 200);
     assert_eq!(ada.count("/profile/apps").await, 1);
 }

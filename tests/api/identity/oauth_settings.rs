@@ -16,7 +16,7 @@ async fn the_implicit_flow_works_only_if_enabled() {
         let mut browser = Browser::new(&app);
         let ask = |id: &str| form(&[("client_id", id), ("response_type", "token"), ("scopes", "*")]);
         let server = app
-            .stranger()
+            .anonymous()
             .get("//.well-known/oauth-authorization-server")
             .await
             .json();
@@ -27,8 +27,8 @@ async fn the_implicit_flow_works_only_if_enabled() {
         };
         assert_eq!(server["response_types_supported"], types);
         if !implicit {
-            browser.logs_in(&client.public_query("*"), "ada").await;
-            let back = browser.asks(&ask(&client.id)).await;
+            browser.log_in(&client.public_query("*"), "ada").await;
+            let back = browser.open_authorization_page(&ask(&client.id)).await;
             let address = back.header("location").to_owned();
             assert!(
                 address.starts_with(&format!("{CALLBACK}#error=unsupported_response_type")),
@@ -36,8 +36,8 @@ async fn the_implicit_flow_works_only_if_enabled() {
             );
             continue;
         }
-        let page = browser.logs_in(&ask(&client.id), "ada").await;
-        let back = browser.decides(&page, "allow").await;
+        let page = browser.log_in(&ask(&client.id), "ada").await;
+        let back = browser.submit_consent(&page, "allow").await;
         let address = back.header("location").to_owned();
         let fragment = address
             .strip_prefix(&format!("{CALLBACK}#access_token="))
@@ -53,7 +53,7 @@ async fn the_implicit_flow_works_only_if_enabled() {
             "ada"
         );
         let confidential = app.client(&ada, false).await;
-        let back = browser.asks(&ask(&confidential.id)).await;
+        let back = browser.open_authorization_page(&ask(&confidential.id)).await;
         assert!(
             back.header("location").contains("#error=unauthorized_client"),
             "{back}"
@@ -64,9 +64,9 @@ async fn the_implicit_flow_works_only_if_enabled() {
 #[tokio::test]
 async fn the_metadata_lists_the_endpoints() {
     let app = TestApp::new().await;
-    let stranger = app.stranger();
+    let anonymous = app.anonymous();
     let path = "//.well-known/oauth-authorization-server";
-    let metadata = stranger.get(path).await.json();
+    let metadata = anonymous.get(path).await.json();
     let own = format!("http://{}", app.address);
     assert_eq!(metadata["issuer"], own);
     assert_eq!(
@@ -77,7 +77,7 @@ async fn the_metadata_lists_the_endpoints() {
     assert_eq!(metadata["code_challenge_methods_supported"], json!(["S256"]));
     assert_eq!(metadata["authorization_response_iss_parameter_supported"], true);
     let app = TestApp::with(|_, options| options.public_url = Some("https://garth.example".to_owned())).await;
-    let metadata = app.stranger().get(path).await.json();
+    let metadata = app.anonymous().get(path).await.json();
     assert_eq!(
         metadata["revocation_endpoint"],
         "https://garth.example/oauth/revoke"
@@ -91,8 +91,8 @@ async fn the_prefix_serves_the_same_endpoints() {
     app.set_password("ada").await;
     let client = app.client(&ada, false).await;
     let mut browser = Browser::new(&app);
-    let plain = browser.asks(&client.query("*")).await;
-    let prefixed = app.stranger();
+    let plain = browser.open_authorization_page(&client.query("*")).await;
+    let prefixed = app.anonymous();
     let path = format!("//login/oauth/authorize?{}", client.query("*"));
     let cookie = format!("__Host-garth-form={}", browser.cookies["__Host-garth-form"]);
     let response = prefixed
@@ -126,16 +126,16 @@ async fn the_provider_can_require_pkce_of_every_client() {
         let app = TestApp::with(|policy, _| policy.oauth.require_pkce = require).await;
         app.user("ada").await;
         app.set_password("ada").await;
-        let client = app.own_client(false).await;
+        let client = app.provider_client(false).await;
         let mut browser = Browser::new(&app);
         // A challenge that was sent must match, whether it was required or not.
-        let code = browser.gets_code(&client.public_query("*"), "ada").await;
+        let code = browser.get_code(&client.public_query("*"), "ada").await;
         for (verifier, status) in [(None, 400), (Some(CHALLENGE), 400), (Some(VERIFIER), 200)] {
             let mut fields = vec![("code", code.as_str())];
             fields.extend(verifier.map(|verifier| ("code_verifier", verifier)));
             assert_eq!(app.token(&client, &fields).await.status, status, "{verifier:?}");
         }
-        let without = browser.asks(&client.query("*")).await;
+        let without = browser.open_authorization_page(&client.query("*")).await;
         let address = without.header("location").to_owned();
         match require {
             true => {
@@ -152,7 +152,11 @@ async fn the_provider_can_require_pkce_of_every_client() {
             }
         }
         let plain = client.public_query("*").replace("S256", "plain");
-        let address = browser.asks(&plain).await.header("location").to_owned();
+        let address = browser
+            .open_authorization_page(&plain)
+            .await
+            .header("location")
+            .to_owned();
         assert_eq!(parameter(&address, "error").as_deref(), Some("invalid_request"));
     }
 }

@@ -17,7 +17,7 @@ fn refused(status: u16, error: &str, ours: &str) -> (u16, String, Vec<String>) {
 }
 
 /// A user with a password, and two clients: confidential and public.
-async fn furnished(app: &TestApp) -> (User<'_>, Client, Client) {
+async fn set_up(app: &TestApp) -> (User<'_>, Client, Client) {
     let ada = app.user("ada").await;
     app.set_password("ada").await;
     let (secret, public) = (app.client(&ada, false).await, app.client(&ada, true).await);
@@ -27,8 +27,8 @@ async fn furnished(app: &TestApp) -> (User<'_>, Client, Client) {
 #[tokio::test]
 async fn a_code_works_once_and_its_reuse_revokes_the_grant() {
     let app = TestApp::new().await;
-    let (_, client, _) = furnished(&app).await;
-    let code = Browser::new(&app).gets_code(&client.query("*"), "ada").await;
+    let (_, client, _) = set_up(&app).await;
+    let code = Browser::new(&app).get_code(&client.query("*"), "ada").await;
     let given = app
         .token(&client, &[("grant_type", "authorization_code"), ("code", &code)])
         .await;
@@ -58,12 +58,12 @@ async fn a_code_works_once_and_its_reuse_revokes_the_grant() {
 #[tokio::test]
 async fn a_code_expires_after_a_minute() {
     let app = TestApp::new().await;
-    let (_, client, _) = furnished(&app).await;
+    let (_, client, _) = set_up(&app).await;
     let mut browser = Browser::new(&app);
-    let code = browser.gets_code(&client.query("*"), "ada").await;
+    let code = browser.get_code(&client.query("*"), "ada").await;
     app.advance(59);
     assert_eq!(app.token(&client, &[("code", &code)]).await.status, 200);
-    let again = browser.asks(&client.query("*")).await;
+    let again = browser.open_authorization_page(&client.query("*")).await;
     let code = crate::browser::parameter(again.header("location"), "code").unwrap();
     app.advance(60);
     let late = app.token(&client, &[("code", &code)]).await;
@@ -73,8 +73,8 @@ async fn a_code_expires_after_a_minute() {
 #[tokio::test]
 async fn a_code_works_only_for_its_client() {
     let app = TestApp::new().await;
-    let (ada, client, public) = furnished(&app).await;
-    let code = Browser::new(&app).gets_code(&client.query("*"), "ada").await;
+    let (ada, client, public) = set_up(&app).await;
+    let code = Browser::new(&app).get_code(&client.query("*"), "ada").await;
     let other = app.client(&ada, false).await;
     let stolen = app.token(&other, &[("code", &code)]).await;
     assert_eq!(
@@ -108,9 +108,9 @@ async fn a_code_works_only_for_its_client() {
 #[tokio::test]
 async fn a_challenge_needs_its_verifier_and_a_verifier_its_challenge() {
     let app = TestApp::new().await;
-    let (_, secret, public) = furnished(&app).await;
+    let (_, secret, public) = set_up(&app).await;
     let mut browser = Browser::new(&app);
-    let code = browser.gets_code(&public.public_query("*"), "ada").await;
+    let code = browser.get_code(&public.public_query("*"), "ada").await;
     let with = |verifier: &'static str| {
         let mut fields = vec![("client_id", public.id.clone()), ("code", code.clone())];
         if !verifier.is_empty() {
@@ -136,7 +136,7 @@ async fn a_challenge_needs_its_verifier_and_a_verifier_its_challenge() {
     }
     assert_eq!(with(VERIFIER).await.status, 200);
     // An attacker removed the challenge from the authorization request.
-    let code = Browser::new(&app).gets_code(&secret.query("*"), "ada").await;
+    let code = Browser::new(&app).get_code(&secret.query("*"), "ada").await;
     let fields = [("code", code.as_str()), ("code_verifier", VERIFIER)];
     assert_eq!(refusal(&app.token(&secret, &fields).await), wrong);
 }
@@ -144,9 +144,9 @@ async fn a_challenge_needs_its_verifier_and_a_verifier_its_challenge() {
 #[tokio::test]
 async fn a_refresh_issues_new_tokens_and_revokes_the_old() {
     let app = TestApp::new().await;
-    let (_, client, _) = furnished(&app).await;
+    let (_, client, _) = set_up(&app).await;
     let code = Browser::new(&app)
-        .gets_code(&client.query("vpc:read_write events:read_only"), "ada")
+        .get_code(&client.query("vpc:read_write events:read_only"), "ada")
         .await;
     let first = app.token(&client, &[("code", &code)]).await;
     let refresh = async |token: String, scope: &str| {
@@ -200,9 +200,9 @@ async fn a_refresh_issues_new_tokens_and_revokes_the_old() {
 #[tokio::test]
 async fn reuse_of_a_refresh_token_revokes_the_grant() {
     let app = TestApp::new().await;
-    let (ada, _, client) = furnished(&app).await;
+    let (ada, _, client) = set_up(&app).await;
     let code = Browser::new(&app)
-        .gets_code(&client.public_query("*"), "ada")
+        .get_code(&client.public_query("*"), "ada")
         .await;
     let ask = async |fields: &[(&str, &str)]| {
         let mut all = vec![("client_id", client.id.as_str())];
@@ -242,9 +242,9 @@ async fn reuse_of_a_refresh_token_revokes_the_grant() {
 #[tokio::test]
 async fn a_client_authenticates_by_one_method_only() {
     let app = TestApp::new().await;
-    let (ada, client, public) = furnished(&app).await;
+    let (ada, client, public) = set_up(&app).await;
     let mut browser = Browser::new(&app);
-    let code = browser.gets_code(&client.query("*"), "ada").await;
+    let code = browser.get_code(&client.query("*"), "ada").await;
     let Client { id, secret } = &client;
     let wrong = "0".repeat(64);
     let invalid = refused(401, "invalid_client", "- client_invalid");
@@ -268,9 +268,9 @@ async fn a_client_authenticates_by_one_method_only() {
     }
     let basic = async |secret: &str, body: String| {
         use base64::prelude::{BASE64_STANDARD, Engine};
-        let stranger = app.stranger();
+        let anonymous = app.anonymous();
         let proof = format!("Basic {}", BASE64_STANDARD.encode(format!("{id}:{secret}")));
-        let call = stranger
+        let call = anonymous
             .call(Method::POST, "//oauth/token")
             .header("authorization", &proof);
         call.header("content-type", "application/x-www-form-urlencoded")
@@ -293,7 +293,7 @@ async fn a_client_authenticates_by_one_method_only() {
 #[tokio::test]
 async fn token_errors_have_both_error_formats() {
     let app = TestApp::new().await;
-    let (_, client, _) = furnished(&app).await;
+    let (_, client, _) = set_up(&app).await;
     for (fields, error, ours) in [
         (vec![], "invalid_request", "grant_type required"),
         (
@@ -326,8 +326,8 @@ async fn token_errors_have_both_error_formats() {
         refusal(&nobody),
         refused(400, "invalid_request", "client_id required")
     );
-    let stranger = app.stranger();
-    let json = stranger
+    let anonymous = app.anonymous();
+    let json = anonymous
         .call(Method::POST, "//oauth/token")
         .json(&json!({"code": "x"}))
         .await;
@@ -335,7 +335,7 @@ async fn token_errors_have_both_error_formats() {
         (json.status.as_u16(), json.errors()),
         (415, vec!["- media_type_unsupported".to_owned()])
     );
-    let broken = stranger
+    let broken = anonymous
         .call(Method::POST, "//oauth/token")
         .header("content-type", "multipart/form-data; boundary=edge")
         .body("--edge\r\nContent-Disposition: form-data; name=\"code\"\r\n\r\nx");
@@ -345,10 +345,10 @@ async fn token_errors_have_both_error_formats() {
 #[tokio::test]
 async fn a_client_can_revoke_its_own_access_and_refresh_tokens() {
     let app = TestApp::new().await;
-    let (ada, client, public) = furnished(&app).await;
+    let (ada, client, public) = set_up(&app).await;
     let personal = ada.token.clone().unwrap();
     for half in ["access_token", "refresh_token"] {
-        let code = Browser::new(&app).gets_code(&client.query("*"), "ada").await;
+        let code = Browser::new(&app).get_code(&client.query("*"), "ada").await;
         let given = app.token(&client, &[("code", &code)]).await;
         let program = app.with_token(&field(&given, "access_token"));
         let token = field(&given, half);
@@ -391,10 +391,10 @@ async fn a_client_can_revoke_its_own_access_and_refresh_tokens() {
 #[tokio::test]
 async fn users_list_and_revoke_authorized_clients() {
     let app = TestApp::new().await;
-    let (ada, client, _) = furnished(&app).await;
+    let (ada, client, _) = set_up(&app).await;
     let bob = app.user("bob").await;
     let code = Browser::new(&app)
-        .gets_code(&client.query("vpc:read_only"), "ada")
+        .get_code(&client.query("vpc:read_only"), "ada")
         .await;
     let given = app.token(&client, &[("code", &code)]).await;
     let program = app.with_token(&field(&given, "access_token"));
@@ -429,12 +429,12 @@ async fn users_list_and_revoke_authorized_clients() {
 #[tokio::test]
 async fn tokens_are_revoked_with_their_client_and_their_user() {
     let app = TestApp::new().await;
-    let (ada, client, other) = furnished(&app).await;
+    let (ada, client, other) = set_up(&app).await;
     app.user("bob").await;
     app.set_password("bob").await;
     let mut programs = Vec::new();
     for user in ["ada", "bob"] {
-        let code = Browser::new(&app).gets_code(&client.query("*"), user).await;
+        let code = Browser::new(&app).get_code(&client.query("*"), user).await;
         let given = app.token(&client, &[("code", &code)]).await;
         programs.push((
             app.with_token(&field(&given, "access_token")),

@@ -65,8 +65,8 @@ async fn the_permissions_on_an_object_follow_the_grant_on_it() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").restricted().await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
-    ada.creates_instance_on(1).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_instance_on(1).await;
     let on = |user: &str, entity: &str| format!("/iam/users/{user}/permissions/{entity}");
     for (entity, reads, all) in [("vpc/1", 3, 8), ("linode/1", 12, 45)] {
         assert_eq!(names(ada.get(&on("ada", entity)).await).len(), all, "{entity}");

@@ -7,7 +7,7 @@ use crate::harness::{BEGINNING, TestApp, User};
 const KEY: &str =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMtUMl4Y0bSAMOHUOWuFKqZr8nSVXhFaLbqkmzoQX8sU ada@example.com";
 
-async fn adds_key(user: &User<'_>, label: &str) -> Value {
+async fn add_key(user: &User<'_>, label: &str) -> Value {
     let made = user
         .post("/profile/sshkeys", json!({"label": label, "ssh_key": KEY}))
         .await;
@@ -20,7 +20,7 @@ async fn a_key_is_added_renamed_and_deleted() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
-    let made = adds_key(&ada, "laptop").await;
+    let made = add_key(&ada, "laptop").await;
 
     let expected = json!({"id": 1, "label": "laptop", "ssh_key": KEY, "created": BEGINNING});
     assert_eq!(made, expected);
@@ -95,9 +95,9 @@ async fn users_see_only_their_own_keys_which_end_with_them() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").restricted().await;
-    adds_key(&ada, "hers").await;
-    adds_key(&bob, "his").await;
-    adds_key(&bob, "second").await;
+    add_key(&ada, "hers").await;
+    add_key(&bob, "his").await;
+    add_key(&bob, "second").await;
 
     assert_eq!(bob.get("/profile/sshkeys").await.ids(), [2, 3]);
     assert_eq!(
@@ -121,7 +121,7 @@ async fn a_user_has_at_most_100_keys() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for number in 0..100 {
-        adds_key(&ada, &format!("key {number}")).await;
+        add_key(&ada, &format!("key {number}")).await;
     }
     let more = json!({"label": "more", "ssh_key": KEY});
     assert_eq!(

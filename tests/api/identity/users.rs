@@ -117,7 +117,7 @@ async fn renaming_a_user_keeps_its_tokens_and_grants() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").may(add_vpcs()).await;
-    let vpc = bob.creates_vpc("mine", &[]).await;
+    let vpc = bob.create_vpc("mine", &[]).await;
     let tag = ada.get("/account/users/bob").await.header("etag").to_owned();
     let change = json!({"username": "robert", "email": "robert@example.com", "tfa_enabled": true});
 
@@ -164,7 +164,7 @@ async fn restricting_a_user_removes_access_and_unrestricting_deletes_grants() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").await;
-    let vpc = bob.creates_vpc("core", &[]).await;
+    let vpc = bob.create_vpc("core", &[]).await;
 
     let restricted = ada.put("/account/users/bob", json!({"restricted": true})).await;
 
@@ -221,8 +221,8 @@ async fn a_deleted_user_loses_access_immediately_and_its_texts_remain() {
     let bob = app.user("bob").may(add_vpcs()).await;
     let laptop = bob.post("/profile/tokens", json!({})).await.json()["token"].clone();
     let laptop = app.with_token(laptop.as_str().unwrap());
-    let vpc = bob.creates_vpc("left", &[]).await;
-    let ticket = bob.opens_ticket("Help").await;
+    let vpc = bob.create_vpc("left", &[]).await;
+    let ticket = bob.open_ticket("Help").await;
     assert_eq!(laptop.get("/profile").await.status, 200);
 
     assert_eq!(ada.delete("/account/users/bob").await.json(), json!({}));
@@ -253,8 +253,8 @@ async fn a_reused_username_inherits_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let first = app.user("bob").may(add_vpcs()).await;
-    let vpc = first.creates_vpc("first", &[]).await;
-    let ticket = first.opens_ticket("Help").await;
+    let vpc = first.create_vpc("first", &[]).await;
+    let ticket = first.open_ticket("Help").await;
     ada.delete("/account/users/bob").await;
 
     let second = app.user("bob").restricted().await;
@@ -276,7 +276,7 @@ async fn a_reused_username_inherits_nothing() {
     ada.put("/account/users/bob", json!({"username": "old-bob"}))
         .await;
     ada.put("/account/users/carol", json!({"username": "bob"})).await;
-    second.opens_ticket("Mine").await;
+    second.open_ticket("Mine").await;
     assert_eq!(
         (
             second.count("/support/tickets").await,

@@ -10,7 +10,7 @@ use super::{FILES, app, assert_harmless, form, named, send};
 async fn malformed_forms_do_no_harm() {
     let app = app().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let good = form(&named(b"a.txt"), b"words");
     let part = |head: &str| [b"--edge\r\n", head.as_bytes(), b"\r\n\r\nx\r\n"].concat();
     let other = part("Content-Disposition: form-data; name=\"x\"");
@@ -111,7 +111,7 @@ async fn malformed_forms_do_no_harm() {
 async fn malformed_boundaries_do_no_harm() {
     let app = app().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let huge = "e".repeat(20_000);
     for boundary in [
         "",
@@ -146,7 +146,7 @@ async fn malformed_boundaries_do_no_harm() {
 async fn an_unterminated_form_is_refused() {
     let app = app().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let part = "--edge\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\nx\r\n";
     let (none, much) = ((400, "- multipart_invalid"), (413, "- body_too_large"));
     let head = b"--edge\r\nX-Long: ".to_vec();
@@ -185,7 +185,7 @@ fn random_bytes_do_no_harm() {
     let app = runtime.block_on(app());
     let ada = runtime.block_on(async {
         let ada = app.user("ada").await;
-        ada.opens_ticket("Look").await;
+        ada.open_ticket("Look").await;
         ada
     });
     // Random bytes mixed with form syntax.

@@ -16,7 +16,7 @@ fn private() -> Value {
     json!({"type": "ipv4", "public": false})
 }
 
-async fn creates_instance(user: &User<'_>) -> i64 {
+async fn create_instance(user: &User<'_>) -> i64 {
     let body = json!({"type": "g6-nanode-1", "region": "us-east"});
     let made = user.post("/linode/instances", body).await;
     made.json()["id"].as_i64().expect("an ID")
@@ -33,7 +33,7 @@ async fn listed(user: &User<'_>, filter: &str) -> Vec<String> {
 async fn an_address_is_allocated_listed_and_released() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    creates_instance(&ada).await;
+    create_instance(&ada).await;
 
     let made = ada.post("/linode/instances/1/ips", public()).await;
 
@@ -73,7 +73,7 @@ async fn an_address_is_allocated_listed_and_released() {
 async fn an_instance_keeps_its_last_public_address_and_those_used_for_nat() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
     let interfaces = json!([{"purpose": "vpc", "subnet_id": 1, "ipv4": {"nat_1_1": "any"}}]);
     let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces});
     ada.post("/linode/instances", body).await;
@@ -106,8 +106,8 @@ async fn an_instance_keeps_its_last_public_address_and_those_used_for_nat() {
 async fn an_instance_has_at_most_one_private_address() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    creates_instance(&ada).await;
-    creates_instance(&ada).await;
+    create_instance(&ada).await;
+    create_instance(&ada).await;
 
     let made = ada.post("/linode/instances/1/ips", private()).await.json();
 
@@ -163,7 +163,7 @@ async fn an_instance_has_at_most_one_private_address() {
 async fn a_name_is_set_and_null_restores_the_default() {
     let app = TestApp::with(|policy, _| policy.rdns_domain = Some("ip.example.com".to_owned())).await;
     let ada = app.user("ada").await;
-    creates_instance(&ada).await;
+    create_instance(&ada).await;
     let path = "/networking/ips/192.0.2.2";
     let rdns = async || ada.get(path).await.json()["rdns"].clone();
     assert_eq!(rdns().await, "192-0-2-2.ip.example.com");
@@ -195,8 +195,8 @@ async fn a_name_is_set_and_null_restores_the_default() {
 async fn the_list_is_filtered_and_sorted() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    creates_instance(&ada).await;
-    creates_instance(&ada).await;
+    create_instance(&ada).await;
+    create_instance(&ada).await;
     ada.post("/linode/instances/1/ips", public()).await;
     let all = ["192.0.2.2", "192.0.2.4", "192.0.2.3"];
 
@@ -229,7 +229,7 @@ async fn the_list_is_filtered_and_sorted() {
 async fn a_request_for_an_address_is_validated() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    creates_instance(&ada).await;
+    create_instance(&ada).await;
     for (body, errors) in [
         (
             json!({}),
@@ -280,7 +280,7 @@ async fn a_request_for_an_address_is_validated() {
 async fn reserving_sharing_and_moving_addresses_is_not_offered() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    creates_instance(&ada).await;
+    create_instance(&ada).await;
     let assign = |address: &str, id: i64| json!({"region": "us-east", "assignments": [{"address": address, "linode_id": id}]});
     for (path, body, errors) in [
         (
@@ -340,8 +340,8 @@ async fn reserving_sharing_and_moving_addresses_is_not_offered() {
 async fn an_account_cannot_use_up_the_pool() {
     let app = TestApp::with(|policy, _| policy.additional_addresses = 2).await;
     let ada = app.user("ada").await;
-    creates_instance(&ada).await;
-    creates_instance(&ada).await;
+    create_instance(&ada).await;
+    create_instance(&ada).await;
     let add = async |id: i64| ada.post(&format!("/linode/instances/{id}/ips"), public()).await;
     assert_eq!(add(1).await.status, 200);
     assert_eq!(add(2).await.status, 200);
@@ -359,7 +359,7 @@ async fn an_account_cannot_use_up_the_pool() {
     );
 
     let other = app.user("eve").of(app.another_account().await).await;
-    creates_instance(&other).await;
+    create_instance(&other).await;
     assert_eq!(
         other.post("/linode/instances/3/ips", public()).await.status,
         200,
@@ -372,7 +372,7 @@ async fn an_empty_pool_is_reported() {
     let range = Cidr::parse("203.0.113.0/29").unwrap();
     let app = TestApp::with(|policy, _| policy.public_ranges = vec![range]).await;
     let ada = app.user("ada").await;
-    creates_instance(&ada).await;
+    create_instance(&ada).await;
     for _ in 0..4 {
         assert_eq!(ada.post("/linode/instances/1/ips", public()).await.status, 200);
     }
@@ -386,7 +386,7 @@ async fn an_empty_pool_is_reported() {
 async fn restricted_users_see_and_change_the_addresses_of_granted_instances() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
     let interfaces = json!([{"purpose": "vpc", "subnet_id": 1, "ipv4": {"nat_1_1": "any"}}]);
     let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces});
     for _ in 0..3 {

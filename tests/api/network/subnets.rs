@@ -8,7 +8,7 @@ use crate::harness::{BEGINNING, TestApp};
 async fn a_subnet_is_created_viewed_renamed_and_deleted() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
 
     let made = ada
         .post("/vpcs/1/subnets", json!({"label": "web", "ipv4": "10.0.0.0/29"}))
@@ -57,8 +57,8 @@ async fn a_subnet_is_created_viewed_renamed_and_deleted() {
 async fn labels_are_unique_within_a_vpc_ignoring_case() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
-    ada.creates_vpc("edge", &[]).await;
+    ada.create_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    ada.create_vpc("edge", &[]).await;
 
     let taken = json!({"label": "A", "ipv4": "10.0.2.0/24"});
     assert_eq!(
@@ -84,7 +84,7 @@ async fn labels_are_unique_within_a_vpc_ignoring_case() {
 async fn overlapping_subnets_are_refused_and_adjacent_ones_accepted() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.4.0/22"]).await;
+    ada.create_vpc("core", &["10.0.4.0/22"]).await;
 
     for (range, good) in [
         ("10.0.4.0/22", false),
@@ -128,7 +128,7 @@ async fn the_subnet_quota_applies_to_initial_and_later_subnets() {
             "- quota_exceeded",
         ]
     );
-    ada.creates_vpc("core", &subnets[..2]).await;
+    ada.create_vpc("core", &subnets[..2]).await;
     assert_eq!(
         ada.post("/vpcs/1/subnets", subnet(2)).await.errors(),
         ["- quota_exceeded"]
@@ -141,8 +141,8 @@ async fn the_subnet_quota_applies_to_initial_and_later_subnets() {
 async fn a_subnet_is_found_only_under_its_own_vpc() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
-    ada.creates_vpc("edge", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("edge", &["10.0.0.0/24"]).await;
 
     assert_eq!(ada.get("/vpcs/2/subnets/1").await.status, 404);
     assert_eq!(

@@ -22,8 +22,8 @@ fn addresses(reply: &Reply) -> Vec<String> {
 async fn addresses_and_ranges_of_all_configs_are_sorted_and_filtered() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
-    ada.creates_vpc("edge", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    ada.create_vpc("edge", &["10.0.0.0/24"]).await;
     let on =
         |subnet: i64, ranges: Value| json!([{"purpose": "vpc", "subnet_id": subnet, "ip_ranges": ranges}]);
     let instance =

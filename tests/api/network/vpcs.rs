@@ -58,7 +58,7 @@ async fn a_vpc_is_created_with_its_subnets_and_viewed_identically() {
 async fn keys_are_in_the_recorded_order() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
 
     let body = ada.get("/vpcs/1").await.body;
 
@@ -86,7 +86,7 @@ async fn keys_are_in_the_recorded_order() {
 async fn all_errors_of_a_create_are_reported_in_the_documented_order() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
 
     let reply = ada
         .post(
@@ -132,7 +132,7 @@ async fn all_errors_of_a_create_are_reported_in_the_documented_order() {
 async fn reasons_that_published_test_suites_assert_are_exact() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
 
     let reason = async |body| ada.post("/vpcs", body).await.reason();
     assert_eq!(
@@ -161,7 +161,7 @@ async fn reasons_that_published_test_suites_assert_are_exact() {
 async fn an_update_is_partial_and_always_records_an_event() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
 
     app.advance(60);
     let renamed = ada.put("/vpcs/1", json!({"label": "middle"})).await.json();
@@ -199,7 +199,7 @@ async fn an_update_is_partial_and_always_records_an_event() {
 async fn updated_is_never_before_created() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
     app.set_clock_by(-3600);
 
     for path in ["/vpcs/1", "/vpcs/1/subnets/1"] {
@@ -212,8 +212,8 @@ async fn updated_is_never_before_created() {
 async fn a_refused_update_changes_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &[]).await;
-    ada.creates_vpc("edge", &[]).await;
+    ada.create_vpc("core", &[]).await;
+    ada.create_vpc("edge", &[]).await;
     let before = ada.get("/vpcs").await.body;
 
     app.advance(60);
@@ -233,8 +233,8 @@ async fn a_refused_update_changes_nothing() {
 async fn deleting_a_vpc_deletes_its_subnets_with_an_event_each() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
-    ada.creates_vpc("edge", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    ada.create_vpc("edge", &["10.0.0.0/24"]).await;
 
     let reply = ada.delete("/vpcs/1").await;
 
@@ -249,7 +249,7 @@ async fn deleting_a_vpc_deletes_its_subnets_with_an_event_each() {
     );
     assert_eq!(ada.delete("/vpcs/1").await.status, 404);
     assert_eq!(
-        ada.creates_vpc("core", &[]).await.0,
+        ada.create_vpc("core", &[]).await.0,
         3,
         "an id is never used again"
     );
@@ -259,8 +259,8 @@ async fn deleting_a_vpc_deletes_its_subnets_with_an_event_each() {
 async fn the_vpc_quota_applies_and_can_be_overridden_per_account() {
     let app = TestApp::with(|policy, _| policy.quota.vpcs_per_region = 2).await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("a", &[]).await;
-    ada.creates_vpc("b", &[]).await;
+    ada.create_vpc("a", &[]).await;
+    ada.create_vpc("b", &[]).await;
 
     let third = json!({"label": "c", "region": "us-east"});
     let reply = ada.post("/vpcs", third.clone()).await;
@@ -297,7 +297,7 @@ async fn restricted_users_see_and_change_only_granted_vpcs() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for label in ["one", "two", "three"] {
-        ada.creates_vpc(label, &["10.0.0.0/24"]).await;
+        ada.create_vpc(label, &["10.0.0.0/24"]).await;
     }
     let bob = app.user("bob").restricted().await;
     let vpc = |id, permission| Grant::Vpc(garth::model::id::VpcId(id), permission);
@@ -325,7 +325,7 @@ async fn a_restricted_creator_of_a_vpc_gets_a_grant_on_it() {
     let app = TestApp::new().await;
     let bob = app.user("bob").may(add_vpcs()).await;
     let eve = app.user("eve").may(add_vpcs()).await;
-    let vpc = bob.creates_vpc("core", &["10.0.0.0/24"]).await;
+    let vpc = bob.create_vpc("core", &["10.0.0.0/24"]).await;
 
     let path = format!("/vpcs/{vpc}");
     assert_eq!(bob.put(&path, json!({"label": "mine"})).await.status, 200);
@@ -339,9 +339,9 @@ async fn accounts_do_not_see_each_other_and_may_use_the_same_labels_and_ranges()
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let grace = app.user("grace").of(app.another_account().await).await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
 
-    assert_eq!(grace.creates_vpc("core", &["10.0.0.0/24"]).await.0, 2);
+    assert_eq!(grace.create_vpc("core", &["10.0.0.0/24"]).await.0, 2);
     assert_eq!(grace.get("/vpcs").await.ids(), [2]);
     assert_eq!(ada.get("/vpcs").await.ids(), [1]);
     let (theirs, unknown) = (grace.get("/vpcs/1").await, grace.get("/vpcs/99").await);
@@ -352,7 +352,7 @@ async fn accounts_do_not_see_each_other_and_may_use_the_same_labels_and_ranges()
 async fn alternative_versions_spellings_and_trailing_slashes_are_equivalent() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
 
     let plain = ada.get("/vpcs/1").await.body;
     for path in [
@@ -372,7 +372,7 @@ async fn alternative_versions_spellings_and_trailing_slashes_are_equivalent() {
 async fn malformed_ids_are_not_found() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
 
     for id in [
         "0",
@@ -404,7 +404,7 @@ async fn responses_can_use_one_spelling_only() {
     ] {
         let app = TestApp::with(|_, options| options.names = names).await;
         let ada = app.user("ada").await;
-        ada.creates_vpc("core", &["10.0.0.0/24"]).await;
+        ada.create_vpc("core", &["10.0.0.0/24"]).await;
         let subnet = ada.get("/vpcs/1/subnets/1").await.json();
         assert_eq!(
             (subnet.get(there).is_some(), subnet.get(gone).is_some()),

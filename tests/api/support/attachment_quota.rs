@@ -16,18 +16,18 @@ async fn an_account_cannot_exceed_its_attachment_quota() {
     let app = TestApp::with(|policy, _| policy.quota.attachment_bytes = 25).await;
     let ada = app.user("ada").await;
     let bob = app.user("bob").await;
-    ada.opens_ticket("First").await;
-    bob.opens_ticket("Second").await;
+    ada.open_ticket("First").await;
+    bob.open_ticket("Second").await;
 
-    assert_eq!(ada.attaches(1, "a.txt", "0123456789").await.status, 200);
-    assert_eq!(bob.attaches(2, "b.txt", "0123456789").await.status, 200);
+    assert_eq!(ada.attach_file(1, "a.txt", "0123456789").await.status, 200);
+    assert_eq!(bob.attach_file(2, "b.txt", "0123456789").await.status, 200);
     assert_eq!(usage(&ada).await, json!({"limit": 25, "used": 20}));
-    assert_eq!(ada.attaches(1, "c.txt", "012345").await.errors(), EXCEEDED);
-    assert_eq!(ada.attaches(1, "d.txt", "01234").await.status, 200);
+    assert_eq!(ada.attach_file(1, "c.txt", "012345").await.errors(), EXCEEDED);
+    assert_eq!(ada.attach_file(1, "d.txt", "01234").await.status, 200);
     assert_eq!(usage(&bob).await, json!({"limit": 25, "used": 25}));
-    assert_eq!(bob.attaches(2, "e.txt", "0").await.errors(), EXCEEDED);
+    assert_eq!(bob.attach_file(2, "e.txt", "0").await.errors(), EXCEEDED);
     // The account is full: the refusal comes before the file is read.
-    assert_eq!(bob.attaches(2, "virus.exe", "").await.errors(), EXCEEDED);
+    assert_eq!(bob.attach_file(2, "virus.exe", "").await.errors(), EXCEEDED);
     assert_eq!(
         app.stored_files.names().len(),
         3,
@@ -39,8 +39,8 @@ async fn an_account_cannot_exceed_its_attachment_quota() {
 async fn the_attachment_quota_can_be_overridden_per_account() {
     let app = TestApp::with(|policy, _| policy.quota.attachment_bytes = 5).await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
-    assert_eq!(ada.attaches(1, "a.txt", "0123456789").await.errors(), EXCEEDED);
+    ada.open_ticket("Look").await;
+    assert_eq!(ada.attach_file(1, "a.txt", "0123456789").await.errors(), EXCEEDED);
 
     let account = app.account;
     let more = QuotaChange {
@@ -52,6 +52,6 @@ async fn the_attachment_quota_can_be_overridden_per_account() {
         .write(move |tx| garth::rules::accounts::set_quota(tx, account, more));
     set.await.expect("the quota can be set");
 
-    assert_eq!(ada.attaches(1, "a.txt", "0123456789").await.status, 200);
+    assert_eq!(ada.attach_file(1, "a.txt", "0123456789").await.status, 200);
     assert_eq!(usage(&ada).await, json!({"limit": 10, "used": 10}));
 }

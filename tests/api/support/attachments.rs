@@ -21,10 +21,10 @@ pub fn sha256(bytes: &[u8]) -> String {
 async fn an_attachment_is_listed_and_downloaded_unchanged() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("No route").await;
+    ada.open_ticket("No route").await;
     app.advance(5);
 
-    let attached = ada.attaches(1, "trace.txt", "no carrier").await;
+    let attached = ada.attach_file(1, "trace.txt", "no carrier").await;
 
     assert_eq!((attached.status.as_u16(), attached.json()), (200, json!({})));
     let file = json!({
@@ -50,8 +50,8 @@ async fn an_attachment_is_listed_and_downloaded_unchanged() {
 async fn a_download_is_never_displayed_inline() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
-    ada.attaches(1, "Grüße 100%.PNG", PNG).await;
+    ada.open_ticket("Look").await;
+    ada.attach_file(1, "Grüße 100%.PNG", PNG).await;
 
     for method in [Method::GET, Method::HEAD] {
         let file = ada.call(method.clone(), FILE).await;
@@ -77,7 +77,7 @@ async fn a_download_is_never_displayed_inline() {
 async fn every_extension_has_its_content_type() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let (jpeg, tiff): (&[u8], &[u8]) = (b"\xff\xd8\xff\xe0", b"II*\0");
     for (at, (name, content, kind)) in [
         ("a.gif", &b"GIF89a"[..], "image/gif"),
@@ -94,7 +94,7 @@ async fn every_extension_has_its_content_type() {
     .into_iter()
     .enumerate()
     {
-        let attached = ada.attaches(1, name, content).await;
+        let attached = ada.attach_file(1, name, content).await;
         assert_eq!(attached.status, 200, "{name}: {attached}");
         let file = ada.get(&format!("{FILES}/{}", at + 1)).await;
         assert_eq!((file.header("content-type"), &file.body[..]), (kind, content));
@@ -105,8 +105,8 @@ async fn every_extension_has_its_content_type() {
 async fn a_known_file_is_not_sent_again() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
-    ada.attaches(1, "a.txt", "words").await;
+    ada.open_ticket("Look").await;
+    ada.attach_file(1, "a.txt", "words").await;
     let tag = format!("\"{}\"", sha256(b"words"));
 
     let again = ada.call(Method::GET, FILE).header("if-none-match", &tag).await;
@@ -121,9 +121,9 @@ async fn a_known_file_is_not_sent_again() {
 async fn an_upload_updates_the_ticket_and_records_an_event() {
     let app = TestApp::new().await;
     let (ada, bob) = (app.user("ada").await, app.user("bob").await);
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     app.advance(60);
-    bob.attaches(1, "a.txt", "words").await;
+    bob.attach_file(1, "a.txt", "words").await;
 
     let ticket = ada.get("/support/tickets/1").await.json();
     assert_eq!(ticket["attachments"], json!(["a.txt"]));
@@ -146,11 +146,11 @@ async fn an_upload_updates_the_ticket_and_records_an_event() {
 async fn a_refused_file_does_not_change_the_ticket() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let before = ada.get("/support/tickets/1").await;
     app.advance(60);
 
-    assert_eq!(ada.attaches(1, "a.exe", "words").await.status, 400);
+    assert_eq!(ada.attach_file(1, "a.exe", "words").await.status, 400);
 
     let after = ada.get("/support/tickets/1").await;
     assert_eq!(
@@ -166,9 +166,9 @@ async fn a_refused_file_does_not_change_the_ticket() {
 async fn files_may_have_the_same_name_and_the_same_content() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     for content in ["one", "two", "one"] {
-        assert_eq!(ada.attaches(1, "a.txt", content).await.status, 200);
+        assert_eq!(ada.attach_file(1, "a.txt", content).await.status, 200);
     }
 
     assert_eq!(ada.get(FILES).await.ids(), [1, 2, 3]);
@@ -184,9 +184,9 @@ async fn files_may_have_the_same_name_and_the_same_content() {
 async fn a_file_is_found_only_under_its_ticket() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
-    ada.opens_ticket("Another").await;
-    ada.attaches(1, "a.txt", "words").await;
+    ada.open_ticket("Look").await;
+    ada.open_ticket("Another").await;
+    ada.attach_file(1, "a.txt", "words").await;
 
     for nowhere in [
         "/support/tickets/2/attachments/1",
@@ -196,16 +196,16 @@ async fn a_file_is_found_only_under_its_ticket() {
     ] {
         assert_eq!(ada.get(nowhere).await.status, 404, "{nowhere}");
     }
-    assert_eq!(ada.attaches(9, "a.txt", "words").await.status, 404);
+    assert_eq!(ada.attach_file(9, "a.txt", "words").await.status, 404);
 }
 
 #[tokio::test]
 async fn a_list_of_files_can_be_filtered() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     for (name, content) in [("a.txt", "a"), ("b.txt", "bb"), ("c.txt", "ccc")] {
-        ada.attaches(1, name, content).await;
+        ada.attach_file(1, name, content).await;
     }
 
     for (filter, ids) in [
@@ -229,11 +229,11 @@ async fn a_list_of_files_can_be_filtered() {
 async fn a_closed_ticket_refuses_files_after_validating_the_form() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
-    ada.attaches(1, "a.txt", "words").await;
+    ada.open_ticket("Look").await;
+    ada.attach_file(1, "a.txt", "words").await;
     assert_eq!(ada.post("/support/tickets/1/close", json!({})).await.status, 200);
 
-    let late = ada.attaches(1, "b.txt", "words").await;
+    let late = ada.attach_file(1, "b.txt", "words").await;
     assert_eq!(
         (late.status.as_u16(), late.errors()),
         (400, vec!["- ticket_closed".into()])
@@ -248,7 +248,7 @@ async fn a_closed_ticket_refuses_files_after_validating_the_form() {
 async fn an_upload_with_an_outdated_tag_is_refused() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let tag = ada.get("/support/tickets/1").await.header("etag").to_owned();
     let attach = |tag: &str| {
         let call = ada.call(Method::POST, FILES).header("if-match", tag);
@@ -283,7 +283,7 @@ async fn reading_and_attaching_files_need_read_and_write_access_to_the_ticket() 
     let restricted = app.user("carl").restricted().await;
     let foreigner = app.user("foreigner").of(app.another_account().await).await;
     let agent = app.user("agent").staff().await;
-    opener.opens_ticket("Look").await;
+    opener.open_ticket("Look").await;
 
     let mut attached = 0;
     for (user, attach, see) in [
@@ -294,9 +294,9 @@ async fn reading_and_attaching_files_need_read_and_write_access_to_the_ticket() 
         (&restricted, 404, 404),
         (&foreigner, 404, 404),
         (&agent, 403, 403),
-        (&app.stranger(), 401, 401),
+        (&app.anonymous(), 401, 401),
     ] {
-        let reply = user.attaches(1, "a.txt", "words").await;
+        let reply = user.attach_file(1, "a.txt", "words").await;
         assert_eq!(reply.status, attach, "{reply}");
         attached += i64::from(attach == 200);
         for path in [FILES, FILE] {
@@ -316,7 +316,7 @@ async fn access_errors_precede_form_errors() {
         .may(Grant::AccountAccess(Permission::ReadOnly))
         .await;
     let restricted = app.user("carl").restricted().await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
 
     assert_eq!(reader.post(FILES, json!({})).await.status, 403);
     assert_eq!(restricted.post(FILES, json!({})).await.status, 404);
@@ -329,8 +329,8 @@ async fn each_download_by_staff_is_only_recorded_in_the_history() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let agent = app.user("agent").staff().await;
-    ada.opens_ticket("Look").await;
-    ada.attaches(1, "a.txt", "words").await;
+    ada.open_ticket("Look").await;
+    ada.attach_file(1, "a.txt", "words").await;
     let desk = agent.get("/desk/tickets/1").await;
     let ticket = ada.get("/support/tickets/1").await;
     let events = ada.events().await;
@@ -380,8 +380,8 @@ async fn a_tag_that_only_contains_the_hash_does_not_hide_a_download() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let agent = app.user("agent").staff().await;
-    ada.opens_ticket("Look").await;
-    ada.attaches(1, "a.txt", "words").await;
+    ada.open_ticket("Look").await;
+    ada.attach_file(1, "a.txt", "words").await;
     let hash = sha256(b"words");
     let file = "/desk/tickets/1/attachments/1";
 

@@ -8,10 +8,10 @@ use crate::harness::TestApp;
 async fn a_canned_reply_is_stored_filled_in_and_sent() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
     let body = json!({"summary": "Help", "description": ".", "vpc_id": 1});
     ada.post("/support/tickets", body).await;
-    ada.opens_ticket("Other").await;
+    ada.open_ticket("Other").await;
     let sam = app.user("sam").staff().await;
     let text = "Hello {{customer.username}} of {{account.company}} ({{account.id}}), about {{ ticket.summary }} \
                 (#{{ticket.id}}) and {{entity.type}} {{entity.label}}: {{agent.username}}, {{provider.name}}";

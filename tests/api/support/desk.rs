@@ -29,7 +29,7 @@ pub async fn post(user: &User<'_>, path: &str) -> Reply {
 async fn a_desk_ticket_shows_the_customer_and_the_subject() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
     let body = json!({"summary": "Help", "description": "Please.", "vpc_id": 1});
     ada.post("/support/tickets", body).await;
     let staff = app.user("sam").staff().await;
@@ -65,7 +65,7 @@ async fn a_desk_ticket_shows_the_customer_and_the_subject() {
 async fn a_claim_opens_a_ticket_and_only_the_assignee_releases_it() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);
     app.advance(5);
 
@@ -114,7 +114,7 @@ async fn a_claim_opens_a_ticket_and_only_the_assignee_releases_it() {
 async fn a_repeated_claim_records_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     let sam = app.user("sam").staff().await;
     post(&sam, "/desk/tickets/1/claim").await;
     let (before, events) = (ada.get("/support/tickets/1").await.json(), ada.events().await);
@@ -129,7 +129,7 @@ async fn a_repeated_claim_records_nothing() {
 async fn staff_close_and_reopen_without_changing_closable() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     let sam = app.user("sam").staff().await;
 
     let set = sam.put("/desk/tickets/1", json!({"closable": false})).await;
@@ -182,7 +182,7 @@ async fn staff_close_and_reopen_without_changing_closable() {
 async fn unchanged_values_change_and_record_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     let sam = app.user("sam").staff().await;
     for close in [false, true] {
         if close {
@@ -205,7 +205,7 @@ async fn unchanged_values_change_and_record_nothing() {
 async fn state_errors_are_reported_with_field_errors() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     post(&ada, "/support/tickets/1/close").await;
     let sam = app.user("sam").staff().await;
     let nothing = || json!({"description": ""});
@@ -230,7 +230,7 @@ async fn tenants_never_see_priorities() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for _ in 0..4 {
-        ada.opens_ticket("Help").await;
+        ada.open_ticket("Help").await;
     }
     let sam = app.user("sam").staff().await;
     let before = (ada.get("/support/tickets/1").await.json(), ada.events().await);
@@ -263,7 +263,7 @@ async fn tenants_never_see_priorities() {
 async fn the_provider_can_open_a_ticket_that_the_account_cannot_close() {
     let app = TestApp::with(|policy, _| policy.support.provider = "Garth Hosting".to_owned()).await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
     let sam = app.user("sam").staff().await;
     let body = json!({"account_id": 1, "summary": "Maintenance", "description": "Tonight.", "vpc_id": 1,
         "priority": "high"});

@@ -11,8 +11,8 @@ async fn the_queue_has_all_accounts_and_can_be_filtered() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let grace = app.user("grace").of(app.another_account().await).await;
-    ada.opens_ticket("One").await;
-    grace.opens_ticket("Two").await;
+    ada.open_ticket("One").await;
+    grace.open_ticket("Two").await;
     app.advance(3600);
     ada.post(
         "/support/tickets",
@@ -100,8 +100,8 @@ async fn staff_see_accounts_with_their_open_tickets() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     app.another_account().await;
-    ada.opens_ticket("One").await;
-    ada.opens_ticket("Two").await;
+    ada.open_ticket("One").await;
+    ada.open_ticket("Two").await;
     post(&ada, "/support/tickets/1/close").await;
     let sam = app.user("sam").staff().await;
 

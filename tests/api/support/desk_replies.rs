@@ -10,7 +10,7 @@ use crate::harness::TestApp;
 async fn two_agents_cannot_overwrite_each_other() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);
     let tag = sam.get("/desk/tickets/1").await.header("etag").to_owned();
     // Even a note changes the entity tag.
@@ -57,7 +57,7 @@ async fn two_agents_cannot_overwrite_each_other() {
 async fn a_reply_follows_the_reopening_in_the_history() {
     let app = TestApp::with(|policy, _| policy.support.reopen_days = Some(1)).await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     post(&ada, "/support/tickets/1/close").await;
     ada.post("/support/tickets/1/replies", json!({"description": "Back."}))
         .await;

@@ -10,7 +10,7 @@ async fn replies_of_both_sides_are_in_order_and_update_the_ticket() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let staff = app.user("sam").staff().await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
 
     app.advance(60);
     let mine = ada
@@ -62,7 +62,7 @@ async fn replies_of_both_sides_are_in_order_and_update_the_ticket() {
 async fn a_reply_has_its_own_limits() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     for (length, status) in [(1, 200), (65_535, 200), (65_536, 400), (0, 400)] {
         let body = json!({"description": "é".repeat(length)});
         let reply = ada.post("/support/tickets/1/replies", body).await;
@@ -81,7 +81,7 @@ async fn fields_can_use_one_spelling_only() {
     ] {
         let app = TestApp::with(move |_, options| options.names = names).await;
         let ada = app.user("ada").await;
-        ada.opens_ticket("Help").await;
+        ada.open_ticket("Help").await;
         let reply = ada
             .post("/support/tickets/1/replies", json!({"description": "."}))
             .await;
@@ -101,7 +101,7 @@ async fn a_closed_ticket_accepts_replies_only_while_it_can_be_reopened() {
     ] {
         let app = TestApp::with(move |policy, _| policy.support.reopen_days = days).await;
         let ada = app.user("ada").await;
-        ada.opens_ticket("Help").await;
+        ada.open_ticket("Help").await;
         ada.post("/support/tickets/1/close", json!({})).await;
         app.advance(wait);
 

@@ -15,7 +15,7 @@ async fn one_of_concurrent_claims_succeeds() {
     let names: Vec<_> = (0..16).map(|number| format!("agent{number}")).collect();
     let agents = join_all(names.iter().map(|name| app.user(name).staff().into_future())).await;
     for round in 1..=10 {
-        ada.opens_ticket("Help").await;
+        ada.open_ticket("Help").await;
         let path = format!("/desk/tickets/{round}/claim");
         let claims = join_all(agents.iter().map(|agent| agent.post(&path, json!({})))).await;
         let won: Vec<_> = claims.iter().filter(|claim| claim.status == 200).collect();
@@ -34,7 +34,7 @@ async fn every_page_has_its_open_tickets_first_while_tickets_close() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for _ in 0..60 {
-        ada.opens_ticket("Help").await;
+        ada.open_ticket("Help").await;
     }
     let done = AtomicBool::new(false);
     let pages = AtomicUsize::new(0);
@@ -67,7 +67,7 @@ async fn concurrent_operations_leave_a_valid_history() {
     let app = TestApp::with(|policy, _| policy.support.attachments_per_ticket = 1000).await;
     let ada = app.user("ada").await;
     let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     let replies = AtomicUsize::new(0);
     let files = AtomicUsize::new(0);
     let count = |counter: &AtomicUsize, status: hyper::StatusCode| {
@@ -78,7 +78,7 @@ async fn concurrent_operations_leave_a_valid_history() {
         for number in 0..40 {
             match number % 4 {
                 0 => drop(ada.post("/support/tickets/1/close", json!({})).await),
-                1 => count(&files, ada.attaches(1, "a.txt", "Notes").await.status),
+                1 => count(&files, ada.attach_file(1, "a.txt", "Notes").await.status),
                 _ => {
                     let body = json!({"description": "And?"});
                     count(

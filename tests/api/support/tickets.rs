@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{TestApp, User};
 
-async fn opens(user: &User<'_>, more: Value) -> crate::harness::Reply {
+async fn open_ticket_with(user: &User<'_>, more: Value) -> crate::harness::Reply {
     let mut body = json!({"summary": "Help", "description": "Please look into it."});
     let object = body.as_object_mut().unwrap();
     object.extend(more.as_object().unwrap().clone());
@@ -20,7 +20,7 @@ async fn a_ticket_is_opened_viewed_and_closed() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
-    let opened = opens(&ada, json!({"unknown": 1, "status": "closed"})).await;
+    let opened = open_ticket_with(&ada, json!({"unknown": 1, "status": "closed"})).await;
 
     let mut expected = json!({
         "id": 1, "summary": "Help", "description": "Please look into it.", "status": "new", "closable": true,
@@ -58,7 +58,7 @@ async fn a_ticket_is_opened_viewed_and_closed() {
 async fn the_avatar_is_the_md5_of_the_address() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    let id = ada.opens_ticket("Help").await;
+    let id = ada.open_ticket("Help").await;
     let gravatar = ada.get(&format!("/support/tickets/{id}")).await.json()["gravatar_id"].clone();
     // md5("ada@example.com")
     assert_eq!(gravatar, "3e3417d7ef77d5932a6734b916515ed5");
@@ -68,7 +68,7 @@ async fn the_avatar_is_the_md5_of_the_address() {
 async fn closing_a_closed_ticket_changes_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     ada.post("/support/tickets/1/close", json!({})).await;
     let before = ada.get("/support/tickets/1").await.json();
     app.advance(60);
@@ -139,8 +139,8 @@ async fn minimum_and_maximum_lengths_are_in_characters() {
 async fn a_ticket_can_be_about_each_of_the_nine_kinds() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
-    ada.creates_instance_on(1).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_instance_on(1).await;
     for (attribute, entity) in [
         (
             "database_id",
@@ -174,7 +174,7 @@ async fn a_ticket_can_be_about_each_of_the_nine_kinds() {
         ("volume_id", json!([1, "volume1", "volume", "/v4/volumes/1"])),
         ("vpc_id", json!([1, "core", "vpc", "/v4/vpcs/1"])),
     ] {
-        let reply = opens(&ada, json!({attribute: 1, "managed_issue": false, "vlan": null})).await;
+        let reply = open_ticket_with(&ada, json!({attribute: 1, "managed_issue": false, "vlan": null})).await;
         let is = &reply.json()["entity"];
         assert_eq!(
             json!([is["id"], is["label"], is["type"], is["url"]]),
@@ -182,13 +182,13 @@ async fn a_ticket_can_be_about_each_of_the_nine_kinds() {
             "{attribute}"
         );
     }
-    let either = opens(&ada, json!({"linode_id": 1, "compute_id": 1})).await;
+    let either = open_ticket_with(&ada, json!({"linode_id": 1, "compute_id": 1})).await;
     assert_eq!(either.json()["entity"]["type"], "linode");
-    let both = opens(&ada, json!({"linode_id": 1, "compute_id": 2})).await;
+    let both = open_ticket_with(&ada, json!({"linode_id": 1, "compute_id": 2})).await;
     assert_eq!(both.errors(), ["linode_id spelling_conflict"]);
-    let unknown = opens(&ada, json!({"compute_id": 7})).await;
+    let unknown = open_ticket_with(&ada, json!({"compute_id": 7})).await;
     assert_eq!(unknown.errors(), ["compute_id entity_invalid"]);
-    let negative = opens(&ada, json!({"domain_id": -1})).await;
+    let negative = open_ticket_with(&ada, json!({"domain_id": -1})).await;
     assert_eq!(negative.errors(), ["domain_id entity_invalid"]);
 }
 
@@ -221,14 +221,18 @@ async fn a_ticket_has_at_most_one_subject() {
         ),
         (json!({"vlan": "", "region": "us-east"}), vec!["vlan too_short"]),
     ] {
-        assert_eq!(opens(&ada, body.clone()).await.errors(), errors, "{body}");
+        assert_eq!(
+            open_ticket_with(&ada, body.clone()).await.errors(),
+            errors,
+            "{body}"
+        );
     }
-    let reply = opens(&ada, json!({"region": "us-east"})).await;
+    let reply = open_ticket_with(&ada, json!({"region": "us-east"})).await;
     assert_eq!(
         reply.reason(),
         "Region is only allowed when submitting a VLAN ticket."
     );
-    let managed = opens(&ada, json!({"managed_issue": true})).await;
+    let managed = open_ticket_with(&ada, json!({"managed_issue": true})).await;
     assert_eq!(managed.json()["entity"], Value::Null);
 }
 
@@ -245,7 +249,7 @@ async fn a_vlan_has_the_same_id_each_time_and_another_in_another_region() {
         (&ada, "w", "us-east"),
         (&grace, "v", "us-east"),
     ] {
-        let reply = opens(user, json!({"vlan": label, "region": region})).await;
+        let reply = open_ticket_with(user, json!({"vlan": label, "region": region})).await;
         let entity = reply.json()["entity"].clone();
         assert_eq!(
             (&entity["label"], &entity["type"]),
@@ -260,10 +264,10 @@ async fn a_vlan_has_the_same_id_each_time_and_another_in_another_region() {
 async fn an_entity_shows_its_current_or_last_label() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
-    ada.creates_instance_on(1).await;
-    opens(&ada, json!({"vpc_id": 1})).await;
-    opens(&ada, json!({"linode_id": 1})).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_instance_on(1).await;
+    open_ticket_with(&ada, json!({"vpc_id": 1})).await;
+    open_ticket_with(&ada, json!({"linode_id": 1})).await;
     let labels = async || {
         let tickets = ada.get("/support/tickets").await.data();
         let label = |ticket: &Value| ticket["entity"]["label"].as_str().unwrap().to_owned();
@@ -288,8 +292,8 @@ async fn an_entity_shows_its_current_or_last_label() {
 async fn an_entity_has_the_type_and_the_url_of_its_kind() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &["10.0.0.0/24"]).await;
-    ada.creates_instance_on(1).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_instance_on(1).await;
     for (subject, kind, url) in [
         (
             json!({"database_id": 7}),
@@ -322,7 +326,7 @@ async fn an_entity_has_the_type_and_the_url_of_its_kind() {
             "/v4/networking/vlans",
         ),
     ] {
-        let opened = opens(&ada, subject).await.json();
+        let opened = open_ticket_with(&ada, subject).await.json();
         let id = opened["id"].as_i64().unwrap();
         let stored = ada.get(&format!("/support/tickets/{id}")).await.json();
         for entity in [&opened["entity"], &stored["entity"]] {
@@ -335,15 +339,15 @@ async fn an_entity_has_the_type_and_the_url_of_its_kind() {
 async fn a_ticket_can_only_be_about_visible_objects() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("one", &[]).await;
-    ada.creates_vpc("two", &[]).await;
+    ada.create_vpc("one", &[]).await;
+    ada.create_vpc("two", &[]).await;
     let grant = Grant::Vpc(VpcId(1), Permission::ReadOnly);
     let bob = app.user("bob").may(grant).await;
     let grace = app.user("grace").of(app.another_account().await).await;
 
-    assert_eq!(opens(&bob, json!({"vpc_id": 1})).await.status, 200);
+    assert_eq!(open_ticket_with(&bob, json!({"vpc_id": 1})).await.status, 200);
     for (user, vpc) in [(&bob, 2), (&grace, 1)] {
-        let reply = opens(user, json!({"vpc_id": vpc})).await;
+        let reply = open_ticket_with(user, json!({"vpc_id": vpc})).await;
         assert_eq!(reply.errors(), ["vpc_id entity_invalid"]);
         assert_eq!(reply.reason(), "vpc_id is not valid");
     }
@@ -357,12 +361,15 @@ async fn strict_entities_accepts_only_objects_in_the_directory() {
     let entry = json!({"account_id": 1, "type": "domain", "id": 7, "label": "example.com"});
     staff.post("/desk/entities", entry).await;
 
-    let known = opens(&ada, json!({"domain_id": 7})).await;
+    let known = open_ticket_with(&ada, json!({"domain_id": 7})).await;
     assert_eq!(known.json()["entity"]["label"], "example.com");
-    let unknown = opens(&ada, json!({"domain_id": 8})).await;
+    let unknown = open_ticket_with(&ada, json!({"domain_id": 8})).await;
     assert_eq!(unknown.errors(), ["domain_id entity_unknown"]);
     let grace = app.user("grace").of(app.another_account().await).await;
-    assert_eq!(opens(&grace, json!({"domain_id": 7})).await.status, 400);
+    assert_eq!(
+        open_ticket_with(&grace, json!({"domain_id": 7})).await.status,
+        400
+    );
 }
 
 #[tokio::test]
@@ -370,7 +377,7 @@ async fn open_tickets_come_first_and_newer_ones_before_older() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for _ in 0..6 {
-        ada.opens_ticket("Help").await;
+        ada.open_ticket("Help").await;
     }
     for id in [2, 5] {
         ada.post(&format!("/support/tickets/{id}/close"), json!({})).await;
@@ -383,9 +390,9 @@ async fn open_tickets_come_first_and_newer_ones_before_older() {
 async fn filters_of_published_clients_work_on_tickets() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.creates_vpc("core", &[]).await;
+    ada.create_vpc("core", &[]).await;
     for summary in ["alpha", "beta", "gamma"] {
-        opens(&ada, json!({"summary": summary, "vpc_id": 1})).await;
+        open_ticket_with(&ada, json!({"summary": summary, "vpc_id": 1})).await;
         app.advance(10);
     }
     ada.post("/support/tickets/2/close", json!({})).await;
@@ -434,8 +441,8 @@ async fn account_access_controls_reading_and_replying() {
         .user("writer")
         .may(Grant::AccountAccess(Permission::ReadWrite))
         .await;
-    ada.opens_ticket("Ada's").await;
-    bob.opens_ticket("Bob's").await;
+    ada.open_ticket("Ada's").await;
+    bob.open_ticket("Bob's").await;
 
     for (user, sees, adds) in [
         (&ada, vec![2, 1], vec![200, 200]),
@@ -502,7 +509,7 @@ async fn the_published_limits_are_enforced() {
 async fn an_outdated_tag_prevents_closing_and_replying() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Help").await;
+    ada.open_ticket("Help").await;
     let tag = ada.get("/support/tickets/1").await.header("etag").to_owned();
     let post = async |path: &str, body: Value| {
         let call = ada.call(hyper::Method::POST, path).header("if-match", &tag);

@@ -37,7 +37,7 @@ fn assert_too_large(reply: &Reply) {
 async fn a_file_cannot_exceed_the_maximum_size() {
     let app = TestApp::with(|policy, _| policy.support.attachment_max_bytes = 100_000).await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let attach = |size: usize| {
         let call = ada.call(Method::POST, FILES);
         call.file("a.txt", "x".repeat(size))
@@ -58,35 +58,35 @@ async fn a_file_cannot_exceed_the_maximum_size() {
 async fn the_default_maximum_is_five_mebibytes() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let most = b"garth ".iter().copied().cycle().take(5 * 1024 * 1024);
     let mut bytes: Vec<u8> = most.collect();
 
-    assert_eq!(ada.attaches(1, "a.txt", &bytes).await.status, 200);
+    assert_eq!(ada.attach_file(1, "a.txt", &bytes).await.status, 200);
     let back = ada.get(&format!("{FILES}/1")).await;
     assert!(back.body == bytes, "the bytes differ from the upload");
     assert_eq!(back.header("etag"), format!("\"{}\"", sha256(&bytes)));
     bytes.push(b'!');
-    assert_too_large(&ada.attaches(1, "a.txt", &bytes).await);
+    assert_too_large(&ada.attach_file(1, "a.txt", &bytes).await);
 }
 
 #[tokio::test]
 async fn a_ticket_cannot_exceed_the_maximum_number_of_files() {
     let app = TestApp::with(|policy, _| policy.support.attachments_per_ticket = 2).await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
-    ada.opens_ticket("Another").await;
+    ada.open_ticket("Look").await;
+    ada.open_ticket("Another").await;
     for _ in 0..2 {
-        assert_eq!(ada.attaches(1, "a.txt", "words").await.status, 200);
+        assert_eq!(ada.attach_file(1, "a.txt", "words").await.status, 200);
     }
 
-    let third = ada.attaches(1, "a.txt", "words").await;
+    let third = ada.attach_file(1, "a.txt", "words").await;
 
     assert_eq!(
         (third.status.as_u16(), third.errors()),
         (400, vec!["- attachment_limit".into()])
     );
-    assert_eq!(ada.attaches(2, "a.txt", "words").await.status, 200);
+    assert_eq!(ada.attach_file(2, "a.txt", "words").await.status, 200);
     assert_eq!(app.stored_files.names().len(), 3);
 }
 
@@ -94,9 +94,9 @@ async fn a_ticket_cannot_exceed_the_maximum_number_of_files() {
 async fn concurrent_uploads_do_not_exceed_the_limit_per_ticket() {
     let app = TestApp::with(|policy, _| policy.support.attachments_per_ticket = 3).await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
 
-    let many = (0..12).map(|_| ada.attaches(1, "a.txt", "words"));
+    let many = (0..12).map(|_| ada.attach_file(1, "a.txt", "words"));
     let replies = futures_util::future::join_all(many).await;
 
     let taken = replies.iter().filter(|reply| reply.status == 200).count();
@@ -112,7 +112,7 @@ async fn concurrent_uploads_do_not_exceed_the_limit_per_ticket() {
 async fn a_form_must_have_one_file_that_is_not_empty() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
 
     let cases: [(&[Part<'_>], &[&str]); 8] = [
         (&[], &["file file_required"]),
@@ -149,7 +149,7 @@ async fn a_form_must_have_one_file_that_is_not_empty() {
 async fn all_errors_of_a_form_are_reported_together() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
 
     let empty = send(&ada, &[("form-data; name=\"file\"; filename=\"a.exe\"", b"")]).await;
     assert_eq!(empty.errors(), ["file file_extension", "file file_empty"]);
@@ -172,7 +172,7 @@ async fn all_errors_of_a_form_are_reported_together() {
 async fn other_parts_are_ignored() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let other = vec![b'x'; 200_000];
     let parts: [(&str, &[u8]); 5] = [
         ("form-data; name=\"comment\"", b"see below"),
@@ -193,7 +193,7 @@ async fn other_parts_are_ignored() {
 async fn an_extended_file_name_is_used_only_without_a_plain_one() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     let names = [
         ("filename*=UTF-8''na%C3%AFve%20%E2%82%AC.txt", "naïve €.txt"),
         (
@@ -221,7 +221,7 @@ async fn an_extended_file_name_is_used_only_without_a_plain_one() {
 async fn an_extended_file_name_cannot_replace_a_plain_one_that_is_refused() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
 
     let disposition = "form-data; name=\"file\"; filename=\"virus.exe\"; filename*=UTF-8''notes.txt";
     let reply = send(&ada, &[(disposition, b"x")]).await;
@@ -233,7 +233,7 @@ async fn an_extended_file_name_cannot_replace_a_plain_one_that_is_refused() {
 async fn control_characters_in_a_file_name_are_removed() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
 
     for control in [
         "\u{1}",
@@ -260,7 +260,7 @@ async fn control_characters_in_a_file_name_are_removed() {
 async fn only_a_form_with_a_boundary_is_accepted() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
 
     for kind in [
         "application/json",
@@ -296,7 +296,7 @@ async fn only_a_form_with_a_boundary_is_accepted() {
 async fn a_form_may_arrive_in_any_pieces() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    ada.opens_ticket("Look").await;
+    ada.open_ticket("Look").await;
     // Pieces have 10,000 bytes: the boundary after the file spans the end of the first.
     for (at, size) in (9_900..9_960).step_by(3).enumerate() {
         let mut content = vec![b'x'; size];

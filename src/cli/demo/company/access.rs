@@ -30,8 +30,8 @@ pub async fn create(
                 Grant::Linode(second, Permission::ReadOnly),
                 Grant::Global(Global::AddLinodes),
             ];
-            rules::grants::give(tx, "elif", &grants)?;
-            rules::grants::give(tx, "accounting", &[Grant::AccountAccess(Permission::ReadOnly)])
+            rules::grants::add(tx, "elif", &grants)?;
+            rules::grants::add(tx, "accounting", &[Grant::AccountAccess(Permission::ReadOnly)])
         })
         .await?;
     let client =

@@ -15,13 +15,13 @@ use crate::console::subnets;
 use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
-use crate::model::grant::{Granted, Permission};
+use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::VpcId;
 use crate::model::interface::write_address;
 use crate::model::page::Paged;
 use crate::model::vpc::Vpc;
 use crate::model::vpc_ip::VpcIp;
-use crate::rules::address_map::Visible;
+use crate::rules::address_map::VisibleInstances;
 use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
 use crate::rules::{self, Error};
@@ -45,7 +45,7 @@ pub async fn view(
                 taken: rules::vpc_ips::of_vpc(tx, caller, id, &list_request)?,
                 visible: rules::address_map::visible(tx, caller)?,
                 may_change: caller
-                    .require_permission(tx, Granted::Vpc, id.0, Permission::ReadWrite)
+                    .require_permission(tx, GrantKind::Vpc, id.0, Permission::ReadWrite)
                     .is_ok(),
                 vpc,
             })
@@ -72,7 +72,7 @@ struct VpcPage {
     vpc: Vpc,
     used: Vec<Usage>,
     taken: Paged<VpcIp>,
-    visible: Visible,
+    visible: VisibleInstances,
     may_change: bool,
 }
 

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::ticket_page::TicketPage;
 use crate::console::desk::url;
 use crate::console::layout::{pagination, time};
-use crate::console::threads::{self, Message, Side};
+use crate::console::threads::{self, Message, MessageKind};
 use crate::model::history::{History, HistoryStep};
 
 pub fn thread(page: &TicketPage, provider: &str) -> Markup {
@@ -19,7 +19,7 @@ pub fn thread(page: &TicketPage, provider: &str) -> Markup {
         div #thread .thread aria-label="Activity" {
             @if page.history.page.number == 1 {
                 (threads::message(&Message {
-                    by: opener, side: if by_provider { Side::Staff } else { Side::Customer }, at: ticket.opened,
+                    by: opener, kind: if by_provider { MessageKind::Staff } else { MessageKind::Customer }, at: ticket.opened,
                     text: ticket.description.as_str(), provider,
                 }))
             }
@@ -32,14 +32,14 @@ pub fn thread(page: &TicketPage, provider: &str) -> Markup {
 /// A step of the history: a text as a message, an action as one line.
 fn render_step(step: &History, provider: &str, here: &str) -> Markup {
     if let Some(text) = &step.description {
-        let side = match (step.note, step.from_staff) {
-            (Some(_), _) => Side::Note,
-            (None, true) => Side::Staff,
-            (None, false) => Side::Customer,
+        let kind = match (step.note, step.from_staff) {
+            (Some(_), _) => MessageKind::Note,
+            (None, true) => MessageKind::Staff,
+            (None, false) => MessageKind::Customer,
         };
         let message = threads::message(&Message {
             by: &step.created_by,
-            side,
+            kind,
             at: step.created,
             text,
             provider,

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use crate::model::grant::{Granted, Permission};
+use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::InstanceId;
 use crate::model::input::Input;
 use crate::model::interface::parse_address;
@@ -188,7 +188,7 @@ fn check_address(tx: &mut ReadTx, caller: &Caller, form: &mut Form, address: u32
 
 fn check_instance(tx: &mut ReadTx, caller: &Caller, form: &mut Form, id: i64, field: &str) -> Result<()> {
     let found = store::instances::find(tx, caller.account, InstanceId(id))?;
-    let visible = caller.require_permission(tx, Granted::Linode, id, Permission::ReadOnly);
+    let visible = caller.require_permission(tx, GrantKind::Linode, id, Permission::ReadOnly);
     if found.is_none() || visible.is_err() {
         let text = format!("Invalid Linode ID {id}");
         form.refuse(field, Reason::new(Code::InstanceInvalid, text));

@@ -93,13 +93,13 @@ impl Abort for TlsStream<TcpStream> {
 }
 
 /// `S` is a TCP or a TLS stream.
-pub struct Wire<S> {
+pub struct TimedConnection<S> {
     stream: S,
     state: Arc<ConnectionState>,
     phase: Phase,
     /// The number of requests when the phase was last updated.
     requests_begun: usize,
-    /// The first bytes of the connection, as long as they may be the HTTP/2 preface.
+    /// The first bytes of the connection, until it is clear whether they are the HTTP/2 preface.
     opening: Vec<u8>,
     header_timeout: Duration,
     /// The timeout of the current phase, and its deadline once the connection has to wait.
@@ -107,13 +107,13 @@ pub struct Wire<S> {
     deadline: Option<Instant>,
     /// Wakes the task at the deadline or earlier. It is reset when it fires, not with every request.
     timer: Pin<Box<Sleep>>,
-    /// The rest of a response of ours that replaces one of the HTTP parser.
+    /// The unsent rest of Garth's own response, which replaces one of the HTTP parser.
     own_response: Vec<u8>,
     head_lines: HeadLines,
     write_stall: WriteStall,
 }
 
-impl<S: AsyncRead + AsyncWrite + Abort + Unpin> Wire<S> {
+impl<S: AsyncRead + AsyncWrite + Abort + Unpin> TimedConnection<S> {
     pub fn new(stream: S, state: Arc<ConnectionState>, header_timeout: Duration) -> Self {
         Self {
             stream,
@@ -225,7 +225,7 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> Wire<S> {
     /// request then, so it must be rewritten as JSON here.
     fn is_refusal(&self, bytes: &[u8]) -> bool {
         let no_new_request = self.state.requests_begun.load(Ordering::SeqCst) == self.requests_begun;
-        // All of our responses have a request ID.
+        // All other responses have a request ID.
         let is_ours = || {
             bytes
                 .windows(12)
@@ -249,7 +249,7 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> Wire<S> {
         };
     }
 
-    /// Sends an error response for input that is not a request. The client may already be gone.
+    /// Sends an error response for input that is not a request. The client may already have disconnected.
     fn send_error(&mut self, cx: &mut Context<'_>, status: &str, code: Code, reason: &str) {
         let response = error_response(status, code, reason);
         let _ = Pin::new(&mut self.stream).poll_write(cx, &response);
@@ -271,7 +271,7 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> Wire<S> {
         }
     }
 
-    /// Sends the rest of our own response.
+    /// Sends the rest of Garth's own response.
     fn poll_own_response(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.own_response.is_empty() {
             let sent = ready!(Pin::new(&mut self.stream).poll_write(cx, &self.own_response))?;
@@ -295,7 +295,7 @@ fn error_response(status: &str, code: Code, reason: &str) -> Vec<u8> {
     response.into_bytes()
 }
 
-impl<S: AsyncRead + AsyncWrite + Abort + Unpin> AsyncRead for Wire<S> {
+impl<S: AsyncRead + AsyncWrite + Abort + Unpin> AsyncRead for TimedConnection<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -331,7 +331,7 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> AsyncRead for Wire<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Abort + Unpin> AsyncWrite for Wire<S> {
+impl<S: AsyncRead + AsyncWrite + Abort + Unpin> AsyncWrite for TimedConnection<S> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let wire = self.get_mut();
         if wire.is_refusal(bytes) {
