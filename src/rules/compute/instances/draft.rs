@@ -44,6 +44,8 @@ pub struct Draft {
     /// In megabytes; `None` for the rest of the plan.
     pub boot_size: Option<i64>,
     pub authorized_users: AuthorizedUsers,
+    /// Whether the instance gets a private address too.
+    pub private_ip: bool,
     pub interfaces: Option<Vec<Option<interfaces::Draft>>>,
 }
 
@@ -71,6 +73,7 @@ impl FromForm for Draft {
         let network_helper = form.boolean("network_helper");
         let disk_encryption = form.optional("disk_encryption", DiskEncryption::parse);
         let upkeep = UpkeepDraft::read(form);
+        let private_ip = form.boolean("private_ip").unwrap_or(false);
         refuse_not_offered(form);
         Self {
             plan,
@@ -88,6 +91,7 @@ impl FromForm for Draft {
             swap_size: swap_size.unwrap_or(DEFAULT_SWAP_SIZE),
             boot_size,
             authorized_users,
+            private_ip,
             interfaces: interfaces::read_all(form),
         }
     }
@@ -163,10 +167,6 @@ fn refuse_not_offered(form: &mut Form) {
         ),
         ("firewall_id", "Garth has no firewalls: leave this field out"),
         ("ipv4", "Garth has no reserved addresses: leave this field out"),
-        (
-            "private_ip",
-            "Leave this field out, or send false, and add a private address to the new instance",
-        ),
     ] {
         refuse_field(form, name, text);
     }
