@@ -31,6 +31,7 @@ use crate::rules::lists::ListRequest;
 use crate::rules::loading::{self, instance_for};
 use crate::rules::power;
 use crate::rules::request::{Drafted, Request};
+use crate::rules::settings;
 use crate::store::vpc_ips::Scope;
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -164,6 +165,7 @@ struct ResolvedInstance {
 /// Validates the parts of a new instance that need the store: label, addresses, subnets of interfaces.
 fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<ResolvedInstance> {
     let (draft, mut form) = request.open()?;
+    let account = settings::view(tx, caller)?;
     refuse_taken(tx, caller, &mut form, draft.label.as_ref(), None)?;
     draft.authorized_users.refuse_unknown(tx, caller, &mut form)?;
     let address = ips::free_public(tx)?;
@@ -185,7 +187,7 @@ fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result
     let interfaces = resolve_interfaces(tx, caller, &mut form, drafts, &site)?;
     form.finish(|| {
         Some(ResolvedInstance {
-            new: draft.finish()?,
+            new: draft.finish(account)?,
             image: draft.image.clone(),
             interfaces: interfaces.unwrap_or(Some(Vec::new()))?,
             address: address?,
@@ -193,7 +195,7 @@ fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result
             boot: draft.booted.unwrap_or(draft.image.is_some()),
             swap_size: draft.swap_size,
             boot_size: draft.boot_size,
-            settings: draft.settings(),
+            settings: draft.settings(account),
         })
     })
 }

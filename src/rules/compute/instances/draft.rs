@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use super::upkeep::{UpkeepDraft, refuse_backups};
-use crate::model::config::{HELPERS, Settings};
+use crate::model::account::settings::AccountSettings;
+use crate::model::config::Settings;
 use crate::model::image::Image;
 use crate::model::input::Input;
 use crate::model::instance::{InstanceLabel, NewInstance};
@@ -37,7 +38,7 @@ pub struct Draft {
     pub disk_encryption: DiskEncryption,
     /// The kernel of the config; `None` for the default.
     pub kernel: Option<String>,
-    /// Whether the config configures the network; `None` for the default.
+    /// Whether the config configures the network; `None` for the default of the account.
     pub network_helper: Option<bool>,
     /// In megabytes.
     pub swap_size: i64,
@@ -98,7 +99,12 @@ impl FromForm for Draft {
 }
 
 impl Draft {
-    pub fn finish(&self) -> Option<NewInstance> {
+    /// The instance. Its maintenance policy defaults to that of the account.
+    pub fn finish(&self, account: AccountSettings) -> Option<NewInstance> {
+        let defaults = Upkeep {
+            maintenance: account.maintenance_policy,
+            ..Upkeep::default()
+        };
         Some(NewInstance {
             label: self.label.clone(),
             group: self.group.clone().unwrap_or_default(),
@@ -107,21 +113,16 @@ impl Draft {
             image: self.image.as_ref().map(|image| image.id.clone()),
             tags: self.tags.clone(),
             watchdog: self.upkeep.watchdog.unwrap_or(true),
-            upkeep: self.upkeep.over(Upkeep::default()),
+            upkeep: self.upkeep.over(defaults),
             disk_encryption: self.disk_encryption,
             has_user_data: self.has_user_data,
         })
     }
 
-    /// The settings of the config.
-    pub fn settings(&self) -> Settings {
-        let mut settings = Settings::default();
+    /// The settings of the config. Its network helper defaults to that of the account.
+    pub fn settings(&self, account: AccountSettings) -> Settings {
+        let mut settings = Settings::new(self.network_helper.unwrap_or(account.network_helper));
         settings.kernel = self.kernel.clone().unwrap_or(settings.kernel);
-        for (helper, name) in settings.helpers.iter_mut().zip(HELPERS) {
-            if name == "network" {
-                *helper = self.network_helper.unwrap_or(*helper);
-            }
-        }
         settings
     }
 }
