@@ -73,6 +73,7 @@ impl FromForm for Draft {
         let kernel = form.optional("kernel", short_text);
         let network_helper = form.boolean("network_helper");
         let disk_encryption = form.optional("disk_encryption", DiskEncryption::parse);
+        let default_encryption = default_encryption(policy, region.as_deref());
         let upkeep = UpkeepDraft::read(form);
         let private_ip = form.boolean("private_ip").unwrap_or(false);
         refuse_not_offered(form);
@@ -86,7 +87,7 @@ impl FromForm for Draft {
             booted,
             has_user_data,
             upkeep,
-            disk_encryption: disk_encryption.unwrap_or_default(),
+            disk_encryption: disk_encryption.unwrap_or(default_encryption),
             kernel,
             network_helper,
             swap_size: swap_size.unwrap_or(DEFAULT_SWAP_SIZE),
@@ -185,6 +186,18 @@ fn read_tags(form: &mut Form) -> Option<Vec<String>> {
         let mut known = HashSet::new();
         tags.into_iter().filter(|tag| known.insert(tag.clone())).collect()
     })
+}
+
+/// Disks are encrypted by default in regions that support it.
+fn default_encryption(policy: &Policy, region: Option<&str>) -> DiskEncryption {
+    let found = policy
+        .regions
+        .iter()
+        .find(|known| Some(known.id.as_str()) == region);
+    match found.is_some_and(|region| region.has_capability("Disk Encryption")) {
+        true => DiskEncryption::Enabled,
+        false => DiskEncryption::Disabled,
+    }
 }
 
 /// The space for disks in a plan, in megabytes; for an unknown plan, which is an error anyway, more than enough.
