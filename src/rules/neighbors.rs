@@ -12,7 +12,7 @@ use crate::store::value::Value;
 
 /// The fields of all these collections. Clients filter and sort by them before they know that the list is
 /// empty.
-static FIELDS: [Field; 24] = [
+static FIELDS: [Field; 25] = [
     Field::new("id", Kind::Integer, ""),
     Field::new("label", Kind::Text, ""),
     Field::new("type", Kind::Text, ""),
@@ -37,6 +37,7 @@ static FIELDS: [Field; 24] = [
     Field::new("domain", Kind::Text, ""),
     Field::new("linode_id", Kind::Integer, ""),
     Field::new("address", Kind::Text, ""),
+    Field::new("platform", Kind::Text, ""),
 ];
 
 /// The page of a list without items. The request is validated like that of any list.
