@@ -111,6 +111,7 @@ codes! {
     PlanInvalid = "plan_invalid",
     ImageInvalid = "image_invalid",
     CredentialsMissing = "credentials_missing",
+    DiskAmbiguous = "disk_ambiguous",
     DiskCount = "disk_count",
     DiskSpace = "disk_space",
     TagInvalid = "tag_invalid",

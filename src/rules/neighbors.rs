@@ -11,7 +11,7 @@ use crate::store::filter::{Field, Kind};
 
 /// The fields of all these collections. Clients filter and sort by them before they know that the list is
 /// empty.
-static FIELDS: [Field; 24] = [
+static FIELDS: [Field; 25] = [
     Field::new("id", Kind::Integer, ""),
     Field::new("label", Kind::Text, ""),
     Field::new("type", Kind::Text, ""),
@@ -36,6 +36,7 @@ static FIELDS: [Field; 24] = [
     Field::new("domain", Kind::Text, ""),
     Field::new("linode_id", Kind::Integer, ""),
     Field::new("address", Kind::Text, ""),
+    Field::new("platform", Kind::Text, ""),
 ];
 
 pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<()>> {

@@ -485,6 +485,7 @@ fn body_for(id: &str) -> Value {
         "createDisk" => json!({"label": "data", "size": 1000}),
         "resizeDisk" => json!({"size": 2000}),
         "setDiskPassword" => json!({"password": "Correct-horse-9"}),
+        "setInstancePassword" => json!({"root_pass": "Correct-horse-9"}),
         "createConfig" => json!({"label": "new", "devices": {}}),
         "createConfigInterface" => json!({"purpose": "public"}),
         "orderConfigInterfaces" => json!({"ids": [1]}),

@@ -36,6 +36,7 @@ async fn lists_of_neighbors_are_empty_and_check_their_filters() {
             r#"{"+and":[{"is_sender":false},{"status":{"+neq":"pending"}}]}"#,
             r#"{"date":{"+gte":"2024-05-31T17:43:12"},"+order_by":"date","+order":"desc"}"#,
             r#"{"+order_by":"label","+order":"asc"}"#,
+            r#"{"platform":"rdbms-default"}"#,
         ] {
             let list = ada.filter(path, filter).await;
             assert_eq!(list.status, 200, "{path} {filter}: {list}");

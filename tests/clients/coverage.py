@@ -2,6 +2,8 @@
 
 import difflib
 
+from published_tests import FIREWALL_AND, FIREWALL_ONLY, LINODEGO, NO_FIREWALLS
+
 # Clients that are in no registry. Sequences of requests stand for them.
 TERRAFORM = "Terraform provider"
 LINODEGO_2 = "linodego 2"
@@ -48,6 +50,56 @@ UNSUPPORTED_BY_ALL = {
 }
 # Products that Garth does not have. Clients are not required to call them, and changes are refused.
 NEIGHBORS = "Neighbors"
+# Test runs that `./check` cannot repeat.
+RUN_BY_HAND = """
+## Tests that were run by hand
+
+These were run on 2026-11-16, and are not run by `./check`. The last section lists the tests that fail, with reasons.
+
+- **The Terraform provider** (commit 6aef35f5, with linodego 1.69.1 and Terraform 1.11): acceptance tests for VPCs,
+  subnets, instances, disks, configs, addresses, reverse DNS, SSH keys, tokens, users, regions, types and kernels.
+  71 passed, and five failed. Tests with IPv6, resizing, rescue mode, volumes and connections to the instance were not
+  run. Some ran on a build shortly before this version.
+- **linodego 2** (commit 676b9dbe): 135 of its integration tests, those for the products that Garth has, after a log-in
+  to the console, with the settings below, the further capability Cloud Firewall, and a poll interval of half a second.
+  91 passed, and 44 failed.
+- **The web app** (version 1.156.0, commit aab5b227), built from its source, in a headless browser: it logged in, and 27
+  pages for VPCs, instances, tickets, the profile, users and the account showed no error and repeated no request. The
+  only requests that Garth refused were those for statistics of an instance. The forms of these pages were not used.
+
+### Run the instance tests of the Terraform provider
+
+1. Start Garth with the capabilities that the tests require of a region, and with default names of addresses. A region
+   has only the capabilities that Garth implements, and `region_capabilities` adds others to every region:
+
+       cat > garth.toml <<'END'
+       region_capabilities = ["Disk Encryption", "Metadata"]
+
+       [compute]
+       rdns_domain = "ip.example.com"
+       END
+       export GARTH_BOOTSTRAP_TOKEN=$(openssl rand -hex 32)
+       garth serve --profile upstream --config garth.toml
+
+2. In a clone of the provider, remove the firewall from the templates of the tests, because Garth refuses to create it:
+
+       grep -rl e2e_test_firewall linode --include='*.gotf' | xargs sed -i '/e2e_test_firewall/d'
+
+3. Run the tests, with `terraform` in the path and the token of the first step:
+
+       export LINODE_URL=http://127.0.0.1:8080 LINODE_API_VERSION=v4beta LINODE_TOKEN=$GARTH_BOOTSTRAP_TOKEN
+       TF_ACC=1 go test -v -tags instance ./linode/instance -run 'TestAccResourceInstance_(basic_smoke|VPCInterface)'
+""".splitlines()
+
+PUBLISHED_TESTS = """
+## Published tests that cannot succeed
+
+These published tests require something that Garth does not have. Garth refuses their requests with 400, mostly with the
+code `not_offered`. IPv6 in VPCs is not available yet. The list covers 96 tests of the Terraform provider and 135 tests
+of linodego. For the provider, it is derived from the requests of each test; the tests themselves were run in part. The
+provider, linodego 1 and linodego 2 expect three different messages for an invalid label; Garth sends the first.
+""".splitlines()
+
 DESK = "Garth's own: the desk of the provider; tested by `tests/api/support`"
 
 
@@ -120,17 +172,8 @@ def render_table(operations, unsupported, operations_by_client):
         "",
         "The last three are not available from a package registry. Their sequences are in no table, except for the web app.",
         "",
-        "Run by hand, on 2026-11-16, and not by `./check`: acceptance tests of the Terraform provider (commit 6aef35f5) for VPCs,",
-        "subnets, instances, disks, configs, addresses, reverse DNS, SSH keys, tokens, users, regions, types and kernels, with",
-        "Terraform 1.11. 71 passed. Five failed: two create a firewall and a NodeBalancer, two a reserved address, and one",
-        "requires metrics of a region. Tests with IPv6, resizing, rescue mode, volumes and connections to the instance were not",
-        "run. Some ran on a build shortly before this version. Two changes were needed:",
-        "",
-        "- Most tests of instances and addresses create a firewall, which Garth refuses. It was removed from their templates.",
-        "- Tests require regions with the capability Disk Encryption, and addresses with a default name: the settings",
-        "  `region_capabilities` and `compute.rdns_domain`.",
-        "",
-        "An empty cell means that the client has no call for the operation, with three exceptions:",
+        "An empty cell means that the test of this client does not call the operation, in most cases because the client has no",
+        "call for it. Other reasons:",
         "",
         "- **The web app**: the tests replay the requests with which it starts, logs in and out, and shows its pages for VPCs,",
         "  instances, support, the profile and the account. Its forms for tokens, users and OAuth clients are not tested.",
@@ -140,6 +183,7 @@ def render_table(operations, unsupported, operations_by_client):
         "",
         "The section Neighbors has the operations of [products that Garth does not have](neighbors.md). Those that create or",
         "change something are always refused, so they have no `+`.",
+        *RUN_BY_HAND,
     ]
     for tag in dict.fromkeys(operations[id][1] for id in rows):
         lines += ["", f"## {tag}", "", f"| operation | {' | '.join(clients)} |", f"|---|{'---|' * len(clients)}"]
@@ -153,4 +197,11 @@ def render_table(operations, unsupported, operations_by_client):
     lines += ["", "## Operations that no published client supports", "", "| operation | reason |", "|---|---|"]
     lines += [f"| `{operations[id][0]}` | {why} |" for id, why in unsupported.items() if why != DESK]
     lines.append(f"| the {list(unsupported.values()).count(DESK)} operations below `/desk` | {DESK} |")
+    lines += PUBLISHED_TESTS
+    lines += ["", f"### {TERRAFORM}", "", "| test | requires | without the firewall |", "|---|---|---|"]
+    lines += [f"| `{test}` | a firewall | succeeds |" for test in FIREWALL_ONLY]
+    lines += [f"| `{test}` | a firewall; {why} | fails |" for test, why in FIREWALL_AND.items()]
+    lines += [f"| `{test}` | {why} | creates none |" for test, why in NO_FIREWALLS.items()]
+    lines += ["", "### linodego", "", "| test | requires |", "|---|---|"]
+    lines += [f"| `{test}` | {why} |" for test, why in LINODEGO.items()]
     return "\n".join(lines) + "\n"

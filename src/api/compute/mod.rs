@@ -24,6 +24,7 @@ const INSTANCE: &str = "/compute/instances/{computeId}";
 const BOOT: &str = "/compute/instances/{computeId}/boot";
 const REBOOT: &str = "/compute/instances/{computeId}/reboot";
 const SHUTDOWN: &str = "/compute/instances/{computeId}/shutdown";
+const PASSWORD: &str = "/compute/instances/{computeId}/password";
 const IPS: &str = "/compute/instances/{computeId}/ips";
 const DISKS: &str = "/compute/instances/{computeId}/disks";
 const DISK: &str = "/compute/instances/{computeId}/disks/{diskId}";
@@ -129,6 +130,12 @@ fn instance_operations() -> Vec<Operation> {
             "setDiskPassword",
             DISK_PASSWORD,
             change_at(rules::disks::set_password, done),
+        )
+        .on_instance(),
+        post(
+            "setInstancePassword",
+            PASSWORD,
+            change_at(rules::disks::set_instance_password, done),
         )
         .on_instance(),
         post("cloneDisk", DISK_CLONE, change_at(rules::disks::copy, disks::one)).on_instance(),

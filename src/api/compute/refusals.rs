@@ -14,7 +14,6 @@ const CLONE: &str = "/compute/instances/{computeId}/clone";
 const MIGRATE: &str = "/compute/instances/{computeId}/migrate";
 const RESCUE: &str = "/compute/instances/{computeId}/rescue";
 const MUTATE: &str = "/compute/instances/{computeId}/mutate";
-const PASSWORD: &str = "/compute/instances/{computeId}/password";
 const FIREWALLS: &str = "/compute/instances/{computeId}/firewalls";
 const BACKUPS: &str = "/compute/instances/{computeId}/backups";
 const ENABLE_BACKUPS: &str = "/compute/instances/{computeId}/backups/enable";
@@ -56,12 +55,6 @@ pub fn operations() -> Vec<Operation> {
         )
         .on_instance(),
         post("mutateInstance", MUTATE, refused("Upgrades are not offered")).on_instance(),
-        post(
-            "setInstancePassword",
-            PASSWORD,
-            refused("Setting the password of an instance is not offered; set that of a disk"),
-        )
-        .on_instance(),
         put(
             "updateInstanceFirewalls",
             FIREWALLS,

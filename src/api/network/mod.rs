@@ -90,6 +90,21 @@ pub fn operations() -> Vec<Operation> {
         .scope(Scope::IPS_READ_ONLY)
         .needs(Needs::VpcReadOnly)
         .list(),
+        get(
+            "getVpcsIpv6s",
+            "/vpcs/ipv6s",
+            list(rules::vpc_ips::list_ipv6, vpc_ips::ipv6_page),
+        )
+        .scope(Scope::IPS_READ_ONLY)
+        .list(),
+        get(
+            "getVpcIpv6s",
+            "/vpcs/{vpcId}/ipv6s",
+            list_at(rules::vpc_ips::ipv6_of_vpc, vpc_ips::ipv6_page),
+        )
+        .scope(Scope::IPS_READ_ONLY)
+        .needs(Needs::VpcReadOnly)
+        .list(),
         // Addresses of instances outside of VPCs
         get("getIps", IPS, list(rules::ips::list, ips::page))
             .scope(Scope::IPS_READ_ONLY)

@@ -51,6 +51,11 @@ impl<'a> VpcIpView<'a> {
     }
 }
 
+/// A list of IPv6 addresses, which is empty.
+pub fn ipv6_page(ips: &Paged<()>, _: &Wire) -> Response {
+    answer::page(ips, |()| ())
+}
+
 pub fn page(ips: &Paged<VpcIp>, wire: &Wire) -> Response {
     answer::page(ips, |ip| VpcIpView::new(ip, wire.names))
 }

@@ -42,6 +42,23 @@ pub const HELPERS: [&str; 5] = [
 ];
 pub const DEVICES: [&str; 8] = ["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"];
 
+impl Settings {
+    /// The settings of a new config in an account that enables the network helper or not.
+    pub fn new(network_helper: bool) -> Self {
+        let mut settings = Self::default();
+        settings.set_network_helper(network_helper);
+        settings
+    }
+
+    pub fn set_network_helper(&mut self, enabled: bool) {
+        for (helper, name) in self.helpers.iter_mut().zip(HELPERS) {
+            if name == "network" {
+                *helper = enabled;
+            }
+        }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {

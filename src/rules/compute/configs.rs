@@ -19,7 +19,7 @@ use crate::rules::form::Form;
 use crate::rules::interfaces::{self, Site};
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{Drafted, Request};
-use crate::rules::{events, loading};
+use crate::rules::{events, loading, settings};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub use draft::{Change, New};
@@ -43,9 +43,8 @@ pub fn create(
 ) -> Result<Config> {
     let instance = loading::instance_for(tx, caller, instance, Permission::ReadWrite)?;
     let (New(draft), mut form) = request.open()?;
-    let settings = draft
-        .settings
-        .over(tx, &mut form, &instance, Settings::default())?;
+    let defaults = Settings::new(settings::view(tx, caller)?.network_helper);
+    let settings = draft.settings.over(tx, &mut form, &instance, defaults)?;
     let drafts = draft.interfaces.as_deref();
     let interfaces = resolve_interfaces(tx, caller, &mut form, drafts, &Site::of(&instance, &[]))?;
     let (label, settings, interfaces) = form.finish(|| {

@@ -4,7 +4,7 @@
 
 mod draft;
 
-use crate::model::disk::{Disk, DiskLabel, DiskStatus, NewDisk};
+use crate::model::disk::{Disk, DiskLabel, DiskStatus, Filesystem, NewDisk};
 use crate::model::entity::Entity;
 use crate::model::event::Action;
 use crate::model::grant::Permission;
@@ -118,18 +118,43 @@ pub fn resize(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Request
     begin(tx, caller, &instance, Action::DiskResize, disk)
 }
 
-/// Sets the password of the root user. It is neither checked nor stored, because there is no real machine.
+/// Sets the password of the root user of a disk.
 pub fn set_password(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Request) -> Result<()> {
     let (instance, disk) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.unchanged(&disk)?;
     let mut form = request.form()?;
-    let password = form.required("password", |raw| match raw {
-        "" => Err(vec![Reason::new(Code::TooShort, "Must not be empty")]),
-        _ => Ok(()),
-    });
+    let password = draft::read_password(&mut form, "password");
     form.finish(|| password)?;
     require_unused(tx, &instance, &disk)?;
     begin(tx, caller, &instance, Action::PasswordReset, disk)
+}
+
+/// Sets the password of the root user on the only disk of an instance that is not a swap disk.
+pub fn set_instance_password(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    id: InstanceId,
+    request: &Request,
+) -> Result<()> {
+    let instance = loading::instance_for(tx, caller, id, Permission::ReadWrite)?;
+    request.unchanged(&instance)?;
+    let mut form = request.form()?;
+    let password = draft::read_password(&mut form, "root_pass");
+    form.finish(|| password)?;
+    require_idle(tx, &instance)?;
+    if instance.running.is_some() {
+        let text = format!(
+            "{} is running; first shut the instance down",
+            instance.label.as_str()
+        );
+        return Err(Error::refused(Code::InstanceState, text));
+    }
+    let mut disks = store::disks::of_instance(tx, id)?;
+    disks.retain(|disk| disk.filesystem != Filesystem::Swap);
+    match <[Disk; 1]>::try_from(disks) {
+        Ok([disk]) => begin(tx, caller, &instance, Action::PasswordReset, disk),
+        Err(disks) => Err(ambiguous(disks.len())),
+    }
 }
 
 /// Creates a disk of the same size and file system.
@@ -192,6 +217,16 @@ fn load_for(tx: &mut ReadTx, caller: &Caller, at: DiskPath, access: Permission) 
         loading::instance_for(tx, caller, at.0, access)?;
     }
     Ok((instance, disk))
+}
+
+fn ambiguous(disks: usize) -> Error {
+    let text = match disks {
+        0 => "The instance has no disk; create one from an image".to_owned(),
+        _ => {
+            format!("The instance has {disks} disks that are not swap disks; set the password of one of them")
+        }
+    };
+    Error::refused(Code::DiskAmbiguous, text)
 }
 
 /// Inserts a disk and begins the work of creating it.

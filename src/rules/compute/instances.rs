@@ -31,6 +31,7 @@ use crate::rules::lists::ListRequest;
 use crate::rules::loading::{self, instance_for};
 use crate::rules::power;
 use crate::rules::request::{Drafted, Request};
+use crate::rules::settings;
 use crate::store::vpc_ips::Scope;
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -57,6 +58,9 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
         store::grants::set(tx, caller.user(), GrantKind::Linode, id.0, Permission::ReadWrite)?;
     }
     store::ips::take_first(tx, id, resolved.address)?;
+    if let Some(address) = resolved.private_address {
+        store::ips::take_private(tx, id, address)?;
+    }
     if resolved.new.label.is_none() {
         let label = free_label(tx, caller, id)?;
         store::instances::set_label(tx, id, &label)?;
@@ -150,6 +154,7 @@ struct ResolvedInstance {
     interfaces: Vec<Interface>,
     /// The public address.
     address: u32,
+    private_address: Option<u32>,
     boot: bool,
     swap_size: i64,
     boot_size: Option<i64>,
@@ -157,9 +162,10 @@ struct ResolvedInstance {
     settings: Settings,
 }
 
-/// Validates the parts of a new instance that need the store: label, public address, subnets of interfaces.
+/// Validates the parts of a new instance that need the store: label, addresses, subnets of interfaces.
 fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<ResolvedInstance> {
     let (draft, mut form) = request.open()?;
+    let account = settings::view(tx, caller)?;
     refuse_taken(tx, caller, &mut form, draft.label.as_ref(), None)?;
     draft.authorized_users.refuse_unknown(tx, caller, &mut form)?;
     let address = ips::free_public(tx)?;
@@ -167,6 +173,10 @@ fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result
         let text = "No public IPv4 address is available";
         form.refuse_whole(Reason::new(Code::AddressesExhausted, text));
     }
+    let private_address = match draft.private_ip {
+        true => free_private(tx, &mut form)?,
+        false => None,
+    };
     let site = Site {
         owner: None,
         region: draft.region.as_deref().unwrap_or_default(),
@@ -177,16 +187,27 @@ fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result
     let interfaces = resolve_interfaces(tx, caller, &mut form, drafts, &site)?;
     form.finish(|| {
         Some(ResolvedInstance {
-            new: draft.finish()?,
+            new: draft.finish(account)?,
             image: draft.image.clone(),
             interfaces: interfaces.unwrap_or(Some(Vec::new()))?,
             address: address?,
+            private_address,
             boot: draft.booted.unwrap_or(draft.image.is_some()),
             swap_size: draft.swap_size,
             boot_size: draft.boot_size,
-            settings: draft.settings(),
+            settings: draft.settings(account),
         })
     })
+}
+
+/// A private address for a new instance.
+fn free_private(tx: &mut ReadTx, form: &mut Form) -> Result<Option<u32>> {
+    let address = ips::free_private(tx)?;
+    if address.is_none() {
+        let text = "No private IPv4 address is available; leave this field out, or send false";
+        form.refuse("private_ip", Reason::new(Code::AddressesExhausted, text));
+    }
+    Ok(address)
 }
 
 /// The first default label that no other instance has.

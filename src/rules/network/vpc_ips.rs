@@ -8,6 +8,7 @@ use crate::rules::caller::Caller;
 use crate::rules::error::Result;
 use crate::rules::lists::ListRequest;
 use crate::rules::vpcs;
+use crate::store::value::Value;
 use crate::store::vpc_ips::{FIELDS, Scope};
 use crate::store::{self, ReadTx};
 
@@ -33,4 +34,14 @@ pub fn of_vpc(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) 
         Scope::Vpc(vpc),
         &wanted,
     )?)
+}
+
+/// The IPv6 addresses of all VPCs. There are none, because VPCs have only IPv4 ranges.
+pub fn list_ipv6(tx: &mut ReadTx, _: &Caller, list: &ListRequest) -> Result<Paged<()>> {
+    Ok(list.read(tx.policy(), &FIELDS)?.select(&[], |(), _| Value::Null))
+}
+
+pub fn ipv6_of_vpc(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) -> Result<Paged<()>> {
+    vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
+    list_ipv6(tx, caller, list)
 }

@@ -3,7 +3,7 @@
 use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use hyper::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::TestApp;
 
@@ -122,6 +122,65 @@ async fn settings_are_stored_and_those_that_cannot_be_true_are_refused() {
         ada.events().await,
         ["account_settings_update null", "account_settings_update null"]
     );
+}
+
+#[tokio::test]
+async fn the_settings_are_the_defaults_of_new_instances_and_configs() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let image = |extra: Value| {
+        let mut body = json!({
+            "type": "g6-nanode-1", "region": "us-east", "image": "linode/debian12", "root_pass": "x",
+        });
+        let fields = body.as_object_mut().expect("an object");
+        fields.extend(extra.as_object().expect("an object").clone());
+        body
+    };
+    let helpers = async |path: &str| ada.get(path).await.json()["helpers"].clone();
+    ada.post("/linode/instances", image(json!({}))).await;
+    let change = json!({"network_helper": false, "maintenance_policy": "linode/power_off_on"});
+    ada.put("/account/settings", change).await;
+
+    let second = ada.post("/linode/instances", image(json!({}))).await.json();
+    let own = json!({"network_helper": true, "maintenance_policy": "linode/migrate"});
+    let third = ada.post("/linode/instances", image(own)).await.json();
+    let config = ada
+        .post("/linode/instances/1/configs", json!({"label": "own"}))
+        .await
+        .json();
+    let sent = json!({"label": "sent", "helpers": {"network": true, "distro": false}});
+    let sent = ada.post("/linode/instances/1/configs", sent).await.json();
+
+    let first = ada.get("/linode/instances/1").await.json();
+    assert_eq!(
+        [
+            &first["maintenance_policy"],
+            &second["maintenance_policy"],
+            &third["maintenance_policy"]
+        ],
+        ["linode/migrate", "linode/power_off_on", "linode/migrate"],
+        "existing instances keep theirs"
+    );
+    let network = [
+        helpers("/linode/instances/1/configs/1").await,
+        helpers("/linode/instances/2/configs/2").await,
+        helpers("/linode/instances/3/configs/3").await,
+        config["helpers"].clone(),
+        sent["helpers"].clone(),
+    ];
+    assert_eq!(
+        network.map(|helpers| [helpers["network"].clone(), helpers["distro"].clone()]),
+        [
+            [json!(true), json!(true)],
+            [json!(false), json!(true)],
+            [json!(true), json!(true)],
+            [json!(false), json!(true)],
+            [json!(true), json!(false)],
+        ]
+    );
+    let rename = json!({"label": "renamed"});
+    let renamed = ada.put("/linode/instances/1/configs/1", rename).await.json();
+    assert_eq!(renamed["helpers"]["network"], true, "a change keeps the helper");
 }
 
 #[tokio::test]

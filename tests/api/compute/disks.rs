@@ -247,6 +247,45 @@ async fn all_errors_of_a_disk_are_reported_together() {
 }
 
 #[tokio::test]
+async fn the_password_of_an_instance_is_that_of_its_only_disk() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.post("/linode/instances", image()).await;
+    let path = "/linode/instances/1/password";
+    let password = || json!({"root_pass": "Correct-horse-9"});
+
+    let running = ada.post(path, password()).await;
+    assert_eq!(running.errors(), ["- instance_state"]);
+    assert_eq!(
+        running.reason(),
+        "linode1 is running; first shut the instance down"
+    );
+    ada.post("/linode/instances/1/shutdown", json!({})).await;
+    assert_eq!(
+        ada.post(path, json!({"root_pass": ""})).await.errors(),
+        ["root_pass too_short"]
+    );
+    assert_eq!(
+        ada.post(path, json!({"password": "x"})).await.errors(),
+        ["root_pass required"]
+    );
+    assert_eq!(ada.post(path, password()).await.json(), json!({}));
+
+    let done = "password_reset finished 1";
+    assert_eq!(event_lines(&ada).await.last().map(String::as_str), Some(done));
+    ada.post(&format!("{DISKS}/1/resize"), json!({"size": 1000}))
+        .await;
+    ada.post(&format!("{DISKS}/1/clone"), json!({})).await;
+    let several = ada.post(path, password()).await;
+    assert_eq!(several.errors(), ["- disk_ambiguous"]);
+    assert!(several.reason().contains("2 disks"), "{}", several.reason());
+    for disk in [1, 3] {
+        ada.delete(&format!("{DISKS}/{disk}")).await;
+    }
+    assert_eq!(ada.post(path, password()).await.errors(), ["- disk_ambiguous"]);
+}
+
+#[tokio::test]
 async fn a_disk_in_use_is_not_deleted_and_a_deleted_one_leaves_its_configs() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;

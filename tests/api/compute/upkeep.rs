@@ -78,6 +78,39 @@ async fn the_upkeep_of_an_instance_is_permanent_and_returned() {
 }
 
 #[tokio::test]
+async fn disks_are_encrypted_by_default_in_regions_that_support_it() {
+    let app = TestApp::with(|policy, _| {
+        let region = policy.regions.iter_mut().find(|region| region.id == "us-east");
+        let region = region.expect("the region exists");
+        region.capabilities.push("Disk Encryption".to_owned());
+    })
+    .await;
+    let ada = app.user("ada").await;
+    let image = json!({"type": NANODE, "image": "linode/debian12", "root_pass": "x"});
+    for (id, extra, expected) in [
+        (1, json!({"region": "us-east"}), "enabled"),
+        (
+            2,
+            json!({"region": "us-east", "disk_encryption": "disabled"}),
+            "disabled",
+        ),
+        (3, json!({"region": "us-mia"}), "disabled"),
+        (
+            4,
+            json!({"region": "us-mia", "disk_encryption": "enabled"}),
+            "enabled",
+        ),
+    ] {
+        let mut body = image.as_object().unwrap().clone();
+        body.extend(extra.as_object().unwrap().clone());
+        let made = ada.post("/linode/instances", Value::Object(body)).await.json();
+        assert_eq!(made["disk_encryption"], expected, "{extra}");
+        let disks = ada.get(&format!("/linode/instances/{id}/disks")).await.data();
+        assert!(disks.iter().all(|disk| disk["disk_encryption"] == expected));
+    }
+}
+
+#[tokio::test]
 async fn fields_that_garth_cannot_keep_are_refused() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;

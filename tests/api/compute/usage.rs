@@ -8,14 +8,13 @@ use serde_json::json;
 use crate::harness::{TestApp, User};
 
 /// The operations on an instance that are always refused, with a body that a published client sends.
-const REFUSED: [(&str, &str); 11] = [
+const REFUSED: [(&str, &str); 10] = [
     ("rebuild", r#"{"image": "linode/debian12", "root_pass": "x"}"#),
     ("resize", r#"{"type": "g6-standard-1", "migration_type": "cold"}"#),
     ("clone", r#"{"region": "us-east", "type": "g6-nanode-1"}"#),
     ("migrate", r#"{"type": "cold", "region": "us-west"}"#),
     ("rescue", r#"{"devices": {}}"#),
     ("mutate", "{}"),
-    ("password", r#"{"root_pass": "x"}"#),
     ("backups", r#"{"label": "before"}"#),
     ("backups/enable", "{}"),
     ("backups/cancel", "{}"),

@@ -160,6 +160,36 @@ async fn an_instance_has_at_most_one_private_address() {
 }
 
 #[tokio::test]
+async fn a_new_instance_gets_a_private_address_and_releases_it_with_its_end() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let body = json!({"type": "g6-nanode-1", "region": "us-east", "private_ip": true});
+
+    let made = ada.post("/linode/instances", body.clone()).await;
+
+    assert_eq!(made.json()["ipv4"], json!(["192.0.2.2", "192.168.128.1"]));
+    let ips = ada.get("/linode/instances/1/ips").await.json();
+    assert_eq!(ips["ipv4"]["private"].as_array().map(Vec::len), Some(1));
+    assert_eq!(ips["ipv4"]["private"][0]["address"], "192.168.128.1");
+    assert_eq!(
+        ada.post("/linode/instances/1/ips", private()).await.errors(),
+        ["- quota_exceeded"],
+        "it is the private address of the instance"
+    );
+    let text = json!({"type": "g6-nanode-1", "region": "us-east", "private_ip": "yes"});
+    assert_eq!(
+        ada.post("/linode/instances", text).await.errors(),
+        ["private_ip wrong_type"]
+    );
+
+    ada.delete("/linode/instances/1").await;
+
+    assert!(listed(&ada, "{}").await.is_empty());
+    let next = ada.post("/linode/instances", body).await;
+    assert_eq!(next.json()["ipv4"], json!(["192.0.2.2", "192.168.128.1"]));
+}
+
+#[tokio::test]
 async fn a_name_is_set_and_null_restores_the_default() {
     let app = TestApp::with(|policy, _| policy.rdns_domain = Some("ip.example.com".to_owned())).await;
     let ada = app.user("ada").await;

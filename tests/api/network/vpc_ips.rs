@@ -82,3 +82,32 @@ async fn addresses_and_ranges_of_all_configs_are_sorted_and_filtered() {
     assert_eq!(bob.count("/vpcs/ips").await, 1);
     assert_eq!(bob.get("/vpcs/1/ips").await.status, 404);
 }
+
+#[tokio::test]
+async fn lists_of_ipv6_addresses_are_empty_and_checked_like_those_of_ipv4() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let interfaces = json!([{"purpose": "vpc", "subnet_id": 1}]);
+    let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces});
+    ada.post("/linode/instances", body).await;
+
+    let other = app.user("other").scopes("vpc:read_write").await;
+    for path in ["/vpcs/ipv6s", "/vpcs/1/ipv6s"] {
+        let empty = json!({"data": [], "page": 1, "pages": 1, "results": 0});
+        assert_eq!(ada.get(path).await.json(), empty, "{path}");
+        let of_instance = ada.filter(path, r#"{"linode_id":1}"#).await;
+        assert_eq!(of_instance.json(), empty, "{path}");
+        for filter in [r#"{"address":"x"}"#, r#"{"linode_id":"1"}"#] {
+            let refused = ada.filter(path, filter).await;
+            assert_eq!(refused.errors(), ["X-Filter filter_type"], "{path}");
+        }
+        let page = ada.get(&format!("{path}?page_size=501")).await;
+        assert_eq!(page.status, 400, "{path}");
+        assert_eq!(other.get(path).await.status, 401, "{path}");
+    }
+    assert_eq!(ada.get("/vpcs/9/ipv6s").await.status, 404);
+    let bob = app.user("bob").restricted().await;
+    assert_eq!(bob.get("/vpcs/1/ipv6s").await.status, 404);
+    assert_eq!(bob.count("/vpcs/ipv6s").await, 0);
+}

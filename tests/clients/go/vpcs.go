@@ -107,6 +107,8 @@ func vpcAddresses(s *session) {
 	equal(first.VPCID, vpc.ID)
 	equal(first.SubnetID, vpc.Subnets[0].ID)
 	expect(first.InterfaceID > 0 && first.ConfigID > 0 && *first.NAT1To1 == "", "%v", first)
+	equal(len(must(s.ListAllVPCIPv6Addresses(s, filter(map[string]any{"linode_id": ids[0]})))), 0)
+	equal(len(must(s.ListVPCIPv6Addresses(s, vpc.ID, nil))), 0)
 	byInstance := only(s.ListAllVPCIPAddresses(s, filter(map[string]any{"linode_id": ids[2]})))
 	equal(*byInstance.Address, "10.0.0.2")
 

@@ -78,3 +78,11 @@ pub fn read_size(form: &mut Form) -> Option<i64> {
     }
     Some(size)
 }
+
+/// Reads a password of the root user. It is neither checked nor stored, because there is no real machine.
+pub fn read_password(form: &mut Form, name: &'static str) -> Option<()> {
+    form.required(name, |raw| match raw {
+        "" => Err(vec![Reason::new(Code::TooShort, "Must not be empty")]),
+        _ => Ok(()),
+    })
+}

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use super::upkeep::{UpkeepDraft, refuse_backups};
-use crate::model::config::{HELPERS, Settings};
+use crate::model::account::settings::AccountSettings;
+use crate::model::config::Settings;
 use crate::model::image::Image;
 use crate::model::input::Input;
 use crate::model::instance::{InstanceLabel, NewInstance};
@@ -37,13 +38,15 @@ pub struct Draft {
     pub disk_encryption: DiskEncryption,
     /// The kernel of the config; `None` for the default.
     pub kernel: Option<String>,
-    /// Whether the config configures the network; `None` for the default.
+    /// Whether the config configures the network; `None` for the default of the account.
     pub network_helper: Option<bool>,
     /// In megabytes.
     pub swap_size: i64,
     /// In megabytes; `None` for the rest of the plan.
     pub boot_size: Option<i64>,
     pub authorized_users: AuthorizedUsers,
+    /// Whether the instance gets a private address too.
+    pub private_ip: bool,
     pub interfaces: Option<Vec<Option<interfaces::Draft>>>,
 }
 
@@ -70,7 +73,9 @@ impl FromForm for Draft {
         let kernel = form.optional("kernel", short_text);
         let network_helper = form.boolean("network_helper");
         let disk_encryption = form.optional("disk_encryption", DiskEncryption::parse);
+        let default_encryption = default_encryption(policy, region.as_deref());
         let upkeep = UpkeepDraft::read(form);
+        let private_ip = form.boolean("private_ip").unwrap_or(false);
         refuse_not_offered(form);
         Self {
             plan,
@@ -82,19 +87,25 @@ impl FromForm for Draft {
             booted,
             has_user_data,
             upkeep,
-            disk_encryption: disk_encryption.unwrap_or_default(),
+            disk_encryption: disk_encryption.unwrap_or(default_encryption),
             kernel,
             network_helper,
             swap_size: swap_size.unwrap_or(DEFAULT_SWAP_SIZE),
             boot_size,
             authorized_users,
+            private_ip,
             interfaces: interfaces::read_all(form),
         }
     }
 }
 
 impl Draft {
-    pub fn finish(&self) -> Option<NewInstance> {
+    /// The instance. Its maintenance policy defaults to that of the account.
+    pub fn finish(&self, account: AccountSettings) -> Option<NewInstance> {
+        let defaults = Upkeep {
+            maintenance: account.maintenance_policy,
+            ..Upkeep::default()
+        };
         Some(NewInstance {
             label: self.label.clone(),
             group: self.group.clone().unwrap_or_default(),
@@ -103,21 +114,16 @@ impl Draft {
             image: self.image.as_ref().map(|image| image.id.clone()),
             tags: self.tags.clone(),
             watchdog: self.upkeep.watchdog.unwrap_or(true),
-            upkeep: self.upkeep.over(Upkeep::default()),
+            upkeep: self.upkeep.over(defaults),
             disk_encryption: self.disk_encryption,
             has_user_data: self.has_user_data,
         })
     }
 
-    /// The settings of the config.
-    pub fn settings(&self) -> Settings {
-        let mut settings = Settings::default();
+    /// The settings of the config. Its network helper defaults to that of the account.
+    pub fn settings(&self, account: AccountSettings) -> Settings {
+        let mut settings = Settings::new(self.network_helper.unwrap_or(account.network_helper));
         settings.kernel = self.kernel.clone().unwrap_or(settings.kernel);
-        for (helper, name) in settings.helpers.iter_mut().zip(HELPERS) {
-            if name == "network" {
-                *helper = self.network_helper.unwrap_or(*helper);
-            }
-        }
         settings
     }
 }
@@ -163,10 +169,6 @@ fn refuse_not_offered(form: &mut Form) {
         ),
         ("firewall_id", "Garth has no firewalls: leave this field out"),
         ("ipv4", "Garth has no reserved addresses: leave this field out"),
-        (
-            "private_ip",
-            "Leave this field out, or send false, and add a private address to the new instance",
-        ),
     ] {
         refuse_field(form, name, text);
     }
@@ -184,6 +186,18 @@ fn read_tags(form: &mut Form) -> Option<Vec<String>> {
         let mut known = HashSet::new();
         tags.into_iter().filter(|tag| known.insert(tag.clone())).collect()
     })
+}
+
+/// Disks are encrypted by default in regions that support it.
+fn default_encryption(policy: &Policy, region: Option<&str>) -> DiskEncryption {
+    let found = policy
+        .regions
+        .iter()
+        .find(|known| Some(known.id.as_str()) == region);
+    match found.is_some_and(|region| region.has_capability("Disk Encryption")) {
+        true => DiskEncryption::Enabled,
+        false => DiskEncryption::Disabled,
+    }
 }
 
 /// The space for disks in a plan, in megabytes; for an unknown plan, which is an error anyway, more than enough.

@@ -1,0 +1,107 @@
+"""Published tests that cannot succeed against Garth, each with the reason, for docs/clients.md."""
+
+# The reasons of several tests.
+RESERVED = "a reserved address"
+IPV6 = "a VPC with IPv6"
+OWN_INTERFACES = "an instance with interfaces outside of configs"
+NODEBALANCER = "a NodeBalancer"
+RESIZE = "resizing an instance"
+LABEL = "another message for an invalid label than the Terraform provider"
+PLACEMENT = "placement groups"
+RDMA = "a VPC of the type `rdma`"
+CUSTOM_RANGES = "a region with the capability Custom VPC IPv4 Ranges"
+VOLUME_ENCRYPTION = "a region with the capability Block Storage Encryption"
+
+# Tests of the Terraform provider that only fail because they create a firewall for their instances.
+FIREWALL_ONLY = """
+    TestAccDataSourceInstances_basic TestAccDataSourceNetworkingIP_basic TestAccDataSourceVPCIPs_basic
+    TestAccResourceInstance_VPCInterface TestAccResourceInstance_VPCPublicInterfacesAddRemoveSwap
+    TestAccResourceInstance_authorizedUsers TestAccResourceInstance_basic_smoke
+    TestAccResourceInstance_configInterfaces TestAccResourceInstance_configInterfacesNoReboot
+    TestAccResourceInstance_configPair TestAccResourceInstance_configPairUpdate
+    TestAccResourceInstance_interfaceGenerationLegacy TestAccResourceInstance_interfaces
+    TestAccResourceInstance_tag TestAccResourceInstance_userData TestAccResourceInstance_validateAuthorizedKeys
+    TestAccResourceNetworkingIP_ephemeral
+""".split()
+
+# Tests of the Terraform provider that create a firewall, and need something else that Garth does not have.
+FIREWALL_AND = {
+    "TestAccDataSourceInstanceNetworking_vpcDualStack": f"{IPV6}, and {OWN_INTERFACES}",
+    "TestAccDataSourceInstance_interfaceVPCIPv6": IPV6,
+    "TestAccDataSourceInstances_explicitInterfaceGeneration": OWN_INTERFACES,
+    "TestAccDataSourceVPCIPs_dualStack": IPV6,
+    "TestAccDataSourceVPCSubnet_nodebalancer": NODEBALANCER,
+    "TestAccResourceInstance_configInterfaceVPCIPv6": IPV6,
+    "TestAccResourceInstance_interfaceGenerationLinode": OWN_INTERFACES,
+    "TestAccResourceInstance_interfaceVPCIPv6": IPV6,
+    "TestAccResourceInstance_typeChangeDiskExplicit": RESIZE,
+    "TestAccResourceInstance_typeChangeDiskImplicit": RESIZE,
+    "TestAccResourceInstance_typeChangeNoDisks": RESIZE,
+    "TestAccResourceNetworkingIP_reserved": RESERVED,
+    "TestAccResourceNetworkingIP_reservedEphemeralReassignment": RESERVED,
+    "TestAccResourceVPCSubnet_nodebalancer": NODEBALANCER,
+}
+
+# Tests of the Terraform provider that create no firewall.
+NO_FIREWALLS = {
+    "TestAccDataSourceImages_basic_smoke": "a custom image",
+    "TestAccDataSourceInstanceNetworking_basicwithReseved": RESERVED,
+    "TestAccDataSourceNetworkingIP_filterReserved": RESERVED,
+    "TestAccDataSourceNetworkingIP_list": RESERVED,
+    "TestAccDataSourceRegion_basic": "a region with metrics of services",
+    "TestAccDataSourceVPCSubnet_dualStack": IPV6,
+    "TestAccDataSourceVPCSubnets_dualStack": IPV6,
+    "TestAccDataSourceVPCs_dualStack": IPV6,
+    "TestAccResourceInstanceConfig_deviceBlockExt": "a volume",
+    "TestAccResourceInstanceConfig_rescueBooted": "rescue mode",
+    "TestAccResourceInstanceConfig_vpcInterfaceIPv6": IPV6,
+    "TestAccResourceVPCSubnet_dualStack": IPV6,
+}
+
+# Tests of linodego 1 and 2.
+LINODEGO = {
+    "TestAccountSettings_Get": "managed services and backups",
+    "TestAccountSettings_Update": "a Longview subscription",
+    "TestAccountTransfer_Get": "traffic that was used and billed",
+    "TestIPAddress_GetFound_smoke": RESERVED,
+    "TestIPAddress_Instance_Allocate": RESERVED,
+    "TestIPAddress_Instance_Assign": "an IPv6 range",
+    "TestIPAddress_Instance_ReserveIP_Assign": RESERVED,
+    "TestIPAddress_Instance_Share": "sharing addresses",
+    "TestIPAddress_Update": RESERVED,
+    "TestInstance_AddReservedIPToInstance": RESERVED,
+    "TestInstance_AddReservedIPToInstanceVariants": RESERVED,
+    "TestInstance_Clone": "cloning an instance",
+    "TestInstance_CreateWithAlreadyAssignedReservedIP": RESERVED,
+    "TestInstance_CreateWithLinodeInterfaces": OWN_INTERFACES,
+    "TestInstance_CreateWithMultipleIPAddresses": RESERVED,
+    "TestInstance_CreateWithOwnedNonAssignedReservedIP": RESERVED,
+    "TestInstance_CreateWithReservedIPAddress": RESERVED,
+    "TestInstance_DeleteInstanceVariants": RESERVED,
+    "TestInstance_Disk_ListMultiple": "a custom image",
+    "TestInstance_Migrate": "migrating an instance",
+    "TestInstance_MigrateToPG": PLACEMENT,
+    "TestInstance_Rebuild": "rebuilding an instance",
+    "TestInstance_RebuildWithEncryption": "rebuilding an instance",
+    "TestInstance_Resize": RESIZE,
+    "TestInstance_withBlockStorageEncryption": VOLUME_ENCRYPTION,
+    "TestInstance_withPG": PLACEMENT,
+    "TestInstance_withVPU": "a type with a video processor",
+    "TestNetworkTransferPrice_List": "prices of traffic",
+    "TestRegions_blockStorageEncryption": VOLUME_ENCRYPTION,
+    "TestRegions_customVPCIPv4Ranges": CUSTOM_RANGES,
+    "TestRegions_kubernetesEnterprise": "a region with the capability Kubernetes Enterprise",
+    "TestRegions_pgLimits": PLACEMENT,
+    "TestTag_CreateTagWithReservedIP": RESERVED,
+    "TestTypes_RegionSpecific": "prices of backups",
+    "TestVPC_Create_Invalid_data": LABEL,
+    "TestVPC_IPv4Ranges": CUSTOM_RANGES,
+    "TestVPC_ListAllIPv6Addresses": IPV6,
+    "TestVPC_ListIPv6Addresses": IPV6,
+    "TestVPC_Subnet_Create_Invalid_data": LABEL,
+    "TestVPC_Subnet_Update_Invalid_data": LABEL,
+    "TestVPC_Subnet_WithRDMAType": RDMA,
+    "TestVPC_Update_Invalid_data": LABEL,
+    "TestVPC_WithRDMAType": RDMA,
+    "TestVPC_WithRDMATypeAndIPv6_Fail": RDMA,
+}
