@@ -12,10 +12,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 )]
 fn main() -> std::process::ExitCode {
     match garth::cli::run() {
-        Ok(()) => std::process::ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("garth: {error:#}");
-            std::process::ExitCode::FAILURE
+        Ok(exit_code) => exit_code,
+        Err(failure) => {
+            eprintln!("garth: {:#}", failure.error);
+            failure.exit_code
         }
     }
 }

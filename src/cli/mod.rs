@@ -7,6 +7,7 @@ mod account;
 mod arguments;
 mod bootstrap_token;
 mod bucket_keys;
+mod check;
 mod client;
 mod copy;
 mod data_folder;
@@ -32,6 +33,7 @@ mod store_args;
 mod token;
 mod user;
 
+use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
@@ -83,34 +85,65 @@ enum Command {
     /// List, retry and drop background jobs
     #[command(subcommand)]
     Jobs(jobs::Command),
+    /// Check the integrity of a store and of its attachments
+    ///
+    /// A server may be running. The storage of attachments comes from the settings file or GARTH_ATTACHMENTS_URL. Exit
+    /// code 0: no problems. 1: problems, which are listed. 2: the store cannot be checked.
+    Check(check::Options),
     /// Copy a store between a folder and a database
     Copy(copy::Options),
     /// Print the OpenAPI 3.1 document of the API, as JSON
     Openapi,
 }
 
+/// A command that failed: the error to print, and the exit code.
+pub struct Failure {
+    pub error: anyhow::Error,
+    pub exit_code: ExitCode,
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self {
+            error,
+            exit_code: ExitCode::FAILURE,
+        }
+    }
+}
+
 /// Runs the command line.
-pub fn run() -> anyhow::Result<()> {
+pub fn run() -> Result<ExitCode, Failure> {
     let cli = Cli::parse();
     data_folder::set_umask();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let output = Output { json: cli.json };
-    let result = runtime.block_on(async {
-        match cli.command {
-            Command::Serve(settings) => serve::run(&cli.store, *settings).await,
-            Command::Demo(options) => demo::run(&cli.store, *options).await,
-            Command::Account(command) => account::run(&cli.store, output, command).await,
-            Command::Client(command) => client::run(&cli.store, output, command).await,
-            Command::User(command) => user::run(&cli.store, output, command).await,
-            Command::Token(command) => token::run(&cli.store, output, command).await,
-            Command::Desk(desk) => desk::run(&cli.store, output, desk).await,
-            Command::Entity(command) => entity::run(&cli.store, output, command).await,
-            Command::Jobs(command) => jobs::run(&cli.store, output, command).await,
-            Command::Copy(options) => copy::run(&cli.store, output, options).await,
-            Command::Openapi => output.text(crate::api::openapi_json()),
-        }
-    });
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(anyhow::Error::from)?;
+    let result = runtime.block_on(run_command(cli));
     // Blocking tasks that were abandoned, such as a read from a slow disk, must not delay the exit.
     runtime.shutdown_timeout(Duration::from_secs(1));
     result
+}
+
+async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
+    let output = Output { json: cli.json };
+    match cli.command {
+        Command::Serve(settings) => serve::run(&cli.store, *settings).await?,
+        Command::Demo(options) => demo::run(&cli.store, *options).await?,
+        Command::Account(command) => account::run(&cli.store, output, command).await?,
+        Command::Client(command) => client::run(&cli.store, output, command).await?,
+        Command::User(command) => user::run(&cli.store, output, command).await?,
+        Command::Token(command) => token::run(&cli.store, output, command).await?,
+        Command::Desk(desk) => desk::run(&cli.store, output, desk).await?,
+        Command::Entity(command) => entity::run(&cli.store, output, command).await?,
+        Command::Jobs(command) => jobs::run(&cli.store, output, command).await?,
+        Command::Check(options) => {
+            let checked = check::run(&cli.store, output, options).await;
+            return checked.map_err(|error| Failure {
+                error,
+                exit_code: ExitCode::from(check::CANNOT_CHECK),
+            });
+        }
+        Command::Copy(options) => copy::run(&cli.store, output, options).await?,
+        Command::Openapi => output.text(crate::api::openapi_json())?,
+    }
+    Ok(ExitCode::SUCCESS)
 }

@@ -109,6 +109,10 @@ pub struct OpenStore {
 }
 
 impl OpenStore {
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
     pub async fn read<T: Send + 'static>(
         &self,
         work: impl FnMut(&mut ReadTx) -> Result<T> + Send + 'static,

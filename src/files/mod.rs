@@ -172,6 +172,29 @@ impl Files {
         Ok(())
     }
 
+    /// The keys and sizes of all stored files, in no order. Partial uploads are not included.
+    pub async fn list(&self) -> Result<Vec<(String, u64)>, FilesError> {
+        let mut found = Vec::new();
+        let mut entries = self.0.store.list(Some(&self.0.prefix));
+        while let Some(entry) = entries.next().await {
+            let entry = entry.map_err(|cause| FilesError::new("listing the files", cause))?;
+            let name = entry.location.filename().unwrap_or_default();
+            if !name.contains('#') {
+                found.push((name.to_owned(), entry.size));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a file is stored under a key.
+    pub async fn contains(&self, key: &str) -> Result<bool, FilesError> {
+        match self.0.store.head(&self.path(key)).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(cause) => Err(FilesError::new("looking for a file", cause)),
+        }
+    }
+
     /// Checks that the storage is reachable, with a short timeout.
     pub async fn probe(&self) -> Result<(), FilesError> {
         const PROBE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);

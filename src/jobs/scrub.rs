@@ -2,26 +2,15 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt;
-
 use super::metrics;
-use crate::files::{Files, ReadFault};
-use crate::model::attachment::Attachment;
+use crate::files::Files;
 use crate::rules::{self, scrub};
-use crate::store::Store;
+use crate::store::{CheckDepth, Store};
 use crate::uploads::damage;
+use crate::uploads::verification::{Verification, verify};
 
 /// Average rate at which attachments are read.
 const BYTES_PER_SECOND: u64 = 16 * 1024 * 1024;
-
-/// The result of verifying an attachment.
-#[derive(Debug)]
-enum Verification {
-    Intact,
-    Damaged(&'static str),
-    /// The storage is unavailable, so the state of the file is unknown.
-    Unknown(String),
-}
 
 /// Verifies all attachments that were not verified within `days`.
 pub async fn attachments(store: &Store, files: &Files, days: i64) -> rules::Result<()> {
@@ -64,26 +53,9 @@ async fn verify_batch(store: &Store, files: &Files, days: i64) -> rules::Result<
     Ok(any)
 }
 
-async fn verify(files: &Files, attachment: &Attachment) -> Verification {
-    let pieces = match files.read(&attachment.key).await {
-        Ok(pieces) => pieces,
-        Err(cause) if cause.is_missing() => return Verification::Damaged("file is missing"),
-        Err(cause) => return Verification::Unknown(cause.to_string()),
-    };
-    let mut pieces = Box::pin(crate::files::verified(pieces, attachment.into()));
-    while let Some(piece) = pieces.next().await {
-        match piece {
-            Ok(_) => {}
-            Err(ReadFault::Damaged) => return Verification::Damaged("content differs from the hash"),
-            Err(ReadFault::Io(cause)) => return Verification::Unknown(cause.to_string()),
-        }
-    }
-    Verification::Intact
-}
-
 /// Checks the structure of the embedded database.
 pub async fn database(store: &Store) -> rules::Result<()> {
-    let finding = store.check().await?;
+    let finding = store.check(CheckDepth::Quick).await?;
     ::metrics::gauge!("garth_store_check_failed").set(f64::from(u8::from(finding.is_some())));
     if let Some(finding) = finding {
         tracing::error!(finding, "database corruption found");

@@ -128,7 +128,7 @@ fn refuse_newer(tx: &mut ReadTx) -> Result<(), StoreError> {
 }
 
 /// Reads a table in batches, in the order of its key. The key must be the first columns of the table.
-fn each_batch(
+pub(super) fn each_batch(
     tx: &mut ReadTx,
     table: &Table,
     mut work: impl FnMut(Vec<Vec<Value<'static>>>) -> Result<(), StoreError>,

@@ -8,6 +8,15 @@ use super::error::StoreError;
 use super::task::{ReadJob, WriteJob};
 use super::write_lock::WriteLock;
 
+/// What a check of the database's structure includes.
+#[derive(Clone, Copy, Debug)]
+pub enum CheckDepth {
+    /// The tables.
+    Quick,
+    /// The tables, and the indexes compared with their tables.
+    Full,
+}
+
 pub trait Engine: Send + Sync {
     /// Runs a read on the thread of the caller. False if the engine cannot, or if the read takes too long.
     fn try_read_inline(&self, _: &mut dyn ReadJob) -> bool {
@@ -27,7 +36,7 @@ pub trait Engine: Send + Sync {
     /// Makes the next write empty the write-ahead log, if the engine has one.
     fn close(&self);
     /// Reads the whole database and returns an error in its structure, if the engine supports that and finds one.
-    fn check(&self) -> Result<Option<String>, StoreError> {
+    fn check(&self, _: CheckDepth) -> Result<Option<String>, StoreError> {
         Ok(None)
     }
 }

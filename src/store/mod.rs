@@ -6,6 +6,7 @@
 
 mod account;
 pub mod changes;
+pub mod check;
 mod compute;
 pub mod context;
 pub mod copy;
@@ -52,6 +53,7 @@ use tokio::sync::{oneshot, watch};
 
 pub use context::StoreContext;
 pub use database::Database;
+pub use engine::CheckDepth;
 pub use error::StoreError;
 pub use migrate::{Migration, Schema, TABLES, checksum_of};
 pub use tx::{PendingQuery, ReadTx, WriteTx};
@@ -248,9 +250,9 @@ impl Store {
 
     /// Reads the whole embedded database and returns an error in its structure, if there is one. It does not detect
     /// changed values.
-    pub async fn check(&self) -> Result<Option<String>, StoreError> {
+    pub async fn check(&self, depth: CheckDepth) -> Result<Option<String>, StoreError> {
         let engine = self.engine.clone();
-        let checking = tokio::task::spawn_blocking(move || engine.check());
+        let checking = tokio::task::spawn_blocking(move || engine.check(depth));
         checking.await.unwrap_or(Err(StoreError::Panicked))
     }
 

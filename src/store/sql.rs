@@ -47,6 +47,12 @@ pub trait Sql {
     /// The names of all tables, in order.
     fn tables(&mut self) -> Result<Vec<String>, StoreError>;
 
+    /// The condition that a row of a table has a value of another type than its column. `None` if the engine enforces
+    /// types.
+    fn mistyped_condition(&mut self, _table: &str) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
+
     /// Makes the order of the account's event IDs the order of their commits. An engine with a single writer does
     /// nothing.
     fn order_events(&mut self, _account: AccountId) -> Result<(), StoreError> {

@@ -87,12 +87,22 @@ impl<'a> ReadTx<'a> {
         read: ReadRow<T>,
     ) -> Result<Vec<T>, StoreError> {
         let mut found = Vec::new();
-        let mut visit = |row: &mut Row| {
-            found.push(read(row).map_err(|cause| cause.of_statement(sql))?);
+        self.for_each(sql, args, |row| {
+            found.push(read(row)?);
             Ok(())
-        };
-        self.sql.for_each(sql, args, &mut visit)?;
+        })?;
         Ok(found)
+    }
+
+    /// Runs a query and calls `visit` with each row.
+    pub(super) fn for_each(
+        &mut self,
+        sql: &str,
+        args: &[Value],
+        mut visit: impl FnMut(&mut Row) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut visit = |row: &mut Row| visit(row).map_err(|cause| cause.of_statement(sql));
+        self.sql.for_each(sql, args, &mut visit)
     }
 
     /// Sends a query whose rows are needed only after the next query. `receive` returns them.
@@ -128,6 +138,10 @@ impl<'a> ReadTx<'a> {
 
     pub(super) fn last_generated_id(&mut self, table: &str) -> Result<i64, StoreError> {
         self.sql.last_generated_id(table)
+    }
+
+    pub(super) fn mistyped_condition(&mut self, table: &str) -> Result<Option<String>, StoreError> {
+        self.sql.mistyped_condition(table)
     }
 
     /// The names of all tables, including `migration`.

@@ -2,7 +2,9 @@
 //! visible attachment is always complete. Bytes that do not become an attachment are deleted here, or later
 //! by the sweep (decision 0015).
 
+pub mod check;
 pub mod damage;
+pub mod verification;
 
 use crate::files::{Files, FilesError, Scanner, Spooled, Verdict};
 use crate::model::attachment::{FileName, NewAttachment};

@@ -9,17 +9,18 @@ use tokio::runtime::Handle;
 
 /// The maximum number of tasks that wait for a thread. Below it every request is answered, however late.
 const MAX_WAITING_TASKS: usize = 4096;
-/// Under overload, one of this many requests is answered. Clients with thousands of connections that retry immediately keep
-/// the number of waiting tasks above the maximum, so a server that refused all requests would never answer again.
-const ADMITTED_ONE_IN: u64 = 2;
+/// Under overload, one of this many requests is refused. A refusal takes almost as long as a short read, so a server that
+/// refuses more answers less. Clients that retry immediately keep the number of waiting tasks above the maximum, so a
+/// server that refused all requests would never answer again.
+const REFUSED_ONE_IN: u64 = 4;
 
 /// Whether to refuse the current request because the server is overloaded.
 pub fn sheds_request() -> bool {
     static REQUESTS: AtomicU64 = AtomicU64::new(0);
     is_overloaded()
-        && !REQUESTS
+        && REQUESTS
             .fetch_add(1, Ordering::Relaxed)
-            .is_multiple_of(ADMITTED_ONE_IN)
+            .is_multiple_of(REFUSED_ONE_IN)
 }
 
 fn is_overloaded() -> bool {
@@ -45,8 +46,8 @@ mod tests {
             .map(|_| runtime.spawn(async {}))
             .collect();
         assert!(is_overloaded());
-        let shed = (0..10).filter(|_| sheds_request()).count();
-        assert_eq!(shed, 5, "half of the requests are answered");
+        let shed = (0..12).filter(|_| sheds_request()).count();
+        assert_eq!(shed, 3, "three quarters of the requests are answered");
         drop(begin);
         runtime.block_on(async {
             busy.await.unwrap();

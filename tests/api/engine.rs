@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub struct Home {
     pub folder: PathBuf,
     database: Option<String>,
     /// Whether another test may reuse the database.
-    reusable: bool,
+    reusable: AtomicBool,
 }
 
 impl Engine {
@@ -47,7 +47,7 @@ impl Engine {
                 let home = Home {
                     folder,
                     database: None,
-                    reusable: false,
+                    reusable: AtomicBool::new(false),
                 };
                 (store, home)
             }
@@ -62,7 +62,7 @@ impl Engine {
                 let home = Home {
                     folder,
                     database: Some(name),
-                    reusable: true,
+                    reusable: AtomicBool::new(true),
                 };
                 (store, home)
             }
@@ -83,7 +83,7 @@ impl Engine {
         Home {
             folder,
             database,
-            reusable: false,
+            reusable: AtomicBool::new(false),
         }
     }
 }
@@ -108,6 +108,11 @@ impl Home {
         self.database.as_deref().map(database)
     }
 
+    /// Deletes the database after the test instead of reusing it.
+    pub fn discard(&self) {
+        self.reusable.store(false, Ordering::Relaxed);
+    }
+
     pub fn name(&self) -> String {
         let name = self.folder.file_name().unwrap_or_default();
         name.to_string_lossy().replace('_', "-")
@@ -118,7 +123,7 @@ impl Drop for Home {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
         if let Some(name) = self.database.take() {
-            let command = match self.reusable {
+            let command = match self.reusable.load(Ordering::Relaxed) {
                 true => Command::Clean(name),
                 false => Command::Drop(name),
             };

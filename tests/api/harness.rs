@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use garth::api;
 use garth::cli::{Settings, policy_of};
@@ -49,6 +49,8 @@ pub struct TestApp {
     client: Client<HttpConnector, UnsyncBoxBody<Bytes, Infallible>>,
     stop: watch::Sender<bool>,
     home: Home,
+    /// Whether the test has made changes that violate invariants of the store.
+    is_damaged: AtomicBool,
 }
 
 impl TestApp {
@@ -93,7 +95,13 @@ impl TestApp {
             client,
             stop,
             home,
+            is_damaged: AtomicBool::new(false),
         }
+    }
+
+    /// Omits the check of the store at the end of the test.
+    pub fn omit_check(&self) {
+        self.is_damaged.store(true, Ordering::Relaxed);
     }
 
     pub fn home(&self) -> &Home {
@@ -171,6 +179,9 @@ impl TestApp {
 impl Drop for TestApp {
     fn drop(&mut self) {
         self.stop.send_replace(true);
+        if !std::thread::panicking() && !self.is_damaged.load(Ordering::Relaxed) {
+            crate::check::assert_sound(&self.store);
+        }
     }
 }
 

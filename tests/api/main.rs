@@ -18,6 +18,7 @@ mod browser;
 
 mod access;
 mod account;
+mod check;
 mod compute;
 mod conditional;
 mod console;

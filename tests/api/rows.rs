@@ -32,6 +32,26 @@ impl Home {
         }
     }
 
+    /// Runs statements that violate constraints.
+    pub async fn damage(&self, sql: &str) {
+        self.discard();
+        match self.database() {
+            None => {
+                let sql = format!("PRAGMA foreign_keys = OFF; {sql}");
+                let written = embedded(self).execute_batch(&sql);
+                written.expect("the statements are valid");
+            }
+            Some(database) => {
+                let sql = format!("SET session_replication_role = replica; {sql}");
+                let client = connect(&database).await;
+                client
+                    .batch_execute(&sql)
+                    .await
+                    .expect("the statements are valid");
+            }
+        }
+    }
+
     pub async fn content(&self) -> Content {
         match self.database() {
             None => embedded_content(&embedded(self)),

@@ -35,7 +35,7 @@ fn kill_loses_no_acknowledged_write_and_leaves_no_partial_write() {
     reread.read_new(&mut server.client());
     assert!(reread == history, "old events have changed");
     assert_eq!(server.stop().code, Some(0));
-    assert_consistent(&folder);
+    folder.assert_sound();
 }
 
 /// All writers write without a pause until the server is killed at a random moment.
@@ -132,17 +132,4 @@ impl History {
             }
         }
     }
-}
-
-/// Checks the integrity of the database file.
-fn assert_consistent(folder: &Folder) {
-    let store = rusqlite::Connection::open(folder.data().join("garth.db")).expect("the store exists");
-    let one = |sql| {
-        store
-            .query_row(sql, (), |row| row.get::<_, String>(0))
-            .expect("SQLite responds")
-    };
-    assert_eq!(one("PRAGMA integrity_check"), "ok");
-    let orphans = one("SELECT CAST(count(*) AS TEXT) FROM pragma_foreign_key_check");
-    assert_eq!(orphans, "0", "no orphaned rows");
 }

@@ -40,7 +40,7 @@ impl MeasuredServer {
 }
 
 /// The only stored file.
-fn stored_file(folder: &Folder) -> PathBuf {
+pub fn stored_file(folder: &Folder) -> PathBuf {
     let names = folder.stored_files().names();
     assert_eq!(names.len(), 1, "{names:?}");
     folder
@@ -50,7 +50,7 @@ fn stored_file(folder: &Folder) -> PathBuf {
 }
 
 /// Changes one bit in the middle of a file.
-fn flip_a_bit(path: &PathBuf) {
+pub fn flip_a_bit(path: &PathBuf) {
     let mut bytes = std::fs::read(path).expect("the file exists");
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -58,7 +58,7 @@ fn flip_a_bit(path: &PathBuf) {
 }
 
 /// Whether attachments are in a local folder.
-fn is_local() -> bool {
+pub fn is_local() -> bool {
     std::env::var_os("GARTH_TEST_ATTACHMENTS").is_none()
 }
 

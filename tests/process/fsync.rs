@@ -130,4 +130,5 @@ fn assert_stops_on(failure: &str) {
         assert!(labels.contains(&label), "{label} was acknowledged and is missing");
     }
     server.client().create_vpc("afterwards");
+    folder.assert_sound();
 }

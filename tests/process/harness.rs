@@ -96,6 +96,16 @@ impl Folder {
         output.stdout
     }
 
+    /// Checks the store and the contents of its attachments.
+    pub fn assert_sound(&self) {
+        let mut command = self.garth("check --attachments");
+        if let Some(attachments) = &self.attachments {
+            command.env("GARTH_ATTACHMENTS", attachments);
+        }
+        let output = Process::spawn(&mut command).wait();
+        assert!(output.code == Some(0), "{output:?}");
+    }
+
     /// The output of `garth … --json`.
     pub fn json(&self, arguments: &str) -> Value {
         let printed = self.run(&format!("{arguments} --json"));

@@ -10,6 +10,7 @@ mod attachments;
 mod attack;
 mod bootstrap;
 mod canary;
+mod check;
 mod client;
 mod commands;
 mod concurrent_commands;

@@ -48,6 +48,7 @@ fn kill_during_uploads_loses_no_acknowledged_file() {
             assert_eq!(server.stop().code, Some(0));
         }
     }
+    folder.assert_sound();
     println!("{KILLS} kills: {acknowledged} uploads acknowledged, {listed} listed");
     assert!(acknowledged > 3 * KILLS);
 }

@@ -23,7 +23,7 @@ use crossbeam_channel::{Sender, TrySendError, bounded};
 use tokio::sync::watch;
 
 use super::context::StoreContext;
-use super::engine::Engine;
+use super::engine::{CheckDepth, Engine};
 use super::error::StoreError;
 use super::migrate::Schema;
 use super::notifier::Notifier;
@@ -136,8 +136,8 @@ impl Engine for Sqlite {
         submit(&self.writes, job)
     }
 
-    fn check(&self) -> Result<Option<String>, StoreError> {
-        opening::check(&self.file)
+    fn check(&self, depth: CheckDepth) -> Result<Option<String>, StoreError> {
+        opening::check(&self.file, depth)
     }
 
     fn failed(&self) -> watch::Receiver<bool> {

@@ -8,6 +8,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::statements::{Statements, database};
 use crate::store::context::StoreContext;
+use crate::store::engine::CheckDepth;
 use crate::store::error::StoreError;
 use crate::store::migrate::{Dialect, Schema, migrate};
 
@@ -96,9 +97,13 @@ fn pragma(
 }
 
 /// Reads the whole file on a separate connection and returns the first error in its structure, if there is one.
-pub fn check(file: &Path) -> Result<Option<String>, StoreError> {
+pub fn check(file: &Path, depth: CheckDepth) -> Result<Option<String>, StoreError> {
     let connection = open_reader(file)?;
-    let first = connection.pragma_query_value(None, "quick_check", |row| row.get::<_, String>(0));
+    let pragma = match depth {
+        CheckDepth::Quick => "quick_check",
+        CheckDepth::Full => "integrity_check",
+    };
+    let first = connection.pragma_query_value(None, pragma, |row| row.get::<_, String>(0));
     match first {
         Ok(verdict) if verdict == "ok" => Ok(None),
         Ok(finding) => Ok(Some(finding)),
@@ -220,12 +225,12 @@ mod tests {
                 SELECT n, 'some words for a row' FROM count;";
         connection.execute_batch(sql).unwrap();
         drop(connection);
-        assert_eq!(check(&file).unwrap(), None);
+        assert_eq!(check(&file, CheckDepth::Quick).unwrap(), None);
 
         let damaged = std::fs::OpenOptions::new().write(true).open(&file).unwrap();
         damaged.write_all_at(&[0xff; 4096], 4096 * 5).unwrap();
 
-        assert!(check(&file).unwrap().is_some());
+        assert!(check(&file, CheckDepth::Quick).unwrap().is_some());
         std::fs::remove_file(&file).unwrap();
     }
 }

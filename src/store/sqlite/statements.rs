@@ -206,6 +206,18 @@ impl Sql for Statements<'_> {
                 AND name NOT LIKE 'sqlite%' AND name NOT GLOB 'ticket_text_*' ORDER BY name";
         self.query(sql, &[])?.iter_mut().map(Row::take).collect()
     }
+
+    /// SQLite stores a value of any type in any column.
+    fn mistyped_condition(&mut self, table: &str) -> Result<Option<String>, StoreError> {
+        let columns = self.query("SELECT name, type FROM pragma_table_info($1)", &[table.into()])?;
+        let condition = |mut column: Row<'static>| {
+            let (name, declared): (String, String) = (column.take()?, column.take()?);
+            let expected = if declared == "TEXT" { "text" } else { "integer" };
+            Ok(format!("typeof({name}) NOT IN ('null', '{expected}')"))
+        };
+        let conditions: Result<Vec<_>, StoreError> = columns.into_iter().map(condition).collect();
+        Ok(Some(conditions?.join(" OR ")))
+    }
 }
 
 impl Columns for rusqlite::Row<'_> {

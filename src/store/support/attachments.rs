@@ -41,6 +41,17 @@ pub fn find(tx: &mut ReadTx, ticket: TicketId, id: AttachmentId) -> Result<Optio
     tx.find(&sql, args![id, ticket])?.as_mut().map(read).transpose()
 }
 
+/// All attachments of all accounts.
+pub fn all(tx: &mut ReadTx) -> Result<Vec<Attachment>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM attachment");
+    tx.read(&sql, args![], read)
+}
+
+/// The keys of all uploads.
+pub fn uploads(tx: &mut ReadTx) -> Result<Vec<String>, StoreError> {
+    tx.read("SELECT file_key FROM upload", args![], |row| row.take())
+}
+
 /// The total size of an account's attachments, in bytes.
 pub fn bytes_of(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
     tallies::count(tx, &bytes_tally(account))

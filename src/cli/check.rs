@@ -1,0 +1,119 @@
+//! `garth check`: checks the integrity of a store and of its attachments.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use super::output::Output;
+use super::settings::Settings;
+use super::store_args::{StoreArgs, describe_error};
+use super::{bucket_keys, serve};
+use crate::files::Files;
+use crate::rules::Error;
+use crate::store::check::{self, Finding};
+use crate::store::{CheckDepth, Store};
+use crate::uploads::check::{check_contents, check_files};
+
+#[derive(Args)]
+pub struct Options {
+    /// Read the files of all attachments and compare their SHA-256 hashes
+    #[arg(long)]
+    attachments: bool,
+}
+
+/// The exit code if problems were found.
+const FINDINGS: u8 = 1;
+/// The exit code if the store cannot be checked.
+pub const CANNOT_CHECK: u8 = 2;
+
+/// An object of the store that is not as it must be.
+#[derive(Serialize)]
+struct FindingView {
+    check: &'static str,
+    object: String,
+    problem: String,
+}
+
+pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::Result<ExitCode> {
+    let opened = args.open()?;
+    let store = opened.store();
+    let settings = serve::merge_settings(args, Settings::from_environment()?)?;
+    let keys = bucket_keys::read(&settings.attachments)?;
+    let folder = args.folder(&settings);
+    let files = Files::open_with(settings.attachments.url.as_deref(), &folder, keys.as_ref())
+        .context("cannot open the attachment storage")?;
+    let bar = progress_bar();
+    let findings = find(store, &files, options.attachments, &bar).await;
+    bar.finish_and_clear();
+    report(output, findings?)
+}
+
+async fn find(
+    store: &Store,
+    files: &Files,
+    read_contents: bool,
+    bar: &ProgressBar,
+) -> anyhow::Result<Vec<Finding>> {
+    bar.set_message("the database");
+    let mut findings = Vec::new();
+    if let Some(problem) = store.check(CheckDepth::Full).await? {
+        findings.push(Finding {
+            invariant: "the database file is intact",
+            object: "database".to_owned(),
+            problem,
+        });
+    }
+    let progress = bar.clone();
+    let checked = store.read_once(move |tx| {
+        let mut findings = Vec::new();
+        for invariant in check::invariants() {
+            progress.set_message(invariant.name);
+            findings.extend(invariant.check(tx)?);
+            progress.inc(1);
+        }
+        Ok::<_, Error>(findings)
+    });
+    findings.extend(checked.await.map_err(describe_error)?);
+    bar.set_message("files of attachments");
+    findings.extend(check_files(store, files).await.map_err(describe_error)?);
+    if read_contents {
+        let progress = |number: usize, total: usize| {
+            bar.set_length(total as u64);
+            bar.set_position(number as u64);
+            bar.set_message("contents of attachments");
+        };
+        let checked = check_contents(store, files, progress).await;
+        findings.extend(checked.map_err(describe_error)?);
+    }
+    Ok(findings)
+}
+
+fn report(output: Output, findings: Vec<Finding>) -> anyhow::Result<ExitCode> {
+    let view = |finding: Finding| FindingView {
+        check: finding.invariant,
+        object: finding.object,
+        problem: finding.problem,
+    };
+    let views: Vec<_> = findings.into_iter().map(view).collect();
+    if views.is_empty() && !output.json {
+        output.text("no problems found")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    output.many(&views, &["CHECK", "OBJECT", "PROBLEM"], |view| {
+        vec![view.check.to_owned(), view.object.clone(), view.problem.clone()]
+    })?;
+    Ok(match views.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(FINDINGS),
+    })
+}
+
+fn progress_bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{wide_bar} {pos} of {len}, {msg}");
+    let bar = ProgressBar::new(check::invariants().count() as u64);
+    bar.set_style(style.expect("the template is valid"));
+    bar
+}

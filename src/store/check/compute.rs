@@ -1,0 +1,99 @@
+//! Invariants of instances, configs, interfaces and tags.
+
+use super::invariant::{Findings, Invariant};
+use crate::store::error::StoreError;
+use crate::store::tx::ReadTx;
+use crate::store::value::args;
+
+pub const INVARIANTS: &[Invariant] = &[
+    Invariant::query(
+        "interfaces belong to the instance of their config",
+        "SELECT 'interface ' || f.id, 'belongs to instance ' || f.instance || ', and its config to instance ' || c.instance
+         FROM interface f JOIN config c ON c.id = f.config WHERE f.instance <> c.instance ORDER BY f.id",
+    ),
+    Invariant::query(
+        "routed ranges belong to the subnet and the instance of their interface",
+        "SELECT 'interface ' || f.id, 'has the range ' || r.ipv4 || ' of another subnet or instance'
+         FROM interface_range r JOIN interface f ON f.id = r.interface
+         WHERE r.subnet <> f.subnet OR f.subnet IS NULL OR r.instance <> f.instance ORDER BY f.id, r.place",
+    ),
+    Invariant::query(
+        "instances are in the region of their VPCs",
+        "SELECT 'interface ' || f.id, 'is in region ' || i.region || ', and its VPC in region ' || v.region
+         FROM interface f JOIN instance i ON i.id = f.instance JOIN vpc v ON v.id = f.vpc
+         WHERE i.region <> v.region OR i.account <> v.account ORDER BY f.id",
+    ),
+    Invariant::query(
+        "the interfaces of the running config are active, and no others",
+        "SELECT 'interface ' || f.id, CASE f.active WHEN 1 THEN 'is active, but its config is not running'
+                 ELSE 'is not active, but its config is running' END
+         FROM interface f JOIN instance i ON i.id = f.instance
+         WHERE f.active <> CASE WHEN f.config = i.running_config THEN 1 ELSE 0 END ORDER BY f.id",
+    ),
+    Invariant::query(
+        "the configs of the last boot belong to their instance",
+        "SELECT 'instance ' || i.id, 'refers to a config of the last boot that it does not have'
+         FROM instance i WHERE (i.running_config IS NOT NULL AND NOT EXISTS
+                 (SELECT 1 FROM config c WHERE c.id = i.running_config AND c.instance = i.id))
+             OR (i.last_config IS NOT NULL AND NOT EXISTS
+                 (SELECT 1 FROM config c WHERE c.id = i.last_config AND c.instance = i.id))
+         ORDER BY i.id",
+    ),
+    Invariant::query(
+        "1:1 NAT uses a public address of the same instance",
+        "SELECT 'interface ' || f.id, 'has 1:1 NAT from an address that its instance does not have'
+         FROM interface f WHERE f.nat_1_1 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM public_address a
+             WHERE a.address = f.nat_1_1 AND a.instance = f.instance AND a.is_private = 0)
+         ORDER BY f.id",
+    ),
+    Invariant::query(
+        "additional addresses count for the account of their instance",
+        "SELECT 'instance ' || i.id, 'has an address that counts for account ' || a.additional_of
+         FROM public_address a JOIN instance i ON i.id = a.instance
+         WHERE a.additional_of <> i.account ORDER BY i.id",
+    ),
+    Invariant::function("instances have the tags of their text", tags),
+    Invariant::query(
+        "tags of instances exist in their account",
+        "SELECT 'instance ' || t.instance, 'has the tag ' || t.label || ', which account ' || t.account || ' does not have'
+         FROM instance_tag t JOIN instance i ON i.id = t.instance
+         WHERE t.account <> i.account
+             OR NOT EXISTS (SELECT 1 FROM tag WHERE tag.account = t.account AND tag.label = t.label)
+         ORDER BY t.instance, t.label",
+    ),
+    Invariant::query(
+        "tags that no user has created are in use",
+        "SELECT 'tag ' || t.id, 'is not in use' FROM tag t WHERE t.is_permanent = 0 AND NOT EXISTS
+             (SELECT 1 FROM instance_tag i WHERE i.account = t.account AND i.label = t.label)
+         ORDER BY t.id",
+    ),
+];
+
+/// Compares the text `tags` of each instance with its rows in `instance_tag`.
+fn tags(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+    let mut rows = tx
+        .read(
+            "SELECT instance, label FROM instance_tag ORDER BY instance",
+            args![],
+            |row| Ok((row.take::<i64>()?, row.take::<String>()?)),
+        )?
+        .into_iter()
+        .peekable();
+    tx.for_each("SELECT id, tags FROM instance ORDER BY id", args![], |row| {
+        let (id, text): (i64, String) = (row.take()?, row.take()?);
+        let mut stored = Vec::new();
+        while let Some((instance, label)) = rows.next_if(|(instance, _)| *instance <= id) {
+            if instance == id {
+                stored.push(label);
+            }
+        }
+        let mut expected: Vec<_> = text.lines().map(str::to_owned).collect();
+        expected.sort();
+        expected.dedup();
+        stored.sort();
+        if expected != stored {
+            findings.add(format!("instance {id}"), "has other tags than its list of tags");
+        }
+        Ok(())
+    })
+}

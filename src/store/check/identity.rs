@@ -1,0 +1,42 @@
+//! Invariants of users, grants, tokens and OAuth.
+
+use super::invariant::{Findings, Invariant};
+use crate::store::error::StoreError;
+use crate::store::tx::ReadTx;
+use crate::store::value::args;
+
+pub const INVARIANTS: &[Invariant] = &[
+    Invariant::query(
+        "grants have a known permission",
+        "SELECT 'user ' || app_user, 'has the permission ' || permission || ' on ' || kind || ' ' || entity
+         FROM entity_grant WHERE permission NOT IN ('read_only', 'read_write') ORDER BY app_user, kind, entity",
+    ),
+    Invariant::query(
+        "staff have no grants of accounts",
+        "SELECT 'user ' || u.id, 'is a member of the staff and has a grant of an account' FROM app_user u
+         WHERE u.account IS NULL AND (EXISTS (SELECT 1 FROM global_grant g WHERE g.app_user = u.id)
+             OR EXISTS (SELECT 1 FROM entity_grant g WHERE g.app_user = u.id)) ORDER BY u.id",
+    ),
+    Invariant::query(
+        "staff authorize only OAuth clients of the provider",
+        "SELECT 'user ' || u.id, 'is a member of the staff and has authorized the OAuth client ' || c.id
+         FROM oauth_grant g JOIN app_user u ON u.id = g.app_user JOIN oauth_client c ON c.id = g.client
+         WHERE u.account IS NULL AND c.account IS NOT NULL ORDER BY u.id, c.id",
+    ),
+    Invariant::function("OAuth tokens belong to the user of their authorization", oauth_tokens),
+    Invariant::query(
+        "tokens and passwords are stored as hashes",
+        "SELECT 'token ' || id, 'is not stored as a SHA-256 hash' FROM token WHERE length(hash) <> 64
+         UNION ALL SELECT 'user ' || id, 'has a password that is not stored as an Argon2 hash' FROM app_user
+             WHERE password IS NOT NULL AND password NOT LIKE '$argon2%'",
+    ),
+];
+
+/// Tokens that have expired may outlive their authorization.
+fn oauth_tokens(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+    let sql = "SELECT 'token ' || t.id, 'belongs to another user than its authorization, or has none' FROM token t
+        WHERE t.oauth_grant IS NOT NULL AND t.revoked IS NULL AND (t.expiry IS NULL OR t.expiry > $1) AND NOT EXISTS
+            (SELECT 1 FROM oauth_grant g WHERE g.id = t.oauth_grant AND g.app_user = t.app_user) ORDER BY t.id";
+    let now = tx.now();
+    findings.add_rows(tx, sql, args![now])
+}

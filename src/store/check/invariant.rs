@@ -1,0 +1,105 @@
+//! Statements that are true of every store, and the objects that break them.
+
+use crate::store::error::StoreError;
+use crate::store::tx::ReadTx;
+use crate::store::value::{Value, args};
+
+/// A statement that is true of every store.
+pub struct Invariant {
+    /// The statement, such as "subnets of a VPC do not overlap".
+    pub name: &'static str,
+    find: Find,
+}
+
+/// How objects that break an invariant are found.
+enum Find {
+    /// A query for the objects and the problem of each.
+    Query(&'static str),
+    Function(fn(&mut ReadTx, &mut Findings) -> Result<(), StoreError>),
+}
+
+/// An object that breaks an invariant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub invariant: &'static str,
+    /// The object, such as "subnet 12".
+    pub object: String,
+    pub problem: String,
+}
+
+/// The findings of one invariant.
+pub struct Findings {
+    invariant: &'static str,
+    found: Vec<Finding>,
+    /// The number of findings beyond the maximum.
+    omitted: u64,
+}
+
+/// The maximum number of findings that are reported for an invariant.
+const MAX_FINDINGS: usize = 100;
+
+impl Invariant {
+    /// Finds the objects that break the invariant.
+    pub fn check(&self, tx: &mut ReadTx) -> Result<Vec<Finding>, StoreError> {
+        let mut findings = Findings {
+            invariant: self.name,
+            found: Vec::new(),
+            omitted: 0,
+        };
+        match self.find {
+            Find::Query(sql) => findings.add_rows(tx, sql, args![])?,
+            Find::Function(find) => find(tx, &mut findings)?,
+        }
+        Ok(findings.finish())
+    }
+
+    pub(super) const fn query(name: &'static str, sql: &'static str) -> Self {
+        Self {
+            name,
+            find: Find::Query(sql),
+        }
+    }
+
+    pub(super) const fn function(
+        name: &'static str,
+        find: fn(&mut ReadTx, &mut Findings) -> Result<(), StoreError>,
+    ) -> Self {
+        Self {
+            name,
+            find: Find::Function(find),
+        }
+    }
+}
+
+impl Findings {
+    pub(super) fn add(&mut self, object: impl Into<String>, problem: impl Into<String>) {
+        if self.found.len() == MAX_FINDINGS {
+            self.omitted += 1;
+            return;
+        }
+        self.found.push(Finding {
+            invariant: self.invariant,
+            object: object.into(),
+            problem: problem.into(),
+        });
+    }
+
+    /// Adds the rows of a query: the object and its problem.
+    pub(super) fn add_rows(&mut self, tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<(), StoreError> {
+        tx.for_each(sql, args, |row| {
+            self.add(row.take::<String>()?, row.take::<String>()?);
+            Ok(())
+        })
+    }
+
+    fn finish(mut self) -> Vec<Finding> {
+        if self.omitted > 0 {
+            self.found.push(Finding {
+                invariant: self.invariant,
+                object: "others".to_owned(),
+                problem: format!("{} more findings are not listed", self.omitted),
+            });
+        }
+        self.found
+    }
+}

@@ -1,0 +1,30 @@
+//! The invariants of a store, for `garth check`. All are checked on one snapshot.
+//!
+//! Most invariants are queries for the objects that break them. The others compare tables in Rust.
+
+mod account;
+mod compute;
+mod identity;
+mod invariant;
+mod network;
+mod references;
+mod schema;
+mod support;
+mod tallies;
+
+pub use invariant::{Finding, Invariant};
+
+/// All invariants, in the order in which they are checked.
+pub fn invariants() -> impl Iterator<Item = &'static Invariant> {
+    let domains: [&'static [Invariant]; 8] = [
+        schema::INVARIANTS,
+        references::INVARIANTS,
+        network::INVARIANTS,
+        compute::INVARIANTS,
+        support::INVARIANTS,
+        identity::INVARIANTS,
+        account::INVARIANTS,
+        tallies::INVARIANTS,
+    ];
+    domains.into_iter().flatten()
+}

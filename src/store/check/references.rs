@@ -1,0 +1,132 @@
+//! Foreign keys: every row that another row refers to exists.
+
+use super::invariant::{Findings, Invariant};
+use crate::store::error::StoreError;
+use crate::store::tx::ReadTx;
+use crate::store::value::args;
+
+pub const INVARIANTS: &[Invariant] = &[Invariant::function(
+    "every row that another row refers to exists",
+    find,
+)];
+
+/// The foreign keys: a table, its column, and the table whose key `id` the column has.
+const REFERENCES: &[(&str, &str, &str)] = &[
+    ("account_revision", "account", "account"),
+    ("app_user", "account", "account"),
+    ("attachment", "ticket", "ticket"),
+    ("attachment_check", "attachment", "attachment"),
+    ("change_log", "account", "account"),
+    ("config", "instance", "instance"),
+    ("disk", "instance", "instance"),
+    ("due_work", "instance", "instance"),
+    ("entity", "account", "account"),
+    ("entity_grant", "app_user", "app_user"),
+    ("event", "account", "account"),
+    ("event_read", "app_user", "app_user"),
+    ("event_read", "event", "event"),
+    ("free_range", "subnet", "subnet"),
+    ("global_grant", "app_user", "app_user"),
+    ("instance", "account", "account"),
+    ("instance_tag", "account", "account"),
+    ("instance_tag", "instance", "instance"),
+    ("interface", "config", "config"),
+    ("interface", "instance", "instance"),
+    ("interface", "subnet", "subnet"),
+    ("interface", "vpc", "vpc"),
+    ("interface_range", "instance", "instance"),
+    ("interface_range", "interface", "interface"),
+    ("interface_range", "subnet", "subnet"),
+    ("login_record", "account", "account"),
+    ("login_record", "app_user", "app_user"),
+    ("note", "ticket", "ticket"),
+    ("oauth_client", "account", "account"),
+    ("oauth_code", "oauth_grant", "oauth_grant"),
+    ("oauth_grant", "app_user", "app_user"),
+    ("oauth_grant", "client", "oauth_client"),
+    ("password_link", "app_user", "app_user"),
+    ("public_address", "additional_of", "account"),
+    ("public_address", "instance", "instance"),
+    ("refresh_token", "oauth_grant", "oauth_grant"),
+    ("reply", "ticket", "ticket"),
+    ("session", "app_user", "app_user"),
+    ("ssh_key", "app_user", "app_user"),
+    ("subnet", "vpc", "vpc"),
+    ("tag", "account", "account"),
+    ("ticket", "account", "account"),
+    ("ticket_history", "attachment", "attachment"),
+    ("ticket_history", "note", "note"),
+    ("ticket_history", "reply", "reply"),
+    ("ticket_history", "ticket", "ticket"),
+    ("ticket_viewer", "ticket", "ticket"),
+    ("token", "app_user", "app_user"),
+    ("vlan", "account", "account"),
+    ("vpc", "account", "account"),
+];
+
+/// The tables in which account 0 is the provider.
+const WITH_PROVIDER: [&str; 2] = ["account_revision", "change_log"];
+
+fn find(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+    for (table, column, target) in REFERENCES {
+        let except_provider = match WITH_PROVIDER.contains(table) {
+            true => "AND source.account <> 0",
+            false => "",
+        };
+        let sql = format!(
+            "SELECT '{target} ' || source.{column},
+                 'does not exist, but ' || count(*) || ' rows of {table} refer to it with {column}'
+             FROM {table} source
+             WHERE source.{column} IS NOT NULL {except_provider}
+               AND NOT EXISTS (SELECT 1 FROM {target} target WHERE target.id = source.{column})
+             GROUP BY source.{column}"
+        );
+        findings.add_rows(tx, &sql, args![])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::REFERENCES;
+    use crate::store::migrate::Schema;
+
+    /// References that the schema does not declare, because both tables are always written together.
+    const UNDECLARED: [(&str, &str); 4] = [
+        ("account_revision", "account"),
+        ("change_log", "account"),
+        ("interface_range", "instance"),
+        ("interface_range", "subnet"),
+    ];
+
+    #[test]
+    fn every_foreign_key_of_the_schema_is_checked() {
+        let mut declared = BTreeSet::new();
+        let mut table = "";
+        for migration in Schema::current().migrations() {
+            for line in migration.sql.lines() {
+                let words: Vec<_> = line.split_whitespace().collect();
+                match words[..] {
+                    ["CREATE", "TABLE", name, ..] | ["ALTER", "TABLE", name, ..] => table = name,
+                    _ => {}
+                }
+                let Some(at) = words.iter().position(|word| *word == "REFERENCES") else {
+                    continue;
+                };
+                let column = match words[..] {
+                    ["ALTER", "TABLE", _, "ADD", "COLUMN", column, ..] => column,
+                    _ => words[0],
+                };
+                declared.insert((table, column, words[at + 1]));
+            }
+        }
+        let checked: BTreeSet<_> = REFERENCES
+            .iter()
+            .copied()
+            .filter(|(table, column, _)| !UNDECLARED.contains(&(table, column)))
+            .collect();
+        assert_eq!(checked, declared);
+    }
+}

@@ -1,0 +1,70 @@
+//! Invariants of the schema and of all tables.
+
+use super::invariant::{Findings, Invariant};
+use crate::store::copy;
+use crate::store::error::StoreError;
+use crate::store::migrate::{Schema, TABLES, checksum_of};
+use crate::store::tx::ReadTx;
+use crate::store::value::args;
+
+pub const INVARIANTS: &[Invariant] = &[
+    Invariant::function("migrations are those of this build", migrations),
+    Invariant::function("every row can be read and has values of the right types", rows),
+    Invariant::function("generated IDs are higher than the IDs in use", sequences),
+];
+
+fn migrations(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+    let schema = Schema::current();
+    let rows = tx.all("SELECT number, checksum FROM migration ORDER BY number", args![])?;
+    let mut applied = Vec::new();
+    for mut row in rows {
+        applied.push((row.take::<i64>()?, row.take::<String>()?));
+    }
+    for (number, checksum) in &applied {
+        match schema.migrations().iter().find(|known| known.number == *number) {
+            Some(known) if checksum_of(known) == *checksum => {}
+            Some(_) => findings.add(
+                format!("migration {number}"),
+                "differs from the one of this build",
+            ),
+            None => findings.add(format!("migration {number}"), "is not known to this build"),
+        }
+    }
+    for known in schema.migrations() {
+        if !applied.iter().any(|(number, _)| *number == known.number) {
+            findings.add(format!("migration {}", known.number), "was not applied");
+        }
+    }
+    Ok(())
+}
+
+/// Reads every value of every table.
+fn rows(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+    for table in TABLES {
+        if let Err(cause) = copy::each_batch(tx, table, |_| Ok(())) {
+            findings.add(format!("table {}", table.name), cause.to_string());
+        }
+        if let Some(condition) = tx.mistyped_condition(table.name)? {
+            let name = table.name;
+            let sql = format!(
+                "SELECT 'table {name}', count(*) || ' rows have a value of another type than its column'
+                 FROM {name} WHERE {condition} HAVING count(*) > 0"
+            );
+            findings.add_rows(tx, &sql, args![])?;
+        }
+    }
+    Ok(())
+}
+
+fn sequences(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+    for table in TABLES.iter().filter(|table| table.has_sequence) {
+        let sql = format!("SELECT coalesce(max(id), 0) FROM {}", table.name);
+        let highest: i64 = tx.one(&sql, args![])?.take()?;
+        let last = tx.last_generated_id(table.name)?;
+        if last < highest {
+            let problem = format!("the next generated ID follows {last}, but ID {highest} is in use");
+            findings.add(format!("table {}", table.name), problem);
+        }
+    }
+    Ok(())
+}

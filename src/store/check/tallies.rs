@@ -1,0 +1,38 @@
+//! Stored row counts: each must be the number of its rows.
+
+use super::invariant::{Findings, Invariant};
+use crate::store::error::StoreError;
+use crate::store::tx::ReadTx;
+use crate::store::value::args;
+
+pub const INVARIANTS: &[Invariant] = &[Invariant::function(
+    "stored counts are the numbers of their rows",
+    counts,
+)];
+
+/// The rows that each collection counts: the collection, its owner, the ID that selects the bucket, and the count.
+const COUNTED: &str = "
+    SELECT 'vpc' AS collection, account AS owner, id, 1 AS items FROM vpc
+    UNION ALL SELECT 'vpc:' || region, account, id, 1 FROM vpc
+    UNION ALL SELECT 'vpc_subnet', vpc, id, 1 FROM subnet
+    UNION ALL SELECT 'instance', account, id, 1 FROM instance
+    UNION ALL SELECT 'event', account, id, 1 FROM event
+    UNION ALL SELECT CASE is_closed WHEN 0 THEN 'ticket:open' ELSE 'ticket:closed' END, account, id, 1 FROM ticket
+    UNION ALL SELECT 'attachment_bytes', ticket.account, attachment.id, attachment.size
+        FROM attachment JOIN ticket ON ticket.id = attachment.ticket";
+
+fn counts(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+    for span in [256, 65_536] {
+        // Rows of the stored counts are negative, so that equal counts cancel out.
+        let sql = format!(
+            "SELECT collection || ' of ' || owner,
+                 'the stored count of IDs from ' || (bucket * {span}) || ' differs by ' || sum(items) FROM (
+                 SELECT collection, owner, id / {span} AS bucket, CAST(sum(items) AS BIGINT) AS items
+                     FROM ({COUNTED}) AS counted GROUP BY collection, owner, id / {span}
+                 UNION ALL SELECT collection, owner, bucket, -items FROM tally WHERE span = {span}) AS compared
+             GROUP BY collection, owner, bucket HAVING sum(items) <> 0 ORDER BY collection, owner, bucket"
+        );
+        findings.add_rows(tx, &sql, args![])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,292 @@
+//! `garth check`: every invariant is broken in the database once, and found.
+
+use std::collections::HashSet;
+
+use garth::rules::Error;
+use garth::store::Store;
+use garth::store::check::{self, Finding};
+use hyper::Method;
+use serde_json::json;
+
+use crate::engine::Engine;
+use crate::harness::TestApp;
+
+/// For each invariant, statements that break it.
+const BREAKS: &[(&str, &str)] = &[
+    (
+        "migrations are those of this build",
+        "UPDATE migration SET checksum = 'x' WHERE number = 3",
+    ),
+    ("generated IDs are higher than the IDs in use", RESET_SEQUENCE),
+    (
+        "every row that another row refers to exists",
+        "UPDATE disk SET instance = 77 WHERE id = 1",
+    ),
+    (
+        SUBNETS_DO_NOT_OVERLAP,
+        "UPDATE subnet SET ipv4 = '10.0.0.0/23', last_address = last_address + 256 WHERE id = 1",
+    ),
+    (
+        "ranges have the first and last address of their text",
+        "UPDATE subnet SET ipv4 = '10.9.0.0/24' WHERE id = 3",
+    ),
+    (
+        "interfaces of VPCs have a subnet of their VPC, and an address",
+        "UPDATE interface SET subnet = 3 WHERE id = 1",
+    ),
+    (
+        "addresses are usable addresses of their subnet",
+        "UPDATE interface SET address = address + 1000 WHERE id = 1",
+    ),
+    (
+        "routed ranges are inside their subnet",
+        "UPDATE interface_range SET subnet = 2",
+    ),
+    (
+        "an address belongs to one instance, or it is free",
+        "DELETE FROM free_range WHERE subnet = 1",
+    ),
+    (
+        "an address belongs to one instance, or it is free",
+        "UPDATE interface SET address = (SELECT address FROM interface WHERE id = 1) WHERE id = 2",
+    ),
+    (
+        "interfaces belong to the instance of their config",
+        "UPDATE interface SET instance = 2 WHERE id = 1",
+    ),
+    (
+        "routed ranges belong to the subnet and the instance of their interface",
+        "UPDATE interface_range SET instance = 2",
+    ),
+    (
+        "instances are in the region of their VPCs",
+        "UPDATE instance SET region = 'eu-west' WHERE id = 1",
+    ),
+    (
+        "the interfaces of the running config are active, and no others",
+        "UPDATE interface SET active = 1 - active WHERE id = 1",
+    ),
+    (
+        "the configs of the last boot belong to their instance",
+        "UPDATE instance SET last_config = 77 WHERE id = 1",
+    ),
+    (
+        "1:1 NAT uses a public address of the same instance",
+        "UPDATE interface SET nat_1_1 = 5 WHERE id = 1",
+    ),
+    (
+        "additional addresses count for the account of their instance",
+        "UPDATE public_address SET additional_of = 2 WHERE instance = 1",
+    ),
+    (
+        "instances have the tags of their text",
+        "UPDATE instance SET tags = '' WHERE id = 1",
+    ),
+    ("tags of instances exist in their account", "DELETE FROM tag"),
+    (
+        "tags that no user has created are in use",
+        "INSERT INTO tag (account, label, is_permanent) VALUES (1, 'unused', 0)",
+    ),
+    ("tickets count their replies", "UPDATE ticket SET replies = 5"),
+    ("tickets count their notes", "UPDATE ticket SET notes = 5"),
+    (
+        "closed tickets have the time of their closing, and no others",
+        "UPDATE ticket SET is_closed = 1",
+    ),
+    (
+        "the history of a ticket refers to parts of the ticket",
+        "UPDATE reply SET ticket = 2 WHERE id = 1",
+    ),
+    ("every ticket is in the search index", "DELETE FROM ticket_text"),
+    (
+        "attachments have a size, a hash and a time of verification",
+        "DELETE FROM attachment_check",
+    ),
+    (
+        "a file is an attachment or an upload, not both",
+        "INSERT INTO upload (file_key, begun) SELECT file_key, 0 FROM attachment",
+    ),
+    (
+        "grants have a known permission",
+        "INSERT INTO entity_grant (app_user, kind, entity, permission) VALUES (1, 'vpc', 1, 'all')",
+    ),
+    (
+        "staff have no grants of accounts",
+        "INSERT INTO global_grant (app_user, name) VALUES (2, 'add_vpcs')",
+    ),
+    (
+        "staff authorize only OAuth clients of the provider",
+        "INSERT INTO oauth_grant (client, app_user, scopes, created) SELECT id, 2, '*', 0 FROM oauth_client",
+    ),
+    (
+        "OAuth tokens belong to the user of their authorization",
+        "UPDATE token SET oauth_grant = 77 WHERE id = 1",
+    ),
+    (
+        "tokens and passwords are stored as hashes",
+        "UPDATE app_user SET password = 'secret' WHERE id = 1",
+    ),
+    (
+        "quotas are not negative",
+        "UPDATE account SET vpcs_per_region = -1",
+    ),
+    (
+        "every account has a revision",
+        "DELETE FROM account_revision WHERE account = 2",
+    ),
+    (
+        "changes are logged for revisions that exist",
+        "UPDATE account_revision SET revision = 1 WHERE account = 1",
+    ),
+    (
+        "events are in the order of their IDs",
+        "UPDATE event SET created = created - 7200000000 WHERE id = 2",
+    ),
+    (
+        "creations within the retention of events have an event",
+        "DELETE FROM event WHERE action = 'vpc_create'",
+    ),
+    (
+        "stored counts are the numbers of their rows",
+        "UPDATE tally SET items = items + 1 WHERE collection = 'vpc' AND span = 256",
+    ),
+    (
+        "stored counts are the numbers of their rows",
+        "DELETE FROM tally WHERE collection = 'attachment_bytes' AND span = 65536",
+    ),
+];
+
+const SUBNETS_DO_NOT_OVERLAP: &str = "subnets of a VPC do not overlap";
+const ROWS_ARE_READABLE: &str = "every row can be read and has values of the right types";
+/// `BREAKS` uses this name for the statement that differs between the engines.
+const RESET_SEQUENCE: &str = "reset the sequence";
+
+#[tokio::test]
+async fn a_store_in_use_has_no_findings() {
+    let app = filled().await;
+    assert_eq!(findings(&app).await, []);
+}
+
+#[tokio::test]
+async fn every_invariant_is_checked() {
+    let mut app = filled().await;
+    let mut broken: HashSet<&str> = HashSet::new();
+    for (invariant, sql) in BREAKS {
+        // An invariant that an earlier statement has broken, too, needs an undamaged store.
+        if broken.contains(invariant) {
+            app = filled().await;
+        }
+        let sql = match (*sql, Engine::chosen()) {
+            (RESET_SEQUENCE, Engine::Embedded) => "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'vpc'",
+            (RESET_SEQUENCE, _) => "SELECT setval('vpc_id_seq', 1)",
+            (sql, _) => sql,
+        };
+        if Engine::chosen() == Engine::Postgres && *invariant == SUBNETS_DO_NOT_OVERLAP {
+            let constraint = "ALTER TABLE subnet DROP CONSTRAINT subnet_no_overlap";
+            app.home().damage(constraint).await;
+        }
+        app.home().damage(sql).await;
+        let found = findings(&app).await;
+        broken = found.iter().map(|finding| finding.invariant).collect();
+        assert!(broken.contains(invariant), "{invariant}: {sql}\n{found:#?}");
+    }
+    // PostgreSQL enforces the types of columns.
+    if Engine::chosen() == Engine::Embedded {
+        let app = filled().await;
+        app.home()
+            .damage("UPDATE vpc SET created = 'noon' WHERE id = 1")
+            .await;
+        let found = findings(&app).await;
+        assert!(
+            found.iter().any(|finding| finding.invariant == ROWS_ARE_READABLE),
+            "{found:#?}"
+        );
+    }
+    let tested: Vec<_> = BREAKS.iter().map(|(invariant, _)| *invariant).collect();
+    for invariant in check::invariants() {
+        let is_tested = tested.contains(&invariant.name) || invariant.name == ROWS_ARE_READABLE;
+        assert!(is_tested, "no test breaks \"{}\"", invariant.name);
+    }
+}
+
+#[tokio::test]
+async fn a_long_list_of_findings_is_cut() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for number in 0..103 {
+        ada.create_vpc(&format!("vpc-{number}"), &[]).await;
+    }
+    app.home().damage("DELETE FROM event").await;
+    let found = findings(&app).await;
+    let creations = "creations within the retention of events have an event";
+    let listed: Vec<_> = found
+        .iter()
+        .filter(|finding| finding.invariant == creations)
+        .collect();
+    assert_eq!(listed.len(), 101);
+    assert_eq!(listed[100].problem, "3 more findings are not listed");
+}
+
+/// Asserts at the end of a test that its store has no findings.
+pub fn assert_sound(store: &Store) {
+    let store = store.clone();
+    let checking = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime.expect("a runtime").block_on(check_all(&store))
+    });
+    assert_eq!(checking.join().expect("the check ends"), []);
+}
+
+async fn findings(app: &TestApp) -> Vec<Finding> {
+    app.omit_check();
+    check_all(&app.store).await
+}
+
+async fn check_all(store: &Store) -> Vec<Finding> {
+    let found = store.read_once(|tx| {
+        let mut found = Vec::new();
+        for invariant in check::invariants() {
+            found.extend(invariant.check(tx)?);
+        }
+        Ok::<_, Error>(found)
+    });
+    found.await.expect("the store can be read")
+}
+
+/// A server with at least one object of every kind.
+async fn filled() -> TestApp {
+    let app = TestApp::new().await;
+    app.another_account().await;
+    let ada = app.user("ada").await;
+    let sam = app.user("sam").staff().await;
+    ada.create_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    ada.create_vpc("other", &["10.0.0.0/24"]).await;
+    for label in ["web", "database"] {
+        let range = if label == "web" {
+            json!(["10.0.0.64/28"])
+        } else {
+            json!([])
+        };
+        let interfaces = json!([{"purpose": "vpc", "subnet_id": 1, "ip_ranges": range}]);
+        let body = json!({"label": label, "region": "us-east", "type": "g6-nanode-1", "image": "linode/debian12",
+            "root_pass": "Gx7!kq2#Lm9p", "tags": ["blue"], "interfaces": interfaces, "booted": false});
+        let created = ada.post("/linode/instances", body).await;
+        assert_eq!(created.status, 200, "{}", created.reason());
+    }
+    for _ in 0..2 {
+        ada.open_ticket("Help").await;
+    }
+    ada.attach_file(1, "trace.txt", "10.0.0.1 *").await;
+    for (path, user) in [
+        ("/support/tickets/1/replies", &ada),
+        ("/desk/tickets/1/notes", &sam),
+    ] {
+        let body = json!({"description": "Hello"});
+        let sent = user.call(Method::POST, path).json(&body).send().await;
+        assert_eq!(sent.status(), 200);
+    }
+    let client = json!({"label": "dashboard", "redirect_uri": "https://example.com/back"});
+    let created = ada.post("/account/oauth-clients", client).await;
+    assert_eq!(created.status, 200, "{}", created.reason());
+    app
+}

@@ -1,0 +1,107 @@
+//! `garth check`: its findings, output and exit codes. `tests/api/check.rs` breaks every invariant of the store.
+
+use serde_json::json;
+
+use crate::damaged_files::{execute_sql, flip_a_bit, is_local, stored_file};
+use crate::harness::Folder;
+use crate::process::{Process, ProcessOutput};
+
+#[test]
+fn a_store_in_use_has_no_problems() {
+    let folder = Folder::new("check-sound");
+    let server = folder.start();
+    let mut client = server.client();
+    client.create_vpc("core");
+    let ticket = client.open_ticket();
+    let upload = client.upload(ticket, "a.txt", b"some text");
+    upload.expect("the server responds").ok();
+
+    assert_eq!(folder.run("check --attachments"), "no problems found\n");
+    assert_eq!(folder.json("check"), json!([]));
+    server.stop();
+    assert_eq!(folder.run("check"), "no problems found\n");
+}
+
+#[test]
+fn problems_are_listed_with_exit_code_1() {
+    let folder = Folder::new("check-problems");
+    let server = folder.start();
+    let vpc = server.client().create_vpc("core");
+    execute_sql(
+        &folder,
+        "UPDATE tally SET items = items + 1 WHERE collection = 'vpc'",
+    );
+
+    let found = check(&folder, "--json");
+
+    assert_eq!(found.code, Some(1), "{found:?}");
+    let listed: serde_json::Value = serde_json::from_str(&found.stdout).expect("JSON");
+    let expected = json!({"check": "stored counts are the numbers of their rows", "object": "vpc of 1",
+        "problem": "the stored count of IDs from 0 differs by -1"});
+    assert_eq!(listed[0], expected);
+    let shown = check(&folder, "");
+    assert!(
+        shown.stdout.contains("CHECK") && shown.stdout.contains("vpc of 1"),
+        "{shown:?}"
+    );
+    assert!(vpc > 0);
+}
+
+#[test]
+fn problems_of_files_are_found() {
+    if !is_local() {
+        return;
+    }
+    let folder = Folder::new("check-files");
+    let server = folder.start();
+    let mut client = server.client();
+    let ticket = client.open_ticket();
+    let upload = client.upload(ticket, "a.txt", b"some text");
+    upload.expect("the server responds").ok();
+    let file = stored_file(&folder);
+
+    flip_a_bit(&file);
+    assert_eq!(
+        check(&folder, "").code,
+        Some(0),
+        "contents are read only on request"
+    );
+    let damaged = check(&folder, "--attachments");
+    assert_eq!(damaged.code, Some(1));
+    assert!(
+        damaged.stdout.contains("content differs from the hash"),
+        "{damaged:?}"
+    );
+
+    std::fs::write(&file, b"short").expect("the file can be written");
+    let shorter = check(&folder, "");
+    assert!(shorter.stdout.contains("has 5 bytes instead of 9"), "{shorter:?}");
+
+    let stray = file.with_file_name("stray");
+    std::fs::rename(&file, &stray).expect("the file can be renamed");
+    let found = check(&folder, "").stdout;
+    assert!(found.contains("its file is missing"), "{found}");
+    assert!(
+        found.contains("file stray") && found.contains("neither an attachment nor an upload"),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_store_that_cannot_be_read_is_exit_code_2() {
+    let folder = Folder::new("check-unreadable");
+    let missing = check(&folder, "");
+    assert_eq!(missing.code, Some(2), "{missing:?}");
+    assert!(missing.stderr.contains("there is no store"), "{missing:?}");
+    folder.start().stop();
+    std::fs::write(
+        folder.data().join("garth.db"),
+        "not a database, but a text".repeat(100),
+    )
+    .expect("writable");
+    assert_eq!(check(&folder, "").code, Some(2));
+}
+
+fn check(folder: &Folder, options: &str) -> ProcessOutput {
+    Process::spawn(&mut folder.garth(&format!("check {options}"))).wait()
+}
