@@ -18,25 +18,25 @@ use crate::web::operation::{Handling, handler};
 use crate::web::{App, WireNames, answer};
 
 /// The context of a view.
-pub struct Wire<'a> {
+pub struct ViewContext<'a> {
     pub names: WireNames,
     pub policy: &'a Policy,
 }
 
 /// The view of a rule without a result.
-pub fn done<T>(_: &T, _: &Wire) -> Response {
+pub fn done<T>(_: &T, _: &ViewContext) -> Response {
     answer::done()
 }
 
 /// The view of a list without items.
-pub fn empty_page(items: &Paged<()>, _: &Wire) -> Response {
+pub fn empty_page(items: &Paged<()>, _: &ViewContext) -> Response {
     answer::page(items, |()| ())
 }
 
 /// Reads an object of the caller.
 pub fn view<C, T>(
     rule: impl Fn(&mut ReadTx, &C) -> Result<T> + Copy + Send + Sync + 'static,
-    view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
+    view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling
 where
     C: Principal + FromRequestParts<App>,
@@ -48,7 +48,7 @@ where
 /// Reads an object by its path.
 pub fn view_at<C, P, T>(
     rule: impl Fn(&mut ReadTx, &C, P) -> Result<T> + Copy + Send + Sync + 'static,
-    view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
+    view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling
 where
     C: Principal + FromRequestParts<App>,
@@ -64,7 +64,7 @@ where
 /// Reads a page of a list.
 pub fn list<C, T>(
     rule: impl Fn(&mut ReadTx, &C, &ListRequest) -> Result<T> + Copy + Send + Sync + 'static,
-    view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
+    view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling
 where
     C: Principal + FromRequestParts<App>,
@@ -79,7 +79,7 @@ where
 /// Reads a page of a nested list.
 pub fn list_at<C, P, T>(
     rule: impl Fn(&mut ReadTx, &C, P, &ListRequest) -> Result<T> + Copy + Send + Sync + 'static,
-    view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
+    view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling
 where
     C: Principal + FromRequestParts<App>,
@@ -97,7 +97,7 @@ where
 /// Creates or changes an object.
 pub fn change<C, I, T>(
     rule: impl Fn(&mut WriteTx, &C, &I) -> Result<T> + Copy + Send + Sync + 'static,
-    view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
+    view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling
 where
     C: Principal + FromRequestParts<App>,
@@ -113,7 +113,7 @@ where
 /// Changes an object by its path.
 pub fn change_at<C, P, I, T>(
     rule: impl Fn(&mut WriteTx, &C, P, &I) -> Result<T> + Copy + Send + Sync + 'static,
-    view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
+    view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling
 where
     C: Principal + FromRequestParts<App>,
@@ -135,13 +135,13 @@ async fn read<C: Principal, T>(
     app: App,
     caller: C,
     rule: impl Fn(&mut ReadTx, &C) -> Result<T> + Send + 'static,
-    view: impl Fn(&T, &Wire) -> Response + Send + 'static,
+    view: impl Fn(&T, &ViewContext) -> Response + Send + 'static,
 ) -> Response {
     let names = app.names();
     let response = app.read(caller, move |tx, caller| {
         let found = rule(tx, caller)?;
         let policy = tx.policy();
-        Ok(view(&found, &Wire { names, policy }))
+        Ok(view(&found, &ViewContext { names, policy }))
     });
     response.await.into_response()
 }
@@ -150,13 +150,13 @@ async fn write<C: Principal, T>(
     app: App,
     caller: C,
     rule: impl Fn(&mut WriteTx, &C) -> Result<T> + Send + 'static,
-    view: impl Fn(&T, &Wire) -> Response + Send + 'static,
+    view: impl Fn(&T, &ViewContext) -> Response + Send + 'static,
 ) -> Response {
     let names = app.names();
     let response = app.write(caller, move |tx, caller| {
         let made = rule(tx, caller)?;
         let policy = tx.policy();
-        Ok(view(&made, &Wire { names, policy }))
+        Ok(view(&made, &ViewContext { names, policy }))
     });
     response.await.into_response()
 }
@@ -164,7 +164,7 @@ async fn write<C: Principal, T>(
 /// A page of the provider's public catalog. It comes from the settings, so there is no transaction.
 pub fn catalog_list<T: 'static>(
     rule: impl Fn(&Policy, &ListRequest) -> Result<T> + Copy + Send + Sync + 'static,
-    view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
+    view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling {
     handler(move |State(app): State<App>, list: ListRequest| {
         let response = catalog_view(&app, |policy| rule(policy, &list), view);
@@ -175,7 +175,7 @@ pub fn catalog_list<T: 'static>(
 /// One item of the catalog.
 pub fn catalog_item<T: 'static>(
     rule: impl Fn(&Policy, &str) -> Result<T> + Copy + Send + Sync + 'static,
-    view: impl Fn(&T, &Wire) -> Response + Copy + Send + Sync + 'static,
+    view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,
 ) -> Handling {
     handler(move |State(app): State<App>, At(id): At<String>| {
         let response = catalog_view(&app, |policy| rule(policy, &id), view);
@@ -186,9 +186,9 @@ pub fn catalog_item<T: 'static>(
 fn catalog_view<T>(
     app: &App,
     rule: impl Fn(&Policy) -> Result<T>,
-    view: impl Fn(&T, &Wire) -> Response,
+    view: impl Fn(&T, &ViewContext) -> Response,
 ) -> Response {
     let (names, policy) = (app.names(), &app.store().context().policy);
-    let response = rule(policy).map(|found| view(&found, &Wire { names, policy }));
+    let response = rule(policy).map(|found| view(&found, &ViewContext { names, policy }));
     response.into_response()
 }

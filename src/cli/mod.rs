@@ -87,8 +87,8 @@ enum Command {
     Jobs(jobs::Command),
     /// Check the integrity of a store and of its attachments
     ///
-    /// A server may be running. The storage of attachments comes from the settings file or GARTH_ATTACHMENTS_URL. Exit
-    /// code 0: no problems. 1: problems, which are listed. 2: the store cannot be checked.
+    /// Can be run while a server is running. The storage of attachments is taken from the settings file or
+    /// GARTH_ATTACHMENTS_URL. Exit code 0: no problems. 1: problems, which are listed. 2: the store cannot be checked.
     Check(check::Options),
     /// Copy a store between a folder and a database
     Copy(copy::Options),

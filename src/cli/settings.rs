@@ -94,7 +94,7 @@ pub struct Settings {
     #[arg(long, env = "GARTH_PROFILE", value_name = "PROFILE")]
     pub profile: Option<Profile>,
 
-    /// Names that responses use for fields with two names, such as linode_id and compute_id; requests accept both
+    /// Field names in responses, for fields with an alias, such as linode_id and compute_id; requests accept both
     /// [default: both]
     #[arg(long, env = "GARTH_WIRE_NAMES", value_name = "NAMES")]
     pub wire_names: Option<FieldNames>,

@@ -33,7 +33,8 @@ pub fn events_url(last: EventId) -> String {
     format!("/live?after={last}")
 }
 
-/// The URL of the stream of changes at the desk after this version; with a ticket, also of changes to that ticket.
+/// The URL of the stream of changes at the desk after this version. If a ticket is watched, the stream has its changes,
+/// too.
 pub fn desk_url(version: &DeskVersion, watched: Option<TicketId>) -> String {
     let after = format_version(version);
     match watched {

@@ -161,8 +161,8 @@ fn log_in_first(request: &Parts) -> Response {
         return response;
     }
     if !matches!(request.method, Method::GET | Method::HEAD) {
-        let text = "Your session has ended, and nothing was changed. Log in again in another tab, then go back in this one: \
-                    your browser still has what you typed.";
+        let text = "Your session has ended, and nothing was changed. Log in in another tab, then use the Back button in this tab: \
+                    what you typed is still there.";
         return ErrorPage::with_text(&Error::Unauthenticated, "Logged out", text).into_response();
     }
     let back = request

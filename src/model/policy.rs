@@ -13,7 +13,7 @@ pub struct Policy {
     pub images: Vec<Image>,
     /// The ranges of the instances' public addresses.
     pub public_ranges: Vec<Cidr>,
-    /// The limit of an account's public addresses, not counting one for each instance.
+    /// The limit of additional public addresses of an account: the first address of each instance is not counted.
     pub additional_addresses: i64,
     /// The domain of the default names of public addresses; `None` for no names.
     pub rdns_domain: Option<String>,

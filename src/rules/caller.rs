@@ -25,7 +25,7 @@ pub struct Caller {
 
 /// An authenticated principal: a tenant, or a member of staff.
 pub trait Principal: Clone + Send + Sized + 'static {
-    /// The principal of an identity, if the operation is for its kind of user (tenants or staff).
+    /// The principal for an identity. Fails if the operation is not for this kind of user (tenant or staff).
     fn from_identity(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self>;
     fn identity(&self) -> &Arc<Identity>;
     /// The scope that the operation needs.
@@ -163,7 +163,7 @@ impl Caller {
         }
     }
 
-    /// The caller's permission on the account's shared resources: tickets, users, settings.
+    /// The caller's permission on the account itself: its settings, OAuth clients and tickets.
     pub fn account_access(&self) -> Option<Permission> {
         match self.identity.restricted {
             true => self.identity.account_access,

@@ -60,14 +60,15 @@ impl<D: FromForm + Send + 'static> Prepared for Drafted<D> {
 
 impl<D> Drafted<D> {
     /// Refuses if the object has changed since the caller read it.
-    pub fn unchanged(&self, thing: &impl Hash) -> Result<()> {
-        unchanged(self.expected.as_ref(), thing)
+    pub fn check_if_match(&self, thing: &impl Hash) -> Result<()> {
+        check_if_match(self.expected.as_ref(), thing)
     }
 
     /// The same for an object with parts that change by themselves: it is enough that the stable part
     /// (`stable`) matches.
-    pub fn unchanged_except_volatile(&self, thing: &impl Hash, stable: &impl Hash) -> Result<()> {
-        self.unchanged(thing).or_else(|_| self.unchanged(stable))
+    pub fn check_if_match_or_stable(&self, thing: &impl Hash, stable: &impl Hash) -> Result<()> {
+        self.check_if_match(thing)
+            .or_else(|_| self.check_if_match(stable))
     }
 
     /// The draft, and a form with its errors.
@@ -88,14 +89,15 @@ pub enum Expected {
 
 impl Request {
     /// Refuses if the object has changed since the caller read it.
-    pub fn unchanged(&self, thing: &impl Hash) -> Result<()> {
-        unchanged(self.expected.as_ref(), thing)
+    pub fn check_if_match(&self, thing: &impl Hash) -> Result<()> {
+        check_if_match(self.expected.as_ref(), thing)
     }
 
     /// The same for an object with parts that change by themselves: it is enough that the stable part
     /// (`stable`) matches.
-    pub fn unchanged_except_volatile(&self, thing: &impl Hash, stable: &impl Hash) -> Result<()> {
-        self.unchanged(thing).or_else(|_| self.unchanged(stable))
+    pub fn check_if_match_or_stable(&self, thing: &impl Hash, stable: &impl Hash) -> Result<()> {
+        self.check_if_match(thing)
+            .or_else(|_| self.check_if_match(stable))
     }
 
     /// For an operation without fields: only checks that the body can be read.
@@ -112,7 +114,7 @@ impl Request {
 }
 
 /// Checks `If-Match` of a request without a form.
-pub fn unchanged(expected: Option<&Expected>, thing: &impl Hash) -> Result<()> {
+pub fn check_if_match(expected: Option<&Expected>, thing: &impl Hash) -> Result<()> {
     match expected {
         None | Some(Expected::Any) => Ok(()),
         Some(Expected::Tags(tags)) if tags.contains(&Tag::of(thing).to_string()) => Ok(()),

@@ -1,8 +1,8 @@
 //! The revision of each account, and the log of the objects that each revision changed.
 //!
-//! Functions of the store that write a row report it with `WriteTx::changed`. The changes of all writes in a commit
-//! are merged (`changes.rs`) and written just before it: the revision of each account rises once, and the log gets
-//! one row for each changed object. A write that is rolled back, or does not change the account, affects neither.
+//! Functions of the store that write a row report it with `WriteTx::changed`. Just before a commit, the store merges the
+//! changes of its writes (`changes.rs`), raises the revision of each changed account by one, and appends one row to the
+//! log for each changed object. A write that is rolled back changes neither the revision nor the log.
 //! Decision 0026 describes how clients read the log.
 
 use super::error::StoreError;
@@ -47,8 +47,8 @@ pub fn since(
     tx.read(sql, args![account, revision, limit], read).map(Some)
 }
 
-/// Trims logs with more than twice the retained revisions, of up to `max_accounts` accounts. Returns whether there
-/// may be more of them.
+/// Trims logs that are longer than twice `RETAINED_REVISIONS`, for at most `max_accounts` accounts. Returns whether more
+/// accounts may have such logs.
 pub fn trim(tx: &mut WriteTx, max_accounts: i64) -> Result<bool, StoreError> {
     let sql = "SELECT account, revision FROM account_revision WHERE revision - log_start > $1 LIMIT $2";
     let long = tx.all(sql, args![2 * RETAINED_REVISIONS, max_accounts])?;

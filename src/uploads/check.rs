@@ -1,4 +1,4 @@
-//! Compares the stored files with the attachments, for `garth check`. A server may be running.
+//! Compares the stored files with the attachments, for `garth check`, while a server may be changing both.
 
 use std::collections::{HashMap, HashSet};
 

@@ -14,12 +14,12 @@ use crate::harness::TestApp;
 /// For each invariant, statements that break it.
 const BREAKS: &[(&str, &str)] = &[
     (
-        "migrations are those of this build",
+        "applied migrations match this build",
         "UPDATE migration SET checksum = 'x' WHERE number = 3",
     ),
-    ("generated IDs are higher than the IDs in use", RESET_SEQUENCE),
+    ("ID sequences are not behind the IDs in use", RESET_SEQUENCE),
     (
-        "every row that another row refers to exists",
+        "every foreign key refers to an existing row",
         "UPDATE disk SET instance = 77 WHERE id = 1",
     ),
     (
@@ -27,11 +27,11 @@ const BREAKS: &[(&str, &str)] = &[
         "UPDATE subnet SET ipv4 = '10.0.0.0/23', last_address = last_address + 256 WHERE id = 1",
     ),
     (
-        "ranges have the first and last address of their text",
+        "stored first and last addresses match the range",
         "UPDATE subnet SET ipv4 = '10.9.0.0/24' WHERE id = 3",
     ),
     (
-        "interfaces of VPCs have a subnet of their VPC, and an address",
+        "VPC interfaces have an address and a subnet of the same VPC",
         "UPDATE interface SET subnet = 3 WHERE id = 1",
     ),
     (
@@ -111,7 +111,7 @@ const BREAKS: &[(&str, &str)] = &[
         "INSERT INTO entity_grant (app_user, kind, entity, permission) VALUES (1, 'vpc', 1, 'all')",
     ),
     (
-        "staff have no grants of accounts",
+        "staff have no account grants",
         "INSERT INTO global_grant (app_user, name) VALUES (2, 'add_vpcs')",
     ),
     (
@@ -147,11 +147,11 @@ const BREAKS: &[(&str, &str)] = &[
         "DELETE FROM event WHERE action = 'vpc_create'",
     ),
     (
-        "stored counts are the numbers of their rows",
+        "stored counts match the numbers of rows",
         "UPDATE tally SET items = items + 1 WHERE collection = 'vpc' AND span = 256",
     ),
     (
-        "stored counts are the numbers of their rows",
+        "stored counts match the numbers of rows",
         "DELETE FROM tally WHERE collection = 'attachment_bytes' AND span = 65536",
     ),
 ];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::account::Account;
 use crate::model::account::DeskAccount;
 use crate::model::account::settings::AccountSettings;
@@ -39,7 +39,7 @@ struct UsedView {
     used: i64,
 }
 
-pub fn quotas(used: &QuotaUse, _: &Wire) -> Response {
+pub fn quotas(used: &QuotaUse, _: &ViewContext) -> Response {
     let view = QuotasView {
         vpcs_per_region: VpcsPerRegionView {
             limit: used.quota.vpcs_per_region,
@@ -114,7 +114,7 @@ struct CardView {
 }
 
 /// Garth has no billing, so some fields of the public format are empty.
-pub fn one(account: &Account, _: &Wire) -> Response {
+pub fn one(account: &Account, _: &ViewContext) -> Response {
     let contact = &account.contact;
     let view = AccountView {
         company: &account.company,
@@ -181,7 +181,7 @@ struct TransferView {
     region_transfers: [(); 0],
 }
 
-pub fn transfer(transfer: &Transfer, _: &Wire) -> Response {
+pub fn transfer(transfer: &Transfer, _: &ViewContext) -> Response {
     let view = TransferView {
         billable: 0,
         quota: transfer.quota,
@@ -191,25 +191,25 @@ pub fn transfer(transfer: &Transfer, _: &Wire) -> Response {
     answer::one(transfer, &view)
 }
 
-pub fn desk_one(account: &DeskAccount, _: &Wire) -> Response {
+pub fn desk_one(account: &DeskAccount, _: &ViewContext) -> Response {
     answer::one(account, &DeskAccountView::new(account))
 }
 
-pub fn desk_page(accounts: &Paged<DeskAccount>, _: &Wire) -> Response {
+pub fn desk_page(accounts: &Paged<DeskAccount>, _: &ViewContext) -> Response {
     answer::page(accounts, DeskAccountView::new)
 }
 
-pub fn availability(region: &Region, _: &Wire) -> Response {
+pub fn availability(region: &Region, _: &ViewContext) -> Response {
     let view = AvailabilityView::new(region);
     answer::one(&view, &view)
 }
 
-pub fn availability_page(regions: &Paged<Region>, _: &Wire) -> Response {
+pub fn availability_page(regions: &Paged<Region>, _: &ViewContext) -> Response {
     answer::page(regions, AvailabilityView::new)
 }
 
 /// Services that Garth does not have are off.
-pub fn settings(settings: &AccountSettings, _: &Wire) -> Response {
+pub fn settings(settings: &AccountSettings, _: &ViewContext) -> Response {
     let view = SettingsView {
         managed: false,
         longview_subscription: None,

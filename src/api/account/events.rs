@@ -7,7 +7,7 @@ use axum::response::sse;
 use serde::Serialize;
 
 use crate::api::entity_urls;
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::entity::{Entity, EntityKind};
 use crate::model::event::Event;
 use crate::model::page::Paged;
@@ -145,10 +145,10 @@ fn to_sse(event: &Event) -> Result<sse::Event> {
     Ok(sse::Event::default().id(event.id.to_string()).data(data))
 }
 
-pub fn one(event: &Event, _: &Wire) -> Response {
+pub fn one(event: &Event, _: &ViewContext) -> Response {
     answer::one(event, &EventView::new(event))
 }
 
-pub fn page(events: &Paged<Event>, _: &Wire) -> Response {
+pub fn page(events: &Paged<Event>, _: &ViewContext) -> Response {
     answer::page(events, EventView::new)
 }

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::api::instances::InstanceView;
 use crate::model::instance::Instance;
 use crate::model::object_tag::ObjectTag;
@@ -31,15 +31,15 @@ impl<'a> TagView<'a> {
     }
 }
 
-pub fn one(tag: &ObjectTag, _: &Wire) -> Response {
+pub fn one(tag: &ObjectTag, _: &ViewContext) -> Response {
     answer::one(tag, &TagView::new(tag))
 }
 
-pub fn page(tags: &Paged<ObjectTag>, _: &Wire) -> Response {
+pub fn page(tags: &Paged<ObjectTag>, _: &ViewContext) -> Response {
     answer::page(tags, TagView::new)
 }
 
-pub fn objects(instances: &Paged<Instance>, wire: &Wire) -> Response {
+pub fn objects(instances: &Paged<Instance>, wire: &ViewContext) -> Response {
     answer::page(instances, |instance| TaggedView {
         kind: SubjectKind::Linode.word(),
         data: InstanceView::new(instance, wire.policy),

@@ -4,7 +4,7 @@ use axum::response::Response;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::api::interfaces::InterfaceView;
 use crate::model::config::{Config, DEVICES, HELPERS};
 use crate::model::page::Paged;
@@ -61,10 +61,10 @@ impl<'a> ConfigView<'a> {
     }
 }
 
-pub fn one(config: &Config, _: &Wire) -> Response {
+pub fn one(config: &Config, _: &ViewContext) -> Response {
     answer::one(config, &ConfigView::new(config))
 }
 
-pub fn page(configs: &Paged<Config>, _: &Wire) -> Response {
+pub fn page(configs: &Paged<Config>, _: &ViewContext) -> Response {
     answer::page(configs, ConfigView::new)
 }

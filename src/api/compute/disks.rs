@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::disk::Disk;
 use crate::model::page::Paged;
 use crate::model::time::Time;
@@ -38,10 +38,10 @@ impl<'a> DiskView<'a> {
     }
 }
 
-pub fn one(disk: &Disk, _: &Wire) -> Response {
+pub fn one(disk: &Disk, _: &ViewContext) -> Response {
     answer::one(disk, &DiskView::new(disk))
 }
 
-pub fn page(disks: &Paged<Disk>, _: &Wire) -> Response {
+pub fn page(disks: &Paged<Disk>, _: &ViewContext) -> Response {
     answer::page(disks, DiskView::new)
 }

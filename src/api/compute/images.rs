@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::image::Image;
 use crate::model::page::Paged;
 use crate::model::time::Time;
@@ -56,10 +56,10 @@ impl<'a> ImageView<'a> {
     }
 }
 
-pub fn one(image: &Image, _: &Wire) -> Response {
+pub fn one(image: &Image, _: &ViewContext) -> Response {
     answer::one(image, &ImageView::new(image))
 }
 
-pub fn page(images: &Paged<Image>, _: &Wire) -> Response {
+pub fn page(images: &Paged<Image>, _: &ViewContext) -> Response {
     answer::page(images, ImageView::new)
 }

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::api::ips::IpView;
 use crate::api::vpc_ips::VpcIpView;
 use crate::model::instance::Instance;
@@ -164,11 +164,11 @@ fn link_local(instance: &Instance) -> Ipv6Addr {
     Ipv6Addr::from_bits(LOCAL | u128::from(instance.id.0.unsigned_abs()))
 }
 
-pub fn one(instance: &Instance, wire: &Wire) -> Response {
+pub fn one(instance: &Instance, wire: &ViewContext) -> Response {
     answer::one(instance, &InstanceView::new(instance, wire.policy))
 }
 
-pub fn page(instances: &Paged<Instance>, wire: &Wire) -> Response {
+pub fn page(instances: &Paged<Instance>, wire: &ViewContext) -> Response {
     answer::page(instances, |instance| InstanceView::new(instance, wire.policy))
 }
 
@@ -211,7 +211,7 @@ struct Ipv6View<'a> {
     region: &'a str,
 }
 
-pub fn ips(found: &Addresses, wire: &Wire) -> Response {
+pub fn ips(found: &Addresses, wire: &ViewContext) -> Response {
     let Addresses { instance, ips, vpc } = found;
     let names = wire.names;
     let of_kind = |kind: IpKind| {

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::interface::{Interface, write_address};
 use crate::web::answer;
 
@@ -49,12 +49,12 @@ impl<'a> InterfaceView<'a> {
     }
 }
 
-pub fn one(interface: &Interface, _: &Wire) -> Response {
+pub fn one(interface: &Interface, _: &ViewContext) -> Response {
     answer::one(interface, &InterfaceView::new(interface))
 }
 
 /// A plain array, as in the public API.
-pub fn all(interfaces: &[Interface], _: &Wire) -> Response {
+pub fn all(interfaces: &[Interface], _: &ViewContext) -> Response {
     let views: Vec<_> = interfaces.iter().map(InterfaceView::new).collect();
     answer::json(StatusCode::OK, &views)
 }

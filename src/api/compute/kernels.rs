@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::kernel::Kernel;
 use crate::model::page::Paged;
 use crate::web::answer;
@@ -35,10 +35,10 @@ impl<'a> KernelView<'a> {
     }
 }
 
-pub fn one(kernel: &Kernel, _: &Wire) -> Response {
+pub fn one(kernel: &Kernel, _: &ViewContext) -> Response {
     answer::one(kernel, &KernelView::new(kernel))
 }
 
-pub fn page(kernels: &Paged<Kernel>, _: &Wire) -> Response {
+pub fn page(kernels: &Paged<Kernel>, _: &ViewContext) -> Response {
     answer::page(kernels, KernelView::new)
 }

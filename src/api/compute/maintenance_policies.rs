@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::page::Paged;
 use crate::model::upkeep::MaintenancePolicy;
 use crate::web::answer;
@@ -46,6 +46,6 @@ impl MaintenancePolicyView {
     }
 }
 
-pub fn page(policies: &Paged<MaintenancePolicy>, _: &Wire) -> Response {
+pub fn page(policies: &Paged<MaintenancePolicy>, _: &ViewContext) -> Response {
     answer::page(policies, MaintenancePolicyView::new)
 }

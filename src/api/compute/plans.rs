@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::page::Paged;
 use crate::model::plan::{Plan, RegionPrice};
 use crate::web::answer;
@@ -102,10 +102,10 @@ impl<'a> TypeView<'a> {
     }
 }
 
-pub fn one(plan: &Plan, _: &Wire) -> Response {
+pub fn one(plan: &Plan, _: &ViewContext) -> Response {
     answer::one(plan, &TypeView::new(plan))
 }
 
-pub fn page(plans: &Paged<Plan>, _: &Wire) -> Response {
+pub fn page(plans: &Paged<Plan>, _: &ViewContext) -> Response {
     answer::page(plans, TypeView::new)
 }

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::page::Paged;
 use crate::model::region::Region;
 use crate::rules::regions::PlanAvailability;
@@ -104,28 +104,28 @@ impl<'a> VpcAvailabilityView<'a> {
     }
 }
 
-pub fn plans_page(rows: &Paged<PlanAvailability>, _: &Wire) -> Response {
+pub fn plans_page(rows: &Paged<PlanAvailability>, _: &ViewContext) -> Response {
     answer::page(rows, PlanAvailabilityView::new)
 }
 
 /// A plain array, as in the public API.
-pub fn plans(rows: &[PlanAvailability], _: &Wire) -> Response {
+pub fn plans(rows: &[PlanAvailability], _: &ViewContext) -> Response {
     let views: Vec<_> = rows.iter().map(PlanAvailabilityView::new).collect();
     answer::json(StatusCode::OK, &views)
 }
 
-pub fn vpcs(region: &Region, _: &Wire) -> Response {
+pub fn vpcs(region: &Region, _: &ViewContext) -> Response {
     answer::one(region, &VpcAvailabilityView::new(region))
 }
 
-pub fn vpcs_page(regions: &Paged<Region>, _: &Wire) -> Response {
+pub fn vpcs_page(regions: &Paged<Region>, _: &ViewContext) -> Response {
     answer::page(regions, VpcAvailabilityView::new)
 }
 
-pub fn one(region: &Region, _: &Wire) -> Response {
+pub fn one(region: &Region, _: &ViewContext) -> Response {
     answer::one(region, &RegionView::new(region))
 }
 
-pub fn page(regions: &Paged<Region>, _: &Wire) -> Response {
+pub fn page(regions: &Paged<Region>, _: &ViewContext) -> Response {
     answer::page(regions, RegionView::new)
 }

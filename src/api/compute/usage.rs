@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::{Wire, done, empty_page, list_at, view_at};
+use crate::api::handlers::{ViewContext, done, empty_page, list_at, view_at};
 use crate::model::instance::Instance;
 use crate::rules;
 use crate::web::answer;
@@ -72,7 +72,7 @@ struct TransferView {
     billable: i64,
 }
 
-fn transfer(instance: &Instance, wire: &Wire) -> Response {
+fn transfer(instance: &Instance, wire: &ViewContext) -> Response {
     let plan = wire.policy.plans.iter().find(|plan| plan.id == instance.plan);
     let view = TransferView {
         used: 0,
@@ -89,7 +89,7 @@ struct MonthlyTransferView {
     bytes_total: i64,
 }
 
-fn monthly_transfer(_: &(), _: &Wire) -> Response {
+fn monthly_transfer(_: &(), _: &ViewContext) -> Response {
     answer::json(StatusCode::OK, &MonthlyTransferView::default())
 }
 
@@ -105,6 +105,6 @@ struct SnapshotView {
     in_progress: Option<()>,
 }
 
-fn backups(_: &Instance, _: &Wire) -> Response {
+fn backups(_: &Instance, _: &ViewContext) -> Response {
     answer::json(StatusCode::OK, &BackupsView::default())
 }

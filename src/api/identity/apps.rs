@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::oauth_grant::OauthGrant;
 use crate::model::page::Paged;
 use crate::model::time::Time;
@@ -36,10 +36,10 @@ impl<'a> AppView<'a> {
     }
 }
 
-pub fn one(grant: &OauthGrant, _: &Wire) -> Response {
+pub fn one(grant: &OauthGrant, _: &ViewContext) -> Response {
     answer::one(grant, &AppView::new(grant))
 }
 
-pub fn page(grants: &Paged<OauthGrant>, _: &Wire) -> Response {
+pub fn page(grants: &Paged<OauthGrant>, _: &ViewContext) -> Response {
     answer::page(grants, AppView::new)
 }

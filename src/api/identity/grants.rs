@@ -4,7 +4,7 @@ use axum::http::{StatusCode, header};
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::grant::{EntityGrant, Global, Permission};
 use crate::rules::grants::Grants;
 use crate::web::answer;
@@ -116,10 +116,10 @@ impl<'a> EntityGrantView<'a> {
 }
 
 /// An unrestricted user has no grants.
-pub fn optional(grants: &Option<Grants>, _: &Wire) -> Response {
+pub fn optional(grants: &Option<Grants>, _: &ViewContext) -> Response {
     GrantsView::answer(grants.as_ref())
 }
 
-pub fn one(grants: &Grants, _: &Wire) -> Response {
+pub fn one(grants: &Grants, _: &ViewContext) -> Response {
     GrantsView::answer(Some(grants))
 }

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::login_record::LoginRecord;
 use crate::model::page::Paged;
 use crate::model::time::Time;
@@ -33,10 +33,10 @@ impl<'a> LoginRecordView<'a> {
     }
 }
 
-pub fn one(record: &LoginRecord, _: &Wire) -> Response {
+pub fn one(record: &LoginRecord, _: &ViewContext) -> Response {
     answer::one(record, &LoginRecordView::new(record))
 }
 
-pub fn page(records: &Paged<LoginRecord>, _: &Wire) -> Response {
+pub fn page(records: &Paged<LoginRecord>, _: &ViewContext) -> Response {
     answer::page(records, LoginRecordView::new)
 }

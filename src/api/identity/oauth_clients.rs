@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::oauth::OauthClient;
 use crate::model::page::Paged;
 use crate::model::token::TokenText;
@@ -34,16 +34,16 @@ impl<'a> OauthClientView<'a> {
     }
 }
 
-pub fn one(client: &OauthClient, _: &Wire) -> Response {
+pub fn one(client: &OauthClient, _: &ViewContext) -> Response {
     answer::one(client, &OauthClientView::new(client))
 }
 
-pub fn page(clients: &Paged<OauthClient>, _: &Wire) -> Response {
+pub fn page(clients: &Paged<OauthClient>, _: &ViewContext) -> Response {
     answer::page(clients, OauthClientView::new)
 }
 
 /// The client with its secret, which no other response shows.
-pub fn with_secret((client, secret): &(OauthClient, TokenText), _: &Wire) -> Response {
+pub fn with_secret((client, secret): &(OauthClient, TokenText), _: &ViewContext) -> Response {
     let mut view = OauthClientView::new(client);
     view.secret = secret.reveal();
     answer::one(client, &view)

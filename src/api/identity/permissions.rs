@@ -3,10 +3,10 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::rules::permissions::Names;
 use crate::web::answer;
 
-pub fn all(names: &Names, _: &Wire) -> Response {
+pub fn all(names: &Names, _: &ViewContext) -> Response {
     answer::json(StatusCode::OK, names)
 }

@@ -6,7 +6,7 @@ use axum::http::header;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::user::User;
 use crate::rules::caller::Caller;
 use crate::rules::request::Request;
@@ -81,10 +81,10 @@ fn stored_json(written: String) -> Response {
     response
 }
 
-pub fn one(user: &User, _: &Wire) -> Response {
+pub fn one(user: &User, _: &ViewContext) -> Response {
     answer::one(user, &ProfileView::new(user))
 }
 
-pub fn preferences(written: &str, _: &Wire) -> Response {
+pub fn preferences(written: &str, _: &ViewContext) -> Response {
     stored_json(written.to_owned())
 }

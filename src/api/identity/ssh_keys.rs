@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::page::Paged;
 use crate::model::ssh_key::SshKey;
 use crate::model::time::Time;
@@ -29,10 +29,10 @@ impl<'a> SshKeyView<'a> {
     }
 }
 
-pub fn one(key: &SshKey, _: &Wire) -> Response {
+pub fn one(key: &SshKey, _: &ViewContext) -> Response {
     answer::one(key, &SshKeyView::new(key))
 }
 
-pub fn page(keys: &Paged<SshKey>, _: &Wire) -> Response {
+pub fn page(keys: &Paged<SshKey>, _: &ViewContext) -> Response {
     answer::page(keys, SshKeyView::new)
 }

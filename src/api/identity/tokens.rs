@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::model::token::TokenText;
@@ -37,16 +37,16 @@ impl<'a> TokenView<'a> {
     }
 }
 
-pub fn one(token: &Token, _: &Wire) -> Response {
+pub fn one(token: &Token, _: &ViewContext) -> Response {
     answer::one(token, &TokenView::new(token))
 }
 
-pub fn page(tokens: &Paged<Token>, _: &Wire) -> Response {
+pub fn page(tokens: &Paged<Token>, _: &ViewContext) -> Response {
     answer::page(tokens, TokenView::new)
 }
 
 /// The only response that shows the token itself.
-pub fn created((token, text): &(Token, TokenText), _: &Wire) -> Response {
+pub fn created((token, text): &(Token, TokenText), _: &ViewContext) -> Response {
     let mut view = TokenView::new(token);
     view.token = text.reveal();
     answer::one(token, &view)

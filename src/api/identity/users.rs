@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::model::user::{Login, User};
@@ -70,10 +70,10 @@ pub async fn update(
     Ok(answer::one(&user, &UserView::new(&user)))
 }
 
-pub fn one(user: &User, _: &Wire) -> Response {
+pub fn one(user: &User, _: &ViewContext) -> Response {
     answer::one(user, &UserView::new(user))
 }
 
-pub fn page(users: &Paged<User>, _: &Wire) -> Response {
+pub fn page(users: &Paged<User>, _: &ViewContext) -> Response {
     answer::page(users, UserView::new)
 }

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::{Wire, view};
+use crate::api::handlers::{ViewContext, view};
 use crate::rules::caller::Caller;
 use crate::web::answer;
 use crate::web::operation::{Handling, Operation, get};
@@ -103,6 +103,6 @@ const fn question(id: i64, question: &'static str) -> QuestionView {
 }
 
 fn fixed<V: Hash + Serialize + Sync>(object: &'static V) -> Handling {
-    let view_of = move |_: &(), _: &Wire| -> Response { answer::one(object, object) };
+    let view_of = move |_: &(), _: &ViewContext| -> Response { answer::one(object, object) };
     view(|_, _: &Caller| Ok(()), view_of)
 }

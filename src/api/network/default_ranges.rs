@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::cidr::Cidr;
 use crate::rules::default_ranges::DefaultRanges;
 use crate::web::answer;
@@ -14,7 +14,7 @@ struct DefaultRangesView {
     forbidden_ipv4_ranges: Vec<String>,
 }
 
-pub fn one(ranges: &DefaultRanges, _: &Wire) -> Response {
+pub fn one(ranges: &DefaultRanges, _: &ViewContext) -> Response {
     let write = |ranges: &[Cidr]| ranges.iter().map(ToString::to_string).collect();
     let view = DefaultRangesView {
         default_ipv4_ranges: write(&ranges.allowed),

@@ -4,7 +4,7 @@ use axum::response::Response;
 use serde::Serialize;
 
 use crate::api::entity_urls;
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::interface::write_address;
 use crate::model::ip::{Hostname, Ip, IpKind, PRIVATE_MASK, PRIVATE_PREFIX};
 use crate::model::page::Paged;
@@ -56,7 +56,7 @@ struct Network {
 }
 
 impl<'a> IpView<'a> {
-    pub fn new(ip: &'a Ip, wire: &Wire) -> Self {
+    pub fn new(ip: &'a Ip, wire: &ViewContext) -> Self {
         let network = Network::of(ip, wire);
         let entity = SubjectKind::Linode.entity(ip.instance.0, ip.instance_label.clone());
         Self {
@@ -88,7 +88,7 @@ impl<'a> IpView<'a> {
 }
 
 impl Network {
-    fn of(ip: &Ip, wire: &Wire) -> Self {
+    fn of(ip: &Ip, wire: &ViewContext) -> Self {
         if ip.kind == IpKind::Private {
             return Self {
                 gateway: None,
@@ -109,7 +109,7 @@ impl Network {
 }
 
 /// The name that the owner has set, or the provider's default.
-fn rdns(ip: &Ip, wire: &Wire) -> Option<String> {
+fn rdns(ip: &Ip, wire: &ViewContext) -> Option<String> {
     if ip.kind == IpKind::Private {
         return None;
     }
@@ -123,10 +123,10 @@ fn rdns(ip: &Ip, wire: &Wire) -> Option<String> {
     })
 }
 
-pub fn one(ip: &Ip, wire: &Wire) -> Response {
+pub fn one(ip: &Ip, wire: &ViewContext) -> Response {
     answer::one(ip, &IpView::new(ip, wire))
 }
 
-pub fn page(ips: &Paged<Ip>, wire: &Wire) -> Response {
+pub fn page(ips: &Paged<Ip>, wire: &ViewContext) -> Response {
     answer::page(ips, |ip| IpView::new(ip, wire))
 }

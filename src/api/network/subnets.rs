@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::cidr::Cidr;
 use crate::model::page::Paged;
 use crate::model::subnet::{Subnet, SubnetUse};
@@ -79,10 +79,10 @@ impl ComputeView {
     }
 }
 
-pub fn one(subnet: &Subnet, wire: &Wire) -> Response {
+pub fn one(subnet: &Subnet, wire: &ViewContext) -> Response {
     answer::one(subnet, &SubnetView::new(subnet, wire.names))
 }
 
-pub fn page(subnets: &Paged<Subnet>, wire: &Wire) -> Response {
+pub fn page(subnets: &Paged<Subnet>, wire: &ViewContext) -> Response {
     answer::page(subnets, |subnet| SubnetView::new(subnet, wire.names))
 }

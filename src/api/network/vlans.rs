@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::model::vlan::Vlan;
@@ -29,6 +29,6 @@ impl<'a> VlanView<'a> {
     }
 }
 
-pub fn page(vlans: &Paged<Vlan>, _: &Wire) -> Response {
+pub fn page(vlans: &Paged<Vlan>, _: &ViewContext) -> Response {
     answer::page(vlans, VlanView::new)
 }

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::interface::write_address;
 use crate::model::page::Paged;
 use crate::model::vpc_ip::VpcIp;
@@ -52,10 +52,10 @@ impl<'a> VpcIpView<'a> {
 }
 
 /// A list of IPv6 addresses, which is empty.
-pub fn ipv6_page(ips: &Paged<()>, _: &Wire) -> Response {
+pub fn ipv6_page(ips: &Paged<()>, _: &ViewContext) -> Response {
     answer::page(ips, |()| ())
 }
 
-pub fn page(ips: &Paged<VpcIp>, wire: &Wire) -> Response {
+pub fn page(ips: &Paged<VpcIp>, wire: &ViewContext) -> Response {
     answer::page(ips, |ip| VpcIpView::new(ip, wire.names))
 }

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::api::subnets::SubnetView;
 use crate::model::page::Paged;
 use crate::model::time::Time;
@@ -43,10 +43,10 @@ impl<'a> VpcView<'a> {
     }
 }
 
-pub fn one(vpc: &Vpc, wire: &Wire) -> Response {
+pub fn one(vpc: &Vpc, wire: &ViewContext) -> Response {
     answer::one(vpc, &VpcView::new(vpc, wire.names))
 }
 
-pub fn page(vpcs: &Paged<Vpc>, wire: &Wire) -> Response {
+pub fn page(vpcs: &Paged<Vpc>, wire: &ViewContext) -> Response {
     answer::page(vpcs, |vpc| VpcView::new(vpc, wire.names))
 }

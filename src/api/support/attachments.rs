@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::attachment::Attachment;
 use crate::model::id::{AttachmentId, TicketId};
 use crate::model::page::Paged;
@@ -63,6 +63,6 @@ pub async fn download(
     downloads::send(&app, &attachment).await
 }
 
-pub fn page(attachments: &Paged<Attachment>, _: &Wire) -> Response {
+pub fn page(attachments: &Paged<Attachment>, _: &ViewContext) -> Response {
     answer::page(attachments, AttachmentView::new)
 }

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::canned_reply::CannedReply;
 use crate::model::id::CannedReplyId;
 use crate::model::page::Paged;
@@ -39,11 +39,11 @@ impl<'a> CannedReplyView<'a> {
     }
 }
 
-pub fn one(reply: &CannedReply, _: &Wire) -> Response {
+pub fn one(reply: &CannedReply, _: &ViewContext) -> Response {
     answer::one(reply, &CannedReplyView::new(reply))
 }
 
-pub fn page(replies: &Paged<CannedReply>, _: &Wire) -> Response {
+pub fn page(replies: &Paged<CannedReply>, _: &ViewContext) -> Response {
     answer::page(replies, CannedReplyView::new)
 }
 

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::api::tickets::TicketView;
 use crate::model::id::{AttachmentId, TicketId};
 use crate::model::ticket::{Customer, DeskTicket};
@@ -103,6 +103,6 @@ pub async fn download(
     downloads::send_to_staff(app, staff, (ticket, id), &method, &headers).await
 }
 
-pub fn one(ticket: &DeskTicket, _: &Wire) -> Response {
+pub fn one(ticket: &DeskTicket, _: &ViewContext) -> Response {
     answer::one(ticket, &DeskTicketView::new(ticket))
 }

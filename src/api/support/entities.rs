@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::entity::Entry;
 use crate::model::page::Paged;
 use crate::web::answer;
@@ -29,10 +29,10 @@ impl<'a> EntryView<'a> {
     }
 }
 
-pub fn one(entry: &Entry, _: &Wire) -> Response {
+pub fn one(entry: &Entry, _: &ViewContext) -> Response {
     answer::json(StatusCode::OK, &EntryView::new(entry))
 }
 
-pub fn page(entries: &Paged<Entry>, _: &Wire) -> Response {
+pub fn page(entries: &Paged<Entry>, _: &ViewContext) -> Response {
     answer::page(entries, EntryView::new)
 }

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::history::History;
 use crate::model::page::Paged;
 use crate::model::time::Time;
@@ -45,6 +45,6 @@ impl<'a> HistoryView<'a> {
     }
 }
 
-pub fn page(history: &Paged<History>, _: &Wire) -> Response {
+pub fn page(history: &Paged<History>, _: &ViewContext) -> Response {
     answer::page(history, HistoryView::new)
 }

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::reply::Note;
 use crate::model::time::Time;
 use crate::web::answer;
@@ -18,7 +18,7 @@ struct NoteView<'a> {
     description: &'a str,
 }
 
-pub fn one(note: &Note, _: &Wire) -> Response {
+pub fn one(note: &Note, _: &ViewContext) -> Response {
     let view = NoteView {
         id: note.id.0,
         created: note.created,

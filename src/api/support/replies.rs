@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::page::Paged;
 use crate::model::reply::Reply;
 use crate::model::time::Time;
@@ -42,10 +42,10 @@ impl<'a> ReplyView<'a> {
 }
 
 /// Without an entity tag: replies never change.
-pub fn one(reply: &Reply, wire: &Wire) -> Response {
+pub fn one(reply: &Reply, wire: &ViewContext) -> Response {
     answer::json(StatusCode::OK, &ReplyView::new(reply, wire.names))
 }
 
-pub fn page(replies: &Paged<Reply>, wire: &Wire) -> Response {
+pub fn page(replies: &Paged<Reply>, wire: &ViewContext) -> Response {
     answer::page(replies, |reply| ReplyView::new(reply, wire.names))
 }

@@ -4,7 +4,7 @@ use axum::response::Response;
 use serde::Serialize;
 
 use crate::api::entity_urls;
-use crate::api::handlers::Wire;
+use crate::api::handlers::ViewContext;
 use crate::model::attachment::EXTENSIONS;
 use crate::model::entity::Entity;
 use crate::model::page::Paged;
@@ -84,16 +84,16 @@ struct LimitsView {
     reopen_days: Option<i64>,
 }
 
-pub fn one(ticket: &Ticket, _: &Wire) -> Response {
+pub fn one(ticket: &Ticket, _: &ViewContext) -> Response {
     answer::one(ticket, &TicketView::new(ticket))
 }
 
-pub fn page(tickets: &Paged<Ticket>, _: &Wire) -> Response {
+pub fn page(tickets: &Paged<Ticket>, _: &ViewContext) -> Response {
     answer::page(tickets, TicketView::new)
 }
 
 /// The support settings that clients need.
-pub fn limits(_: &(), wire: &Wire) -> Response {
+pub fn limits(_: &(), wire: &ViewContext) -> Response {
     let support = &wire.policy.support;
     let limits = LimitsView {
         summary_max: Summary::MAX,

@@ -22,7 +22,8 @@ pub struct ComputeSettings {
     )]
     pub public_ranges: Option<Vec<String>>,
 
-    /// Maximum number of public addresses of an account, not counting one for each instance [default: 16]
+    /// Maximum number of additional public addresses of an account; the first address of each instance is not counted
+    /// [default: 16]
     #[arg(long = "compute-additional-addresses", env = "GARTH_COMPUTE_ADDITIONAL_ADDRESSES", value_name = "N", allow_negative_numbers = true, value_parser = integer(0..=1_000_000_i64))]
     pub additional_addresses: Option<i64>,
 

@@ -224,7 +224,7 @@ fn access(form_state: &FormState) -> Markup {
         fieldset #(forms::element_id("scopes")) .access .field .wrong[!errors.is_empty()] aria-describedby=[(!errors.is_empty()).then_some("f-scopes-wrong")] {
             legend { "Permissions" }
             @if !errors.is_empty() { p #f-scopes-wrong .reason { (errors.join(". ")) } }
-            label .option { input type="radio" name="access" value="all" checked[all]; span { strong { "Full access" } ": all your permissions, including later ones" } }
+            label .option { input type="radio" name="access" value="all" checked[all]; span { strong { "Full access" } ": all your permissions, including any that you get later" } }
             label .option { input type="radio" name="access" value="chosen" checked[!all]; span { strong { "Custom access" } ": only the permissions selected below" } }
             table .matrix {
                 thead { tr { th scope="col" { "Scope" } th scope="col" { "No access" } th scope="col" { "Read-only" } th scope="col" { "Read/write" } } }

@@ -116,7 +116,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<Account> {
 pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Account> {
     require_change(caller)?;
     let mut account = load(tx, caller.account)?;
-    request.unchanged(&account)?;
+    request.check_if_match(&account)?;
     let mut form = request.form()?;
     let email = form.optional("email", Email::parse);
     let company = form.optional("company", OptionalLine::<128>::parse);

@@ -40,14 +40,14 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: EventId) -> Result<Event> {
 
 /// Marks this event and all earlier ones as seen by the caller.
 pub fn mark_seen(tx: &mut WriteTx, caller: &Caller, id: EventId, request: &Request) -> Result<()> {
-    request.unchanged(&view(tx, caller, id)?)?;
+    request.check_if_match(&view(tx, caller, id)?)?;
     request.require_valid_body()?;
     Ok(store::events::mark_seen(tx, caller.user(), id)?)
 }
 
 /// Marks this event as read by the caller.
 pub fn mark_read(tx: &mut WriteTx, caller: &Caller, id: EventId, request: &Request) -> Result<()> {
-    request.unchanged(&view(tx, caller, id)?)?;
+    request.check_if_match(&view(tx, caller, id)?)?;
     request.require_valid_body()?;
     Ok(store::events::mark_read(tx, caller.user(), id)?)
 }

@@ -18,7 +18,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<AccountSettings> {
 pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<AccountSettings> {
     accounts::require_change(caller)?;
     let mut settings = view(tx, caller)?;
-    request.unchanged(&settings)?;
+    request.check_if_match(&settings)?;
     let mut form = request.form()?;
     let network_helper = form.boolean("network_helper");
     let policy = form

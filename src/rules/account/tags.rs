@@ -16,12 +16,13 @@ use crate::rules::lists::ListRequest;
 use crate::rules::request::{Drafted, FromForm, Request};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// The limit of the tags that users of an account create. Tags of instances do not count.
+/// Maximum number of tags that were created by themselves in an account. Tags that exist only on instances are not
+/// counted.
 const MAX_TAGS: i64 = 1000;
 /// The limit of the tags of one object.
 pub const MAX_TAGS_PER_OBJECT: usize = 100;
 /// Kinds of objects of the public service that Garth does not have.
-const FOREIGN: [&str; 5] = [
+const UNSUPPORTED_OBJECTS: [&str; 5] = [
     "domains",
     "volumes",
     "nodebalancers",
@@ -73,7 +74,7 @@ impl FromForm for Draft {
             }
         });
         let (positions, instances) = instances.into_iter().flatten().unzip();
-        for kind in FOREIGN {
+        for kind in UNSUPPORTED_OBJECTS {
             let sent = form.values(kind, "an ID", |item| match item {
                 Input::Integer(_) | Input::Text(_) => Some(Ok(())),
                 _ => None,
@@ -116,7 +117,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
 /// Deletes a tag, also from the objects that have it.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, label: String, request: &Request) -> Result<()> {
     let tag = load(tx, caller, &label)?;
-    request.unchanged(&tag)?;
+    request.check_if_match(&tag)?;
     request.require_valid_body()?;
     store::tags::delete(tx, caller.account, &tag)?;
     events::record_account(tx, caller, Action::TagDelete, Some(&Entity::tag(&tag)))

@@ -16,7 +16,7 @@ use crate::model::reason::{Code, Reason};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
-use crate::rules::interfaces::{self, Site};
+use crate::rules::interfaces::{self, TargetInstance};
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{Drafted, Request};
 use crate::rules::{events, loading, settings};
@@ -46,7 +46,7 @@ pub fn create(
     let defaults = Settings::new(settings::view(tx, caller)?.network_helper);
     let settings = draft.settings.over(tx, &mut form, &instance, defaults)?;
     let drafts = draft.interfaces.as_deref();
-    let interfaces = resolve_interfaces(tx, caller, &mut form, drafts, &Site::of(&instance, &[]))?;
+    let interfaces = resolve_interfaces(tx, caller, &mut form, drafts, &TargetInstance::of(&instance, &[]))?;
     let (label, settings, interfaces) = form.finish(|| {
         let interfaces = interfaces.unwrap_or(Some(Vec::new()))?;
         Some((draft.label.clone()?, settings, interfaces))
@@ -69,12 +69,12 @@ pub fn update(
     request: &Drafted<Change>,
 ) -> Result<Config> {
     let (instance, mut config) = loading::config_for(tx, caller, at, Permission::ReadWrite)?;
-    request.unchanged(&config)?;
+    request.check_if_match(&config)?;
     let (Change(draft), mut form) = request.open()?;
     let settings = config.settings.clone();
     let settings = draft.settings.over(tx, &mut form, &instance, settings)?;
-    let site = Site::of(&instance, &config.interfaces);
-    let wanted = resolve_interfaces(tx, caller, &mut form, draft.interfaces.as_deref(), &site)?;
+    let target = TargetInstance::of(&instance, &config.interfaces);
+    let wanted = resolve_interfaces(tx, caller, &mut form, draft.interfaces.as_deref(), &target)?;
     let (settings, wanted) =
         form.finish(|| Some((settings, wanted.map_or(Some(None), |wanted| wanted.map(Some))?)))?;
 
@@ -97,7 +97,7 @@ pub fn delete(
     request: &Request,
 ) -> Result<()> {
     let (instance, config) = loading::config_for(tx, caller, at, Permission::ReadWrite)?;
-    request.unchanged(&config)?;
+    request.check_if_match(&config)?;
     request.require_valid_body()?;
     if instance.running == Some(config.id) {
         let text = format!(
@@ -142,7 +142,7 @@ pub fn resolve_interfaces(
     caller: &Caller,
     form: &mut Form,
     drafts: Option<&[Option<interfaces::Draft>]>,
-    on: &Site,
+    on: &TargetInstance,
 ) -> Result<Option<Option<Vec<Interface>>>> {
     let Some(drafts) = drafts else {
         return Ok(None);

@@ -72,7 +72,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, at: DiskPath) -> Result<Disk> {
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Drafted<Change>) -> Result<Disk> {
     let (instance, mut disk) = load_for(tx, caller, at, Permission::ReadWrite)?;
-    request.unchanged(&disk)?;
+    request.check_if_match(&disk)?;
     let (change, form) = request.open()?;
     let change = form.finish(|| Some(change.clone()))?;
 
@@ -93,7 +93,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Drafted
 /// Deletes a disk, and removes it from the configs that refer to it.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Request) -> Result<()> {
     let (instance, disk) = load_for(tx, caller, at, Permission::ReadWrite)?;
-    request.unchanged(&disk)?;
+    request.check_if_match(&disk)?;
     request.require_valid_body()?;
     require_unused(tx, &instance, &disk)?;
     remove_from_configs(tx, &disk)?;
@@ -109,7 +109,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Request
 
 pub fn resize(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Request) -> Result<()> {
     let (instance, mut disk) = load_for(tx, caller, at, Permission::ReadWrite)?;
-    request.unchanged(&disk)?;
+    request.check_if_match(&disk)?;
     let mut form = request.form()?;
     let size = draft::read_size(&mut form);
     refuse_excess(tx, &mut form, &instance, size, Some(&disk))?;
@@ -121,7 +121,7 @@ pub fn resize(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Request
 /// Sets the password of the root user of a disk.
 pub fn set_password(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Request) -> Result<()> {
     let (instance, disk) = load_for(tx, caller, at, Permission::ReadWrite)?;
-    request.unchanged(&disk)?;
+    request.check_if_match(&disk)?;
     let mut form = request.form()?;
     let password = draft::read_password(&mut form, "password");
     form.finish(|| password)?;
@@ -137,7 +137,7 @@ pub fn set_instance_password(
     request: &Request,
 ) -> Result<()> {
     let instance = loading::instance_for(tx, caller, id, Permission::ReadWrite)?;
-    request.unchanged(&instance)?;
+    request.check_if_match(&instance)?;
     let mut form = request.form()?;
     let password = draft::read_password(&mut form, "root_pass");
     form.finish(|| password)?;
@@ -160,7 +160,7 @@ pub fn set_instance_password(
 /// Creates a disk of the same size and file system.
 pub fn copy(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Request) -> Result<Disk> {
     let (instance, disk) = load_for(tx, caller, at, Permission::ReadWrite)?;
-    request.unchanged(&disk)?;
+    request.check_if_match(&disk)?;
     let mut form = request.form()?;
     refuse_excess(tx, &mut form, &instance, Some(disk.size), None)?;
     form.finish(|| Some(()))?;

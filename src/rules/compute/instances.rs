@@ -25,7 +25,7 @@ use crate::rules::disks;
 use crate::rules::error::Result;
 use crate::rules::events;
 use crate::rules::form::Form;
-use crate::rules::interfaces::Site;
+use crate::rules::interfaces::TargetInstance;
 use crate::rules::ips;
 use crate::rules::lists::ListRequest;
 use crate::rules::loading::{self, instance_for};
@@ -84,7 +84,7 @@ pub fn update(
     request: &Drafted<Change>,
 ) -> Result<Instance> {
     let mut instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
-    request.unchanged(&instance)?;
+    request.check_if_match(&instance)?;
     let (change, mut form) = request.open()?;
     refuse_taken(tx, caller, &mut form, change.label.as_ref(), Some(id))?;
     form.finish(|| Some(()))?;
@@ -108,7 +108,7 @@ pub fn update(
 /// Deletes an instance with its disks and configs, in any state.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<()> {
     let instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
-    request.unchanged(&instance)?;
+    request.check_if_match(&instance)?;
     request.require_valid_body()?;
     for (config, _) in store::configs::names(tx, id)? {
         if let Some(config) = store::configs::find(tx, id, config)? {
@@ -177,14 +177,14 @@ fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result
         true => free_private(tx, &mut form)?,
         false => None,
     };
-    let site = Site {
+    let target = TargetInstance {
         owner: None,
         region: draft.region.as_deref().unwrap_or_default(),
         public: address.as_slice(),
-        present: &[],
+        current: &[],
     };
     let drafts = draft.interfaces.as_deref();
-    let interfaces = resolve_interfaces(tx, caller, &mut form, drafts, &site)?;
+    let interfaces = resolve_interfaces(tx, caller, &mut form, drafts, &target)?;
     form.finish(|| {
         Some(ResolvedInstance {
             new: draft.finish(account)?,

@@ -24,7 +24,7 @@ use crate::store::{self, ReadTx, WriteTx};
 use draft::Nat;
 pub use draft::{Change, Draft, Order, read_all};
 use draft_checks::refuse_conflicts_with;
-pub use resolution::{Site, resolve};
+pub use resolution::{TargetInstance, resolve};
 
 /// The IDs in a path: instance, config, interface.
 pub type InterfacePath = (InstanceId, ConfigId, InterfaceId);
@@ -47,7 +47,7 @@ pub fn create(
     let (instance, mut config) = config_for(tx, caller, at, Permission::ReadWrite)?;
     let (draft, mut form) = request.open()?;
     refuse_conflicts_with(&mut form, draft, &config.interfaces);
-    let new = resolve(tx, caller, &mut form, draft, &Site::of(&instance, &[]))?;
+    let new = resolve(tx, caller, &mut form, draft, &TargetInstance::of(&instance, &[]))?;
     let new = form.finish(|| new)?;
 
     if new.primary {
@@ -65,7 +65,7 @@ pub fn update(
     request: &Drafted<Change>,
 ) -> Result<Interface> {
     let (instance, mut config, interface) = load_for(tx, caller, at, Permission::ReadWrite)?;
-    request.unchanged(&interface)?;
+    request.check_if_match(&interface)?;
     let changed = read_change(tx, &instance, &interface, request)?;
 
     if changed.primary && !interface.primary {
@@ -79,7 +79,7 @@ pub fn update(
 
 pub fn delete(tx: &mut WriteTx, caller: &Caller, at: InterfacePath, request: &Request) -> Result<()> {
     let (instance, config, interface) = load_for(tx, caller, at, Permission::ReadWrite)?;
-    request.unchanged(&interface)?;
+    request.check_if_match(&interface)?;
     request.require_valid_body()?;
     if interface.active {
         return Err(Error::whole(active(&instance, &config)));
@@ -96,15 +96,15 @@ pub fn order(
     request: &Drafted<Order>,
 ) -> Result<()> {
     let (instance, config) = config_for(tx, caller, at, Permission::ReadWrite)?;
-    request.unchanged(&config)?;
+    request.check_if_match(&config)?;
     let (order, mut form) = request.open()?;
     let mut wanted = order.ids.clone().unwrap_or_default();
     wanted.sort_unstable();
-    let mut present: Vec<_> = config.interfaces.iter().map(|interface| interface.id).collect();
-    present.sort_unstable();
+    let mut current: Vec<_> = config.interfaces.iter().map(|interface| interface.id).collect();
+    current.sort_unstable();
     if !order.is_present {
         form.refuse("ids", Reason::new(Code::Required, "ids is required"));
-    } else if order.ids.is_some() && wanted != present {
+    } else if order.ids.is_some() && wanted != current {
         let text = "Must contain the ID of each interface of the config exactly once";
         form.refuse("ids", Reason::new(Code::OrderInvalid, text));
     }
@@ -152,10 +152,13 @@ fn read_change(
             if let Some((address, nat)) = change.ipv4 {
                 vpc.address = address.unwrap_or(vpc.address);
                 if let Some(nat) = nat {
-                    vpc.nat_1_1 = Site::of(instance, &[]).translated(nat).unwrap_or_else(|reason| {
-                        form.refuse("ipv4.nat_1_1", reason);
-                        None
-                    });
+                    vpc.nat_1_1 =
+                        TargetInstance::of(instance, &[])
+                            .translated(nat)
+                            .unwrap_or_else(|reason| {
+                                form.refuse("ipv4.nat_1_1", reason);
+                                None
+                            });
                 }
             }
             vpc.ranges = change.ranges.clone().unwrap_or(std::mem::take(&mut vpc.ranges));

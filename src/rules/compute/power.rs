@@ -199,7 +199,7 @@ fn complete_change(tx: &mut WriteTx, author: Author, mut instance: Instance) -> 
 
 fn load_idle(tx: &mut ReadTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<Instance> {
     let instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
-    request.unchanged(&instance)?;
+    request.check_if_match(&instance)?;
     disks::require_idle(tx, &instance)?;
     Ok(instance)
 }

@@ -12,7 +12,7 @@ use crate::store::ReadTx;
 /// Refuses an operation on an instance, for callers who could change it.
 pub fn refuse(tx: &mut ReadTx, caller: &Caller, id: InstanceId, request: &Request, text: &str) -> Result<()> {
     let instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
-    request.unchanged(&instance)?;
+    request.check_if_match(&instance)?;
     request.require_valid_body()?;
     Err(not_offered::refusal(text))
 }

@@ -1,4 +1,5 @@
-//! Work on instances and disks: an event that shows the progress, and a job that advances it.
+//! Operations on instances and disks that may take time. Each has an event with its progress, and a job that runs its
+//! steps.
 //!
 //! There is no real machine. Work completes immediately, or after `settle_ms`, so that clients can be tested against
 //! a slow server. Work that takes time is a job (`rules/jobs.rs`), so a restarted server finishes it.
@@ -15,7 +16,7 @@ use crate::rules::events::{self, Author};
 use crate::store::events::Progress;
 use crate::store::{self, ReadTx, StoreError, WriteTx};
 
-/// The object of the work: the kind of its jobs, and its ID.
+/// The kind of the job, and the ID of the instance or disk.
 pub type Subject = (JobKind, i64);
 
 /// Whether work completes immediately.
@@ -23,7 +24,7 @@ pub fn is_immediate(tx: &ReadTx) -> bool {
     tx.policy().settle_ms == 0
 }
 
-/// Records the event of work and, unless the work completes immediately, schedules its job.
+/// Records the event of an operation and, unless the operation completes immediately, schedules its job.
 pub fn begin(
     tx: &mut WriteTx,
     author: Author,

@@ -40,7 +40,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: i64) -> Result<OauthGrant> {
 /// tokens created with them.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: i64, request: &Request) -> Result<()> {
     let grant = view(tx, caller, id)?;
-    request.unchanged(&grant)?;
+    request.check_if_match(&grant)?;
     request.require_valid_body()?;
     revoke_all_like(tx, &grant)
 }

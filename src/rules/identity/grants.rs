@@ -132,7 +132,7 @@ pub fn update(
 ) -> Result<Grants> {
     let user = users::view(tx, caller, username)?;
     let before = load(tx, caller, &user)?;
-    request.unchanged(&before)?;
+    request.check_if_match(&before)?;
     let (change, mut form) = request.open()?;
     refuse_absent(&mut form, "linode", &change.linodes, &before.linodes);
     refuse_absent(&mut form, "vpc", &change.vpcs, &before.vpcs);

@@ -124,7 +124,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) -> Result<OauthClient> {
     let mut client = load_to_change(tx, caller, id)?;
-    request.unchanged(&client)?;
+    request.check_if_match(&client)?;
     let mut form = request.form()?;
     let label = form.optional("label", ClientLabel::parse);
     let redirect_uri = form.optional("redirect_uri", |raw| match raw == client.redirect_uri.as_str() {
@@ -148,7 +148,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) ->
 /// Deletes a client and revokes its authorizations.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) -> Result<()> {
     let client = load_to_change(tx, caller, id)?;
-    request.unchanged(&client)?;
+    request.check_if_match(&client)?;
     request.require_valid_body()?;
     remove(tx, id)?;
     events::record_account(tx, caller, Action::OauthClientDelete, None)
@@ -169,7 +169,7 @@ pub fn reset_secret(
     request: &Request,
 ) -> Result<(OauthClient, TokenText)> {
     let client = load_to_change(tx, caller, id)?;
-    request.unchanged(&client)?;
+    request.check_if_match(&client)?;
     request.require_valid_body()?;
     let renewed = renew_secret(tx, id)?;
     events::record_account(tx, caller, Action::OauthClientSecretReset, None)?;

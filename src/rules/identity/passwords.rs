@@ -110,7 +110,7 @@ pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result
         return Ok(Change::Refused { wrong, wait: 0 });
     }
     set(tx, caller.username(), new)?;
-    let session = sessions::succeed(tx, caller.user(), new, None)?.ok_or(Error::Unauthenticated)?;
+    let session = sessions::create_session(tx, caller.user(), new, None)?.ok_or(Error::Unauthenticated)?;
     events::record_account(tx, caller, Action::ProfileUpdate, None)?;
     Ok(Change::Done(session))
 }

@@ -56,7 +56,7 @@ impl FromForm for Change {
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Change>) -> Result<User> {
     let mut user = view(tx, caller)?;
-    request.unchanged_except_volatile(&user, &user.without_login())?;
+    request.check_if_match_or_stable(&user, &user.without_login())?;
     let (change, form) = request.open()?;
     form.finish(|| Some(()))?;
 
@@ -83,7 +83,7 @@ pub fn set_preferences(
     request: &Request,
     written: &str,
 ) -> Result<String> {
-    request.unchanged(&preferences(tx, caller)?)?;
+    request.check_if_match(&preferences(tx, caller)?)?;
     request.require_valid_body()?;
     if written.len() > MAX_PREFERENCES_BYTES {
         let text = format!("Preferences must be at most {MAX_PREFERENCES_BYTES} bytes");

@@ -15,7 +15,8 @@ use crate::store::{self, ReadTx, WriteTx};
 
 /// The lifetime of a session, in seconds.
 pub const SESSION_TTL_SECONDS: i64 = 12 * 3600;
-/// The limit of the stored attempts of a user, for each result: guesses do not displace successful log-ins.
+/// Maximum number of stored log-in attempts for each user and status, so that failed attempts do not displace
+/// successful ones.
 const MAX_RECORDS_PER_USER: i64 = 100;
 
 /// The password hash of a user; `None` if there is no such user.
@@ -25,7 +26,7 @@ pub fn credentials(tx: &mut ReadTx, username: &str) -> Result<Option<Credentials
 
 /// Creates a session after the password matched `hash`, and deletes the browser's previous session. `None` if
 /// the password has changed since, or the user was deleted.
-pub fn succeed(
+pub fn create_session(
     tx: &mut WriteTx,
     user: UserId,
     hash: &str,
@@ -52,7 +53,7 @@ pub fn log_in(
     old: Option<TokenHash>,
     ip: &str,
 ) -> Result<Option<TokenText>> {
-    let session = succeed(tx, user, hash, old)?;
+    let session = create_session(tx, user, hash, old)?;
     if session.is_some() {
         record(tx, user, ip, LoginStatus::Successful)?;
     }
@@ -60,7 +61,7 @@ pub fn log_in(
 }
 
 /// Records a log-in with a wrong password.
-pub fn fail(tx: &mut WriteTx, user: UserId, ip: &str) -> Result<()> {
+pub fn record_failure(tx: &mut WriteTx, user: UserId, ip: &str) -> Result<()> {
     store::logins::set_last(tx, user, LoginStatus::Failed.word())?;
     record(tx, user, ip, LoginStatus::Failed)
 }

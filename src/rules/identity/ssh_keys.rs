@@ -48,7 +48,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: SshKeyId) -> Result<SshKey> {
 /// Changes the label.
 pub fn update(tx: &mut WriteTx, caller: &Caller, id: SshKeyId, request: &Request) -> Result<SshKey> {
     let mut key = view(tx, caller, id)?;
-    request.unchanged(&key)?;
+    request.check_if_match(&key)?;
     let mut form = request.form()?;
     let label = form.optional("label", KeyLabel::parse);
     form.finish(|| Some(()))?;
@@ -60,7 +60,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: SshKeyId, request: &Request
 
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: SshKeyId, request: &Request) -> Result<()> {
     let key = view(tx, caller, id)?;
-    request.unchanged(&key)?;
+    request.check_if_match(&key)?;
     request.require_valid_body()?;
     store::ssh_keys::delete(tx, &key)?;
     record(tx, caller, Action::SshKeyDelete, &key)

@@ -134,7 +134,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: TokenId) -> Result<Token> {
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, id: TokenId, request: &Request) -> Result<Token> {
     let mut token = view(tx, caller, id)?;
-    request.unchanged(&token)?;
+    request.check_if_match(&token)?;
     let mut form = request.form()?;
     let label = form.optional("label", TokenLabel::parse);
     form.finish(|| Some(()))?;
@@ -148,7 +148,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: TokenId, request: &Request)
 /// Revokes one of the caller's own tokens, possibly the current one.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: TokenId, request: &Request) -> Result<()> {
     let token = view(tx, caller, id)?;
-    request.unchanged(&token)?;
+    request.check_if_match(&token)?;
     request.require_valid_body()?;
     revoke(tx, id)?;
     events::record_account(tx, caller, Action::TokenDelete, Some(&Entity::token(&token)))

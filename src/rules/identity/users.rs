@@ -67,7 +67,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<User> {
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<User> {
     let mut user = view(tx, caller, username)?;
-    request.unchanged_except_volatile(&user, &user.without_login())?;
+    request.check_if_match_or_stable(&user, &user.without_login())?;
     let mut form = request.form()?;
     let username = form.optional("username", Username::parse);
     let email = form.optional("email", Email::parse);
@@ -95,7 +95,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
 /// Deletes a user. Tokens and sessions end immediately; tickets and their history remain.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Request) -> Result<()> {
     let user = view(tx, caller, username)?;
-    request.unchanged_except_volatile(&user, &user.without_login())?;
+    request.check_if_match_or_stable(&user, &user.without_login())?;
     request.require_valid_body()?;
     require_other_user(caller, &user)?;
     store::users::delete(tx, user.id)?;

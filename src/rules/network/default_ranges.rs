@@ -20,7 +20,7 @@ pub fn view(policy: &Policy) -> DefaultRanges {
     }
 }
 
-/// The largest ranges that cover `range` except for `forbidden`, in which a subnet fits.
+/// `range` without `forbidden`: the largest remaining networks, except those that are too small for a subnet.
 fn without(range: Cidr, forbidden: &[Cidr]) -> Vec<Cidr> {
     if forbidden.iter().any(|taken| taken.contains(range)) || range.prefix() > Cidr::MAX_SUBNET_PREFIX {
         return Vec::new();

@@ -111,7 +111,7 @@ pub fn remove(
     request: &Request,
 ) -> Result<()> {
     let ip = of_instance_for_change(tx, caller, at)?;
-    request.unchanged(&ip)?;
+    request.check_if_match(&ip)?;
     request.require_valid_body()?;
     let instance = loading::instance(tx, caller, ip.instance)?;
     if ip.kind == IpKind::Public && instance.ipv4.len() <= 1 {
@@ -229,7 +229,7 @@ fn exhausted() -> Error {
 }
 
 fn set_rdns(tx: &mut WriteTx, caller: &Caller, mut ip: Ip, request: &Request) -> Result<Ip> {
-    request.unchanged(&ip)?;
+    request.check_if_match(&ip)?;
     let mut form = request.form()?;
     let reset = form.is_null("rdns");
     let rdns = form.optional("rdns", Hostname::parse);

@@ -47,7 +47,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, at: (VpcId, SubnetId)) -> Result<S
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, at: (VpcId, SubnetId), request: &Request) -> Result<Subnet> {
     let (mut subnet, vpc) = load_for(tx, caller, at, Permission::ReadWrite)?;
-    request.unchanged(&subnet)?;
+    request.check_if_match(&subnet)?;
     let change = read_change(tx, &subnet, request)?;
 
     subnet.label = change.label.unwrap_or(subnet.label);
@@ -59,7 +59,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, at: (VpcId, SubnetId), request:
 
 pub fn delete(tx: &mut WriteTx, caller: &Caller, at: (VpcId, SubnetId), request: &Request) -> Result<()> {
     let (subnet, vpc) = load_for(tx, caller, at, Permission::ReadWrite)?;
-    request.unchanged(&subnet)?;
+    request.check_if_match(&subnet)?;
     request.require_valid_body()?;
     refuse_if_used(tx, caller, std::slice::from_ref(&subnet))?;
 

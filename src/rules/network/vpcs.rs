@@ -77,7 +77,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> Result<Vpc> {
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -> Result<Vpc> {
     let mut vpc = load_for(tx, caller, id, Permission::ReadWrite)?;
-    request.unchanged(&vpc)?;
+    request.check_if_match(&vpc)?;
     let change = read_change(tx, caller, &vpc, request)?;
 
     vpc.label = change.label.unwrap_or(vpc.label);
@@ -92,7 +92,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
 /// Deletes a VPC with all its subnets, or nothing (interface §3, rule 3).
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -> Result<()> {
     let vpc = load_for(tx, caller, id, Permission::ReadWrite)?;
-    request.unchanged(&vpc)?;
+    request.check_if_match(&vpc)?;
     request.require_valid_body()?;
     subnets::refuse_if_used(tx, caller, &vpc.subnets)?;
 

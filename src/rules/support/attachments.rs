@@ -16,7 +16,7 @@ use crate::rules::accounts;
 use crate::rules::caller::Caller;
 use crate::rules::error::{BodyFault, Error, FilesFault, Result};
 use crate::rules::lists::ListRequest;
-use crate::rules::request::{Expected, unchanged};
+use crate::rules::request::{Expected, check_if_match};
 use crate::rules::tickets::{self, TicketAuthor, Transition, append_history, apply_transition};
 use crate::rules::transitions::{self, TicketAction};
 use crate::store::history::NewHistory;
@@ -50,7 +50,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, id: AttachmentId
 /// Checks whether a file may be attached, before its content is read; returns the boundary.
 pub fn expect(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, announced: &UploadInfo) -> Result<String> {
     let ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
-    unchanged(announced.expected.as_ref(), &ticket)?;
+    check_if_match(announced.expected.as_ref(), &ticket)?;
     let boundary = announced.boundary.clone().map_err(Error::Body)?;
     refuse_more(tx, &ticket)?;
     // Every file has at least one byte: an account without quota is refused before the content is read.
@@ -75,7 +75,7 @@ pub fn create(
     new: &NewAttachment,
 ) -> Result<Attachment> {
     let mut ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
-    unchanged(expected, &ticket)?;
+    check_if_match(expected, &ticket)?;
     refuse_more(tx, &ticket)?;
     refuse_over_quota(tx, caller, new.size)?;
     if !store::attachments::delete_upload(tx, &new.key)? {

@@ -32,7 +32,7 @@ pub fn view(tx: &mut ReadTx, id: CannedReplyId) -> Result<CannedReply> {
 
 pub fn update(tx: &mut WriteTx, id: CannedReplyId, request: &Request) -> Result<CannedReply> {
     let mut reply = view(tx, id)?;
-    request.unchanged(&reply)?;
+    request.check_if_match(&reply)?;
     let mut form = request.form()?;
     let label = form.optional("label", CannedLabel::parse);
     let description = form.optional("description", Template::parse);
@@ -48,7 +48,7 @@ pub fn update(tx: &mut WriteTx, id: CannedReplyId, request: &Request) -> Result<
 
 pub fn delete(tx: &mut WriteTx, id: CannedReplyId, request: &Request) -> Result<()> {
     let reply = view(tx, id)?;
-    request.unchanged(&reply)?;
+    request.check_if_match(&reply)?;
     request.require_valid_body()?;
     Ok(store::canned_replies::delete(tx, id)?)
 }

@@ -197,7 +197,7 @@ pub fn load(tx: &mut ReadTx, id: TicketId) -> Result<DeskTicket> {
 
 pub(super) fn load_unchanged(tx: &mut ReadTx, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let desk = load(tx, id)?;
-    request.unchanged(&desk)?;
+    request.check_if_match(&desk)?;
     Ok(desk)
 }
 

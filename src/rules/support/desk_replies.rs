@@ -46,7 +46,7 @@ pub fn create_once(
     if unseen.iter().any(|step| may_outdate_reply(step.step)) {
         return Err(Error::Stale);
     }
-    request.unchanged(&desk)?;
+    request.check_if_match(&desk)?;
     send(tx, agent, desk, form, text).map(Some)
 }
 

@@ -62,7 +62,7 @@ pub fn set(
 pub fn delete(tx: &mut WriteTx, account: AccountId, kind: &str, id: i64, request: &Request) -> Result<()> {
     let kind = SubjectKind::parse_foreign(kind).map_err(|_| Error::NotFound)?;
     let entry = store::entities::find(tx, account, kind, id)?.ok_or(Error::NotFound)?;
-    request.unchanged(&entry)?;
+    request.check_if_match(&entry)?;
     request.require_valid_body()?;
     Ok(store::entities::delete(tx, &entry)?)
 }

@@ -35,7 +35,7 @@ pub fn create_once(
     if is_duplicate(tx, agent, id, HistoryStep::Note, text.as_ref(), seen)? {
         return Ok(None);
     }
-    request.unchanged(&desk)?;
+    request.check_if_match(&desk)?;
     add(tx, agent, &desk.ticket, &form.finish(|| text)?).map(Some)
 }
 

@@ -72,7 +72,7 @@ fn read(
     request: &Request,
 ) -> Result<(Ticket, ReplyText)> {
     let ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
-    request.unchanged(&ticket)?;
+    request.check_if_match(&ticket)?;
     let mut form = request.form()?;
     let description = form.required("description", ReplyText::parse);
     tickets::refuse_unless_allowed(tx, &mut form, &ticket, TicketAction::CustomerReply);

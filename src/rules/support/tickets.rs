@@ -100,7 +100,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: TicketId) -> Result<Ticket> {
 /// Closes a ticket. A closed one stays unchanged.
 pub fn close(tx: &mut WriteTx, caller: &Caller, id: TicketId, request: &Request) -> Result<()> {
     let mut ticket = load_for(tx, caller, id, Permission::ReadWrite)?;
-    request.unchanged(&ticket)?;
+    request.check_if_match(&ticket)?;
     request.require_valid_body()?;
     let closing = Transition::new(TicketAction::CustomerClose, HistoryStep::Close).to(Status::Closed.word());
     apply_transition(tx, &mut ticket, &TicketAuthor::of(caller), closing).map(drop)

@@ -12,7 +12,7 @@ pub const INVARIANTS: &[Invariant] = &[
          FROM entity_grant WHERE permission NOT IN ('read_only', 'read_write') ORDER BY app_user, kind, entity",
     ),
     Invariant::query(
-        "staff have no grants of accounts",
+        "staff have no account grants",
         "SELECT 'user ' || u.id, 'is a member of the staff and has a grant of an account' FROM app_user u
          WHERE u.account IS NULL AND (EXISTS (SELECT 1 FROM global_grant g WHERE g.app_user = u.id)
              OR EXISTS (SELECT 1 FROM entity_grant g WHERE g.app_user = u.id)) ORDER BY u.id",
@@ -34,7 +34,7 @@ pub const INVARIANTS: &[Invariant] = &[
 
 /// Tokens that have expired may outlive their authorization.
 fn oauth_tokens(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
-    let sql = "SELECT 'token ' || t.id, 'belongs to another user than its authorization, or has none' FROM token t
+    let sql = "SELECT 'token ' || t.id, 'has no authorization, or its authorization belongs to another user' FROM token t
         WHERE t.oauth_grant IS NOT NULL AND t.revoked IS NULL AND (t.expiry IS NULL OR t.expiry > $1) AND NOT EXISTS
             (SELECT 1 FROM oauth_grant g WHERE g.id = t.oauth_grant AND g.app_user = t.app_user) ORDER BY t.id";
     let now = tx.now();

@@ -1,24 +1,24 @@
-//! Statements that are true of every store, and the objects that break them.
+//! Conditions that every store must meet, and the objects that violate them.
 
 use crate::store::error::StoreError;
 use crate::store::tx::ReadTx;
 use crate::store::value::{Value, args};
 
-/// A statement that is true of every store.
+/// A condition that every store must meet.
 pub struct Invariant {
-    /// The statement, such as "subnets of a VPC do not overlap".
+    /// The condition, such as "subnets of a VPC do not overlap".
     pub name: &'static str,
     find: Find,
 }
 
-/// How objects that break an invariant are found.
+/// How objects that violate an invariant are found.
 enum Find {
     /// A query for the objects and the problem of each.
     Query(&'static str),
     Function(fn(&mut ReadTx, &mut Findings) -> Result<(), StoreError>),
 }
 
-/// An object that breaks an invariant.
+/// An object that violates an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub invariant: &'static str,
@@ -39,7 +39,7 @@ pub struct Findings {
 const MAX_FINDINGS: usize = 100;
 
 impl Invariant {
-    /// Finds the objects that break the invariant.
+    /// Finds the objects that violate the invariant.
     pub fn check(&self, tx: &mut ReadTx) -> Result<Vec<Finding>, StoreError> {
         let mut findings = Findings {
             invariant: self.name,

@@ -1,6 +1,6 @@
 //! The invariants of a store, for `garth check`. All are checked on one snapshot.
 //!
-//! Most invariants are queries for the objects that break them. The others compare tables in Rust.
+//! Most invariants are queries for the objects that violate them. The others compare tables in Rust.
 
 mod account;
 mod compute;

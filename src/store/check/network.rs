@@ -16,9 +16,9 @@ pub const INVARIANTS: &[Invariant] = &[
                  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS last_before FROM subnet) AS ordered
          WHERE first_address <= last_before ORDER BY id",
     ),
-    Invariant::function("ranges have the first and last address of their text", ranges),
+    Invariant::function("stored first and last addresses match the range", ranges),
     Invariant::query(
-        "interfaces of VPCs have a subnet of their VPC, and an address",
+        "VPC interfaces have an address and a subnet of the same VPC",
         "SELECT 'interface ' || f.id, CASE
                  WHEN f.subnet IS NULL OR f.vpc IS NULL OR f.address IS NULL THEN 'has no VPC, subnet or address'
                  ELSE 'has subnet ' || f.subnet || ', which is not in VPC ' || f.vpc END
@@ -50,14 +50,17 @@ fn ranges(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
         let is_same = |cidr: Cidr| (i64::from(cidr.first()), i64::from(cidr.last())) == (first, last);
         match Cidr::parse(&text) {
             Ok(cidr) if is_same(cidr) => {}
-            Ok(_) => findings.add(object, format!("has other addresses than its range {text}")),
+            Ok(_) => findings.add(
+                object,
+                format!("first and last address do not match the range {text}"),
+            ),
             Err(_) => findings.add(object, format!("has the range {text}, which is not a network")),
         }
         Ok(())
     })
 }
 
-/// The addresses from `first` to `last` of a subnet. An instance has them, or they are free.
+/// The addresses from `first` to `last` of a subnet. `instance` is 0 if they are free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     subnet: i64,

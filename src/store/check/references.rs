@@ -1,4 +1,4 @@
-//! Foreign keys: every row that another row refers to exists.
+//! Foreign keys: each refers to an existing row.
 
 use super::invariant::{Findings, Invariant};
 use crate::store::error::StoreError;
@@ -6,11 +6,11 @@ use crate::store::tx::ReadTx;
 use crate::store::value::args;
 
 pub const INVARIANTS: &[Invariant] = &[Invariant::function(
-    "every row that another row refers to exists",
+    "every foreign key refers to an existing row",
     find,
 )];
 
-/// The foreign keys: a table, its column, and the table whose key `id` the column has.
+/// The foreign keys: the referring table, its column, and the table whose `id` the column refers to.
 const REFERENCES: &[(&str, &str, &str)] = &[
     ("account_revision", "account", "account"),
     ("app_user", "account", "account"),

@@ -8,9 +8,9 @@ use crate::store::tx::ReadTx;
 use crate::store::value::args;
 
 pub const INVARIANTS: &[Invariant] = &[
-    Invariant::function("migrations are those of this build", migrations),
+    Invariant::function("applied migrations match this build", migrations),
     Invariant::function("every row can be read and has values of the right types", rows),
-    Invariant::function("generated IDs are higher than the IDs in use", sequences),
+    Invariant::function("ID sequences are not behind the IDs in use", sequences),
 ];
 
 fn migrations(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
@@ -23,10 +23,7 @@ fn migrations(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError
     for (number, checksum) in &applied {
         match schema.migrations().iter().find(|known| known.number == *number) {
             Some(known) if checksum_of(known) == *checksum => {}
-            Some(_) => findings.add(
-                format!("migration {number}"),
-                "differs from the one of this build",
-            ),
+            Some(_) => findings.add(format!("migration {number}"), "differs from this build"),
             None => findings.add(format!("migration {number}"), "is not known to this build"),
         }
     }
@@ -62,7 +59,7 @@ fn sequences(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError>
         let highest: i64 = tx.one(&sql, args![])?.take()?;
         let last = tx.last_generated_id(table.name)?;
         if last < highest {
-            let problem = format!("the next generated ID follows {last}, but ID {highest} is in use");
+            let problem = format!("the ID sequence is at {last}, but ID {highest} exists");
             findings.add(format!("table {}", table.name), problem);
         }
     }

@@ -1,4 +1,4 @@
-//! Stored row counts: each must be the number of its rows.
+//! Stored row counts: each must match the number of rows.
 
 use super::invariant::{Findings, Invariant};
 use crate::store::error::StoreError;
@@ -6,7 +6,7 @@ use crate::store::tx::ReadTx;
 use crate::store::value::args;
 
 pub const INVARIANTS: &[Invariant] = &[Invariant::function(
-    "stored counts are the numbers of their rows",
+    "stored counts match the numbers of rows",
     counts,
 )];
 
@@ -25,8 +25,9 @@ fn counts(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     for span in [256, 65_536] {
         // Rows of the stored counts are negative, so that equal counts cancel out.
         let sql = format!(
-            "SELECT collection || ' of ' || owner,
-                 'the stored count of IDs from ' || (bucket * {span}) || ' differs by ' || sum(items) FROM (
+            "SELECT 'count of ' || collection || ' for owner ' || owner,
+                 'IDs ' || (bucket * {span}) || ' to ' || (bucket * {span} + {span} - 1)
+                     || ': actual count minus stored count is ' || sum(items) FROM (
                  SELECT collection, owner, id / {span} AS bucket, CAST(sum(items) AS BIGINT) AS items
                      FROM ({COUNTED}) AS counted GROUP BY collection, owner, id / {span}
                  UNION ALL SELECT collection, owner, bucket, -items FROM tally WHERE span = {span}) AS compared

@@ -146,7 +146,7 @@ fn insert(
     changed(tx, instance)
 }
 
-/// The number of public addresses of an account, not counting one for each instance.
+/// The number of additional public addresses of an account: the first address of each instance is not counted.
 pub fn count_additional(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
     let sql = "SELECT count(*) FROM public_address WHERE additional_of = $1";
     tx.one(sql, args![account])?.take()

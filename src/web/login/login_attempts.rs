@@ -172,7 +172,11 @@ async fn verify(
 fn record_failure(app: &App, user: UserId, ip: String) {
     let app = app.clone();
     tokio::spawn(async move {
-        if let Err(cause) = app.store().write(move |tx| sessions::fail(tx, user, &ip)).await {
+        if let Err(cause) = app
+            .store()
+            .write(move |tx| sessions::record_failure(tx, user, &ip))
+            .await
+        {
             tracing::warn!(error = ?cause, "log-in failure not recorded");
         }
     });

@@ -69,7 +69,7 @@ pub struct SettingsDraft {
     virt_mode: Option<String>,
     /// In the order of `HELPERS`.
     helpers: [Option<bool>; HELPERS.len()],
-    /// In the order of `DEVICES`. They replace the present ones.
+    /// In the order of `DEVICES`. They replace the current ones.
     devices: Option<[Option<DiskId>; DEVICES.len()]>,
 }
 
@@ -109,9 +109,9 @@ impl SettingsDraft {
         instance: &Instance,
         mut settings: Settings,
     ) -> Result<Settings> {
-        let given = |text: &Option<String>, present: &mut String| {
+        let given = |text: &Option<String>, current: &mut String| {
             if let Some(text) = text {
-                present.clone_from(text);
+                current.clone_from(text);
             }
         };
         given(&self.kernel, &mut settings.kernel);

@@ -8,7 +8,7 @@ use crate::rules::not_offered::refuse_field;
 const NO_BACKUPS: &str = "Garth makes no backups of instances: leave this field out, or send false";
 const NO_ALERTS: &str = "Garth has no alert definitions: leave this field out, or send an empty list";
 
-/// The fields that a body has; `None` leaves one unchanged.
+/// The upkeep in a request body. A field that is `None` is not changed.
 #[derive(Clone, Debug)]
 pub struct UpkeepDraft {
     pub watchdog: Option<bool>,
@@ -46,7 +46,7 @@ impl UpkeepDraft {
         }
     }
 
-    /// Merges the draft into the present upkeep.
+    /// Applies the draft to the current upkeep.
     pub fn over(&self, mut upkeep: Upkeep) -> Upkeep {
         for (threshold, given) in upkeep.alerts.0.iter_mut().zip(self.alerts) {
             *threshold = given.unwrap_or(*threshold);

@@ -139,12 +139,12 @@ pub(super) fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
     }
 }
 
-pub(super) fn refuse_conflicts_with(form: &mut Form, draft: &Draft, present: &[Interface]) {
-    if present.len() >= MAX_INTERFACES {
+pub(super) fn refuse_conflicts_with(form: &mut Form, draft: &Draft, current: &[Interface]) {
+    if current.len() >= MAX_INTERFACES {
         let text = format!("A config can have at most {MAX_INTERFACES} interfaces");
         form.refuse_whole(Reason::new(Code::InterfaceCount, text));
     }
-    let same = present.iter().any(|other| Some(other.purpose) == draft.purpose);
+    let same = current.iter().any(|other| Some(other.purpose) == draft.purpose);
     refuse_second(form, draft, same);
 }
 

@@ -15,28 +15,28 @@ use crate::rules::{addresses, vpcs};
 use crate::store::{self, ReadTx};
 
 /// The instance that an interface is attached to.
-pub struct Site<'a> {
+pub struct TargetInstance<'a> {
     /// `None` for an instance that is created with the interface.
     pub owner: Option<InstanceId>,
     pub region: &'a str,
     /// The public addresses of the instance.
     pub public: &'a [u32],
-    /// The current interfaces: one that remains keeps its address.
-    pub present: &'a [Interface],
+    /// The current interfaces. A new interface in the subnet of one of them gets the same address.
+    pub current: &'a [Interface],
 }
 
-impl<'a> Site<'a> {
-    pub fn of(instance: &'a Instance, present: &'a [Interface]) -> Self {
+impl<'a> TargetInstance<'a> {
+    pub fn of(instance: &'a Instance, current: &'a [Interface]) -> Self {
         Self {
             owner: Some(instance.id),
             region: &instance.region,
             public: &instance.ipv4,
-            present,
+            current,
         }
     }
 
     fn address_in(&self, subnet: SubnetId) -> Option<u32> {
-        let attachments = self.present.iter().filter_map(|interface| interface.vpc.as_ref());
+        let attachments = self.current.iter().filter_map(|interface| interface.vpc.as_ref());
         attachments
             .filter(|vpc| vpc.subnet == subnet)
             .map(|vpc| vpc.address)
@@ -65,7 +65,7 @@ pub fn resolve(
     caller: &Caller,
     form: &mut Form,
     draft: &Draft,
-    on: &Site,
+    on: &TargetInstance,
 ) -> Result<Option<Interface>> {
     let Some(purpose) = draft.purpose else {
         return Ok(None);
@@ -96,7 +96,7 @@ fn resolve_attachment(
     form: &mut Form,
     draft: &Draft,
     subnet: SubnetId,
-    on: &Site,
+    on: &TargetInstance,
 ) -> Result<Option<VpcAttachment>> {
     let Some((subnet, vpc)) = find_subnet(tx, caller, subnet)? else {
         let reason = Reason::new(Code::SubnetInvalid, "subnet_id is not valid");
