@@ -172,7 +172,7 @@ async fn every_invariant_is_checked() {
     let mut app = filled().await;
     let mut broken: HashSet<&str> = HashSet::new();
     for (invariant, sql) in BREAKS {
-        // An invariant that an earlier statement has broken, too, needs an undamaged store.
+        // If an earlier statement has already broken this invariant, start with a new store.
         if broken.contains(invariant) {
             app = filled().await;
         }

@@ -8,7 +8,8 @@ use serde_json::json;
 use crate::harness::TestApp;
 use crate::openapi::documented;
 
-/// The operations of the table, as the document marks them. Those of one instance have their own tests.
+/// The operations with the tag Neighbors in the OpenAPI document, except those with path parameters, which have their own
+/// tests.
 fn neighbors() -> impl Iterator<Item = &'static Operation> {
     let is_neighbor = |op: &&Operation| documented(op)["tags"][0] == "Neighbors" && !op.path.contains('{');
     OPERATIONS.iter().filter(is_neighbor)

@@ -64,7 +64,7 @@ async fn ranges(user: &User<'_>, vpc: i64) -> Vec<Cidr> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn one_of_equal_ranges_is_created() {
+async fn only_one_of_several_identical_ranges_is_created() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 0..8 {
@@ -118,7 +118,7 @@ async fn created_ranges_do_not_overlap_and_refused_ones_overlap_a_created_one() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn one_of_equal_labels_is_created() {
+async fn only_one_of_several_identical_labels_is_created() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for round in 0..8 {
@@ -367,7 +367,7 @@ async fn attaching_and_deleting_never_leave_a_dangling_interface() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_panicking_write_is_rolled_back_alone() {
+async fn a_panicking_write_does_not_roll_back_other_writes() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let account = app.account;

@@ -67,8 +67,8 @@ impl FormState {
         self
     }
 
-    /// After a conflict: replaces each field that the user did not edit by its current value. If the user and somebody
-    /// else have edited the same field, shows the current value below it.
+    /// After a conflict: replaces each field that the user did not edit by its current value. If another user
+    /// has edited the same field, too, shows the current value below it.
     pub fn with_current_values(mut self, fields: &[(&'static str, &str)]) -> Self {
         let stale = |error: &FieldError| error.code == Code::PreconditionFailed;
         if self.errors.iter().any(stale) {

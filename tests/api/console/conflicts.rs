@@ -250,7 +250,7 @@ async fn a_reply_after_an_unseen_update_is_not_sent_and_lists_the_update() {
 }
 
 #[tokio::test]
-async fn a_browser_that_opens_the_target_of_a_form_is_redirected_to_its_page() {
+async fn get_on_a_form_action_redirects_to_the_form_page() {
     let app = TestApp::new().await;
     let program = app.user("ada").await;
     program.open_ticket("Slow").await;

@@ -12,21 +12,21 @@ const SCRIPT: &str = "<script>alert(1)</script>";
 #[tokio::test]
 async fn hostile_texts_names_and_files_are_harmless() {
     let app = app_with_ada().await;
-    let ada = app.user("eve").await;
-    let vpc = ada.create_vpc("core", &[]).await;
+    let eve = app.user("eve").await;
+    let vpc = eve.create_vpc("core", &[]).await;
     let text_of_ticket = format!(
         "{SCRIPT} <img src=x onerror=alert(1)> [x](javascript:alert(1)) ![p](https://evil.example/p.png) \"'><svg onload=alert(1)>"
     );
     let body = json!({"summary": format!("a{SCRIPT}"), "description": text_of_ticket, "vpc_id": vpc.0});
-    assert_eq!(ada.post("/support/tickets", body).await.status, 200);
-    ada.post(
+    assert_eq!(eve.post("/support/tickets", body).await.status, 200);
+    eve.post(
         "/support/tickets/1/replies",
         json!({"description": text_of_ticket}),
     )
     .await;
     let name = "\"><img src=x onerror=alert(1)>.png";
     assert_eq!(
-        ada.attach_file(1, &name.replace('"', "%22"), PNG).await.status,
+        eve.attach_file(1, &name.replace('"', "%22"), PNG).await.status,
         200
     );
     let grace = app.user("grace").staff().await;

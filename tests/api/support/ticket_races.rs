@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::harness::{TestApp, User};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn one_of_concurrent_claims_succeeds() {
+async fn exactly_one_concurrent_claim_succeeds() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let names: Vec<_> = (0..16).map(|number| format!("agent{number}")).collect();
@@ -30,7 +30,7 @@ async fn one_of_concurrent_claims_succeeds() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn every_page_has_its_open_tickets_first_while_tickets_close() {
+async fn pages_list_open_tickets_first_during_concurrent_closes() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     for _ in 0..60 {
