@@ -14,7 +14,7 @@ use super::{bucket_keys, serve};
 use crate::files::Files;
 use crate::rules::Error;
 use crate::store::check::{self, Finding};
-use crate::store::{CheckDepth, Store};
+use crate::store::{CheckDepth, Schema, Store, StoreError};
 use crate::uploads::check::{check_contents, check_files};
 
 #[derive(Args)]
@@ -38,12 +38,12 @@ struct FindingView {
 }
 
 pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::Result<ExitCode> {
-    let opened = args.open()?;
+    let opened = args.open_with(&Schema::current_only())?;
     let store = opened.store();
     let settings = serve::merge_settings(args, Settings::from_environment()?)?;
     let keys = bucket_keys::read(&settings.attachments)?;
     let folder = args.folder(&settings);
-    let files = Files::open_with(settings.attachments.url.as_deref(), &folder, keys.as_ref())
+    let files = Files::open_existing(settings.attachments.url.as_deref(), &folder, keys.as_ref())
         .context("cannot open the attachment storage")?;
     let bar = progress_bar();
     let findings = find(store, &files, options.attachments, &bar).await;
@@ -71,7 +71,19 @@ async fn find(
         let mut findings = Vec::new();
         for invariant in check::invariants() {
             progress.set_message(invariant.name);
-            findings.extend(invariant.check(tx)?);
+            match invariant.check(tx) {
+                Ok(found) => findings.extend(found),
+                // The transaction may have failed, and with it all further checks.
+                Err(cause @ (StoreError::Database(_) | StoreError::Unexpected(_))) => {
+                    findings.push(Finding {
+                        invariant: invariant.name,
+                        object: "database".to_owned(),
+                        problem: format!("cannot be checked: {cause}"),
+                    });
+                    break;
+                }
+                Err(cause) => return Err(Error::Store(cause)),
+            }
             progress.inc(1);
         }
         Ok::<_, Error>(findings)

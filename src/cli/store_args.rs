@@ -12,7 +12,7 @@ use super::{data_folder, server_notification, server_url, settings_file};
 use crate::rules::error::{BodyFault, FieldError, FilesFault};
 use crate::rules::{Error, Result};
 use crate::store::context::{Clock, RandomSource};
-use crate::store::{Database, ReadTx, Store, StoreContext, WriteTx};
+use crate::store::{Database, ReadTx, Schema, Store, StoreContext, WriteTx};
 
 #[derive(Args, Clone, Debug)]
 pub struct StoreArgs {
@@ -60,8 +60,13 @@ impl StoreArgs {
         self.database.find(self.data.is_some(), file.database_in_file())
     }
 
-    /// Opens the store for a command other than the server.
+    /// Opens the store for a command other than the server. A store with an older schema is upgraded.
     pub fn open(&self) -> anyhow::Result<OpenStore> {
+        self.open_with(&Schema::current())
+    }
+
+    /// Opens the store with a schema, which may forbid upgrading it.
+    pub fn open_with(&self, schema: &Schema) -> anyhow::Result<OpenStore> {
         let settings = Settings::from_environment()?.or(self.settings_file()?);
         let policy = policy_of(&settings)?;
         let context = StoreContext {
@@ -70,7 +75,8 @@ impl StoreArgs {
             policy,
         };
         if let Some(database) = self.database(&settings)? {
-            let store = open_shared(&database, context)?;
+            let store = Store::open_shared_with(&database, schema, context);
+            let store = store.with_context(|| format!("cannot open the store at {}", database.shown()))?;
             return Ok(OpenStore {
                 store,
                 folder: None,
@@ -85,7 +91,7 @@ impl StoreArgs {
                 folder.display()
             );
         }
-        let store = Store::open_embedded(&folder, context)
+        let store = Store::open_embedded_with(&folder, schema, context)
             .with_context(|| format!("cannot open the store in {}", folder.display()))?;
         Ok(OpenStore {
             store,

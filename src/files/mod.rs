@@ -59,9 +59,22 @@ impl Files {
 
     /// Opens a bucket with these credentials; without them, they come from the environment.
     pub fn open_with(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Self, FilesError> {
-        let storage = storage::find(url, data, keys)?;
         let spool = data.join("spool");
         storage::make_private_folder(&spool)?;
+        if let Some(folder) = storage::folder_of(url, data) {
+            storage::make_private_folder(&folder)?;
+        }
+        Self::open_existing(url, data, keys)
+    }
+
+    /// Opens a storage to read from it, without creating folders.
+    pub fn open_existing(
+        url: Option<&str>,
+        data: &Path,
+        keys: Option<&BucketKeys>,
+    ) -> Result<Self, FilesError> {
+        let storage = storage::find(url, data, keys)?;
+        let spool = data.join("spool");
         Ok(Self(Arc::new(Shared {
             store: storage.store,
             folder: storage.folder,

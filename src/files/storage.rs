@@ -19,15 +19,24 @@ pub struct Storage {
     pub permits: usize,
 }
 
-pub fn find(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Storage, FilesError> {
+/// The folder of the storage, if it is not a bucket.
+pub fn folder_of(url: Option<&str>, data: &Path) -> Option<PathBuf> {
     match url.map(|url| (url, url.split_once("://"))) {
-        None => folder(&data.join("attachments")),
-        Some((_, Some(("s3", bucket)))) if !bucket.starts_with('/') && !bucket.is_empty() => {
-            bucket_of(bucket, keys)
-        }
-        Some((_, Some(("file", path)))) if path.starts_with('/') => folder(&PathBuf::from(path)),
-        Some((path, None)) if !path.is_empty() => folder(&PathBuf::from(path)),
-        Some((url, _)) => Err(FilesError::new(
+        None => Some(data.join("attachments")),
+        Some((_, Some(("file", path)))) if path.starts_with('/') => Some(PathBuf::from(path)),
+        Some((path, None)) if !path.is_empty() => Some(PathBuf::from(path)),
+        Some(_) => None,
+    }
+}
+
+pub fn find(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Storage, FilesError> {
+    if let Some(path) = folder_of(url, data) {
+        return folder(&path);
+    }
+    let url = url.unwrap_or_default();
+    match url.split_once("://") {
+        Some(("s3", bucket)) if !bucket.starts_with('/') && !bucket.is_empty() => bucket_of(bucket, keys),
+        _ => Err(FilesError::new(
             "attachments.url",
             format!("{url:?} is neither a folder, nor file:///folder, nor s3://bucket/prefix"),
         )),
@@ -35,7 +44,6 @@ pub fn find(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result
 }
 
 fn folder(path: &Path) -> Result<Storage, FilesError> {
-    make_private_folder(path)?;
     let store = LocalFileSystem::new_with_prefix(path);
     let store = store.map_err(|cause| FilesError::new(format!("opening {}", path.display()), cause))?;
     Ok(Storage {

@@ -24,36 +24,58 @@ pub struct Migration {
 /// The migrations of a build, in order. Servers use those of this build; tests also use those of earlier and later
 /// builds.
 #[derive(Clone, Debug)]
-pub struct Schema(Vec<Migration>);
+pub struct Schema {
+    migrations: Vec<Migration>,
+    /// Whether to refuse a store without one of the migrations, instead of applying it.
+    is_fixed: bool,
+}
 
 impl Schema {
     pub fn current() -> Self {
-        Self(MIGRATIONS.to_vec())
+        Self {
+            migrations: MIGRATIONS.to_vec(),
+            is_fixed: false,
+        }
+    }
+
+    /// The schema of this build, for a store that must not be changed: one with an older schema is refused.
+    pub fn current_only() -> Self {
+        Self {
+            is_fixed: true,
+            ..Self::current()
+        }
     }
 
     /// The schema of an earlier build, whose newest migration has this number.
     pub fn at(number: i64) -> Self {
         let known = MIGRATIONS.iter().filter(|known| known.number <= number);
-        Self(known.copied().collect())
+        Self {
+            migrations: known.copied().collect(),
+            is_fixed: false,
+        }
     }
 
     /// The schema of a later build.
     pub fn with(mut self, migration: Migration) -> Self {
-        self.0.push(migration);
+        self.migrations.push(migration);
         self
     }
 
+    pub fn is_fixed(&self) -> bool {
+        self.is_fixed
+    }
+
     pub fn migrations(&self) -> &[Migration] {
-        &self.0
+        &self.migrations
     }
 
     /// The number of the newest migration.
     pub fn newest(&self) -> i64 {
-        self.0.last().map_or(0, |migration| migration.number)
+        self.migrations.last().map_or(0, |migration| migration.number)
     }
 
     fn find(&self, number: i64) -> Option<&Migration> {
-        self.0.iter().find(|known| known.number == number)
+        self.migrations.iter().find(|known| known.number == number)
     }
 }
 
@@ -232,6 +254,11 @@ pub struct Dialect {
 
 /// Applies the missing migrations. The caller holds the write lock and commits.
 pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, schema: &Schema, now: Time) -> Result<(), StoreError> {
+    if schema.is_fixed && !sql.tables()?.iter().any(|table| table == "migration") {
+        return Err(StoreError::Schema(
+            "the database has none of Garth's tables".to_owned(),
+        ));
+    }
     sql.execute(
         "CREATE TABLE IF NOT EXISTS migration (
             number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied BIGINT NOT NULL)",
@@ -245,7 +272,14 @@ pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, schema: &Schema, now: Time)
         return permit_newer(sql, schema, newest);
     }
     let is_missing = |known: &&Migration| applied.iter().all(|(number, _)| *number != known.number);
-    for missing in schema.0.iter().filter(is_missing) {
+    for missing in schema.migrations.iter().filter(is_missing) {
+        if schema.is_fixed {
+            return Err(StoreError::Schema(format!(
+                "the schema version of the store is {newest}, and this build has version {}: start `garth serve` of this \
+                 version once to upgrade the store, or use the version that wrote it",
+                schema.newest()
+            )));
+        }
         apply(sql, dialect, missing, now)?;
     }
     Ok(())
@@ -265,7 +299,7 @@ fn refuse_other_checksums(schema: &Schema, applied: &[(i64, String)]) -> Result<
         };
         if *checksum != checksum_of(known) {
             return Err(StoreError::Schema(format!(
-                "migration {number} ({}) of this store is not the one this build knows",
+                "migration {number} ({}) of this store differs from this build",
                 known.name
             )));
         }
@@ -288,8 +322,8 @@ fn permit_newer(sql: &mut dyn Sql, schema: &Schema, newest: i64) -> Result<(), S
             Ok(())
         }
         oldest => Err(StoreError::Schema(format!(
-            "this store was last used by a newer Garth (its schema is at {newest}, which needs a build that knows {}, \
-             and this build knows {known}): use that version, or restore a backup",
+            "this store was last used by a newer Garth: its schema version is {newest}, which requires a build with version \
+             {} or later, and this build has version {known}; use the newer Garth, or restore a backup",
             oldest.unwrap_or(newest)
         ))),
     }
@@ -302,7 +336,8 @@ pub fn refuse_incompatible(tx: &mut ReadTx, newest: i64) -> Result<(), StoreErro
     match oldest <= newest {
         true => Ok(()),
         false => Err(StoreError::Schema(format!(
-            "a newer Garth has migrated the store: it needs a build that knows {oldest}, and this build knows {newest}"
+            "a newer Garth has migrated the store: it requires a build with schema version {oldest} or later, and this build \
+             has version {newest}"
         ))),
     }
 }

@@ -102,6 +102,50 @@ fn a_store_that_cannot_be_read_is_exit_code_2() {
     assert_eq!(check(&folder, "").code, Some(2));
 }
 
+#[test]
+fn a_store_of_an_older_version_is_refused_and_not_changed() {
+    let folder = Folder::new("check-older");
+    folder.start().stop();
+    execute_sql(
+        &folder,
+        "DELETE FROM migration WHERE number = (SELECT max(number) FROM migration)",
+    );
+
+    let refused = check(&folder, "");
+
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("to upgrade the store"), "{refused:?}");
+    execute_sql(&folder, "DELETE FROM migration");
+    execute_sql(&folder, "DROP TABLE migration");
+    let refused = check(&folder, "");
+    assert!(
+        refused.code == Some(2) && refused.stderr.contains("none of Garth's tables"),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_missing_table_and_a_missing_folder_are_named() {
+    let folder = Folder::new("check-missing");
+    folder.start().stop();
+    execute_sql(&folder, "DROP TABLE vlan");
+    let found = check(&folder, "");
+    assert_eq!(found.code, Some(1), "{found:?}");
+    assert!(
+        found.stdout.contains("table vlan") && found.stdout.contains("is missing"),
+        "{found:?}"
+    );
+
+    let nowhere = folder.path("nowhere");
+    let mut command = folder.garth("check");
+    let found = Process::spawn(command.env("GARTH_ATTACHMENTS_URL", &nowhere)).wait();
+    assert!(
+        found.code == Some(2) && found.stderr.contains("nowhere"),
+        "{found:?}"
+    );
+    assert!(!nowhere.exists(), "the check creates no folders");
+}
+
 fn check(folder: &Folder, options: &str) -> ProcessOutput {
     Process::spawn(&mut folder.garth(&format!("check {options}"))).wait()
 }

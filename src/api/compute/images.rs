@@ -31,6 +31,8 @@ struct ImageView<'a> {
     status: &'a str,
     capabilities: [&'a str; 0],
     tags: [&'a str; 0],
+    /// The regions to which a user has copied the image; public images are in all regions.
+    regions: [&'a str; 0],
 }
 
 impl<'a> ImageView<'a> {
@@ -52,6 +54,7 @@ impl<'a> ImageView<'a> {
             status: Image::STATUS,
             capabilities: [],
             tags: [],
+            regions: [],
         }
     }
 }

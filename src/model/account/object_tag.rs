@@ -8,13 +8,15 @@ pub struct ObjectTag {
     pub label: TagLabel,
 }
 
-/// 3 to 50 characters on one line.
+/// 3 to 50 characters on one line, not all of them spaces.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TagLabel(String);
 
 impl TagLabel {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let valid = (3..=50).contains(&raw.chars().count()) && !raw.chars().any(char::is_control);
+        let valid = (3..=50).contains(&raw.chars().count())
+            && !raw.chars().any(char::is_control)
+            && !raw.trim().is_empty();
         match valid {
             true => Ok(Self(raw.to_owned())),
             false => {

@@ -1,5 +1,7 @@
 //! Addresses of instances outside of VPCs: public ones, and one in the provider's private network.
 
+use std::net::Ipv4Addr;
+
 use crate::model::id::{InstanceId, SubnetId, VpcId};
 use crate::model::reason::{Code, Reason, Reasons};
 
@@ -50,7 +52,9 @@ impl Hostname {
                 && !label.starts_with('-')
                 && !label.ends_with('-')
         };
-        let valid = raw.len() <= Self::MAX_LENGTH && raw.contains('.') && raw.split('.').all(is_label);
+        let is_address = raw.parse::<Ipv4Addr>().is_ok();
+        let is_name = raw.len() <= Self::MAX_LENGTH && raw.contains('.') && raw.split('.').all(is_label);
+        let valid = is_name && !is_address;
         match valid {
             true => Ok(Self(raw.to_owned())),
             false => Err(vec![Reason::new(Code::RdnsInvalid, "Domain is not valid.")]),
@@ -87,6 +91,7 @@ mod tests {
             "a b.c",
             "a_b.c",
             "é.example",
+            "192.0.2.3",
             &long,
         ] {
             assert!(Hostname::parse(bad).is_err(), "{bad}");

@@ -4,6 +4,7 @@ use crate::model::image::Image;
 use crate::model::input::Input;
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::ssh_key::PublicKey;
 use crate::rules::form::Form;
 use crate::rules::not_offered::refuse_field;
 use crate::rules::ssh_keys::AuthorizedUsers;
@@ -13,14 +14,18 @@ pub fn image_named(policy: &Policy, raw: &str) -> Result<Image, Reasons> {
     found.ok_or_else(|| vec![Reason::new(Code::ImageInvalid, "image is not valid")])
 }
 
-/// Reads the credentials, which an image needs. They are not stored, and only the users are checked.
+/// Reads the credentials, which an image requires. They are checked, but not stored. The strength of the password is not
+/// checked.
 pub fn read_credentials(form: &mut Form) -> AuthorizedUsers {
-    let text = |input: &Input| matches!(input, Input::Text(_)).then_some(Ok(()));
-    form.optional("root_pass", |_| Ok(()));
-    form.values("authorized_keys", "a string", text);
+    let public_key = |input: &Input| match input {
+        Input::Text(text) => Some(PublicKey::parse(text)),
+        _ => None,
+    };
+    let password = form.optional("root_pass", |text| Ok(!text.is_empty()));
+    form.values("authorized_keys", "a string", public_key);
     let users = AuthorizedUsers::read(form);
-    let names = ["root_pass", "authorized_keys", AuthorizedUsers::FIELD];
-    let has_credentials = names.iter().any(|name| form.has(name));
+    let lists = ["authorized_keys", AuthorizedUsers::FIELD];
+    let has_credentials = password == Some(true) || lists.iter().any(|name| form.count(name) > 0);
     if !has_credentials && form.has("image") {
         let text = "Must provide valid root_pass, authorized_keys, or authorized_users";
         form.refuse("root_pass", Reason::new(Code::CredentialsMissing, text));

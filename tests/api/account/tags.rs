@@ -146,6 +146,7 @@ async fn invalid_tags_unknown_instances_and_other_objects_are_refused() {
     for (body, errors) in [
         (json!({}), vec!["label required"]),
         (json!({"label": "ab"}), vec!["label tag_invalid"]),
+        (json!({"label": "   "}), vec!["label tag_invalid"]),
         (
             json!({"label": "prod", "linodes": [1, "x", 9]}),
             vec![

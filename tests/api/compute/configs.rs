@@ -394,3 +394,20 @@ async fn configs_are_found_by_the_vlan_of_an_interface() {
         assert_eq!(ada.filter(configs, filter).await.ids(), ids, "{filter}");
     }
 }
+
+#[tokio::test]
+async fn a_config_has_a_kernel_of_the_catalog() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let body = json!({"type": "g6-nanode-1", "region": "us-east"});
+    ada.post("/linode/instances", body).await;
+    let configs = "/linode/instances/1/configs";
+    for unknown in ["nope", ""] {
+        let refused = ada.post(configs, json!({"label": "a", "kernel": unknown})).await;
+        assert_eq!(refused.errors(), ["kernel choice_invalid"], "{unknown:?}");
+    }
+    let created = ada
+        .post(configs, json!({"label": "a", "kernel": "linode/grub2"}))
+        .await;
+    assert_eq!(created.json()["kernel"], "linode/grub2");
+}

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::harness::{BEGINNING, TestApp, User};
 
 const DISKS: &str = "/linode/instances/1/disks";
+const PUBLIC_KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKHEChAo6ydHnFmR+ULJzOiiJ5uVkeKcjR1jTsCeuPHp";
 
 /// A user with an instance of 25,600 MB without disks.
 async fn set_up(app: &TestApp) -> User<'_> {
@@ -226,8 +227,25 @@ async fn all_errors_of_a_disk_are_reported_together() {
         ada.post(DISKS, json!({})).await.errors(),
         ["label required", "size required"]
     );
-    let with_keys =
-        json!({"label": "boot", "size": 3000, "image": "linode/debian12", "authorized_keys": ["k"]});
+    let image = |credentials: Value| {
+        let mut body = json!({"label": "boot", "size": 3000, "image": "linode/debian12"});
+        let fields = credentials.as_object().expect("an object").clone();
+        body.as_object_mut().expect("an object").extend(fields);
+        body
+    };
+    for (credentials, error) in [
+        (json!({"authorized_keys": []}), "root_pass credentials_missing"),
+        (json!({"root_pass": ""}), "root_pass credentials_missing"),
+        (json!({"authorized_users": []}), "root_pass credentials_missing"),
+        (
+            json!({"authorized_keys": ["k"]}),
+            "authorized_keys[0] ssh_key_invalid",
+        ),
+    ] {
+        let refused = ada.post(DISKS, image(credentials.clone())).await;
+        assert_eq!(refused.errors(), [error], "{credentials}");
+    }
+    let with_keys = image(json!({"authorized_keys": [PUBLIC_KEY]}));
     assert_eq!(ada.post(DISKS, with_keys).await.status, 200);
     let swap = json!({"label": "swap", "size": 512, "root_pass": "P", "filesystem": "swap"});
     assert_eq!(

@@ -4,6 +4,7 @@ use crate::model::config::{ConfigLabel, DEVICES, HELPERS, Settings};
 use crate::model::id::DiskId;
 use crate::model::input::Input;
 use crate::model::instance::Instance;
+use crate::model::kernel::KERNELS;
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason};
 use crate::rules::error::Result;
@@ -75,7 +76,9 @@ pub struct SettingsDraft {
 
 impl SettingsDraft {
     fn read(form: &mut Form) -> Self {
-        let kernel = form.optional("kernel", short_text);
+        let kernel = form.optional("kernel", |raw| {
+            one_of(raw, &KERNELS.map(|kernel| kernel.id)).map(str::to_owned)
+        });
         let comments = form.optional("comments", short_text);
         let memory_limit = form.integer("memory_limit");
         if memory_limit.is_some_and(|limit| limit < 0) {
