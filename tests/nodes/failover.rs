@@ -75,6 +75,7 @@ fn a_killed_node_leaves_no_partial_writes_and_another_node_takes_over_its_jobs()
     let events = nodes.client(1).all("/v4/account/events");
     let booted = events.iter().filter(|event| event["action"] == "linode_boot");
     assert_eq!(booted.count(), 1, "the instance was booted once");
+    nodes.assert_sound();
 }
 
 #[test]
@@ -108,6 +109,7 @@ fn a_commit_whose_response_is_lost_is_neither_acknowledged_nor_repeated() {
     assert_eq!(nodes.client(0).vpc_labels(), ["before", "created", "after"]);
     let events = nodes.client(1).all("/v4/account/events");
     assert_eq!(events.len(), 3, "one event for each VPC");
+    nodes.assert_sound();
 }
 
 /// For a minute with `GARTH_TEST_LONG=1`, otherwise for a few rounds.
@@ -160,6 +162,7 @@ fn repeated_database_restarts_cause_only_503s() {
     for node in 0..3 {
         writes.check(&mut nodes.client(node));
     }
+    nodes.assert_sound();
 }
 
 #[test]
@@ -205,4 +208,5 @@ fn nodes_fail_over_to_a_promoted_replica_without_losing_writes() {
         writes.acknowledged()
     );
     writes.check(&mut nodes.client(0));
+    nodes.assert_sound();
 }

@@ -62,6 +62,11 @@ impl Nodes {
         String::from_utf8(output.stdout).expect("text")
     }
 
+    /// Checks the integrity of the store.
+    pub fn assert_sound(&self) {
+        assert_eq!(self.run("check"), "no problems found\n");
+    }
+
     pub fn json(&self, arguments: &str) -> Value {
         serde_json::from_str(&self.run(&format!("{arguments} --json"))).expect("--json prints JSON")
     }

@@ -72,6 +72,7 @@ fn nodes_share_jobs_and_run_each_once() {
         let log = server.process.stderr();
         assert!(!log.contains("job lease lost"), "{log}");
     }
+    nodes.assert_sound();
 }
 
 #[test]
@@ -121,4 +122,5 @@ fn a_job_of_a_killed_node_is_taken_over_when_its_lease_expires() {
     let events = nodes.client(1).all("/v4/account/events");
     assert_eq!(events.len(), 1, "{events:?}");
     assert_eq!(events[0]["status"], "finished");
+    nodes.assert_sound();
 }

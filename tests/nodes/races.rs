@@ -71,6 +71,7 @@ fn the_rules_hold_on_three_nodes() {
         });
         assert_eq!(successes(&replies, "quota_exceeded"), 5);
     }
+    nodes.assert_sound();
 }
 
 #[test]
@@ -102,4 +103,5 @@ fn three_nodes_never_assign_an_address_twice() {
     assert_eq!(different.len(), instances.len());
     let ids: BTreeSet<i64> = instances.iter().map(|instance| number(&instance["id"])).collect();
     assert_eq!(ids.len(), 12);
+    nodes.assert_sound();
 }
