@@ -106,7 +106,7 @@
   document.addEventListener("htmx:oobBeforeSwap", ({ detail: { target, fragment } }) => {
     for (const open of target.querySelectorAll("details.confirm[open]")) {
       const name = open.querySelector("summary").textContent;
-      const same = [...fragment.querySelectorAll("details.confirm")].find((one) => one.querySelector("summary").textContent === name);
+      const same = [...fragment.querySelectorAll("details.confirm")].find((details) => details.querySelector("summary").textContent === name);
       if (same) same.open = true;
     }
     const handling = changing && target.querySelector("#handling");
@@ -224,7 +224,7 @@
         row.append(name, state);
         list.append(row);
         const kind = file.name.toLowerCase().match(/\.[^.]*$/)?.[0] ?? "";
-        const busy = waiting.filter((one) => !one.done).length;
+        const busy = waiting.filter((upload) => !upload.done).length;
         const error = !kinds.includes(kind) ? `Accepted types: ${kinds.join(", ")}`
           : file.size > Number(zone.dataset.bytes) ? "The file is too large"
           : file.size === 0 ? "The file is empty"
@@ -235,16 +235,16 @@
           continue;
         }
         state.append(bar);
-        const one = { file, row, state, bar, done: false };
+        const upload = { file, row, state, bar, done: false };
         if (!zone.dataset.to) {
           const drop = document.createElement("button");
           drop.type = "button";
           drop.className = "link";
           drop.textContent = "Remove";
-          drop.addEventListener("click", () => { waiting.splice(waiting.indexOf(one), 1); row.remove(); });
+          drop.addEventListener("click", () => { waiting.splice(waiting.indexOf(upload), 1); row.remove(); });
           state.replaceChildren(drop);
         }
-        waiting.push(one);
+        waiting.push(upload);
       }
       if (zone.dataset.to) sendFiles(zone, zone.dataset.to);
     };
@@ -263,21 +263,21 @@
   async function sendFiles(zone, to) {
     if (zone.sending) return zone.sending;
     zone.sending = (async () => {
-      let good = true;
-      for (let one; (one = zone.waiting.find((file) => !file.done));) {
-        one.done = true;
-        const error = await sendFile(one, to);
-        good &&= !error;
-        one.row.className = error ? "failed" : "sent";
-        one.state.textContent = error || "Attached";
+      let succeeded = true;
+      for (let upload; (upload = zone.waiting.find((file) => !file.done));) {
+        upload.done = true;
+        const error = await sendFile(upload, to);
+        succeeded &&= !error;
+        upload.row.className = error ? "failed" : "sent";
+        upload.state.textContent = error || "Attached";
         if (!error && zone.dataset.most) zone.dataset.most = Math.max(0, Number(zone.dataset.most) - 1);
       }
       zone.waiting.length = 0;
-      return good;
+      return succeeded;
     })();
-    const good = await zone.sending;
+    const succeeded = await zone.sending;
     zone.sending = null;
-    return good;
+    return succeeded;
   }
   function sendFile({ file, state, bar }, to) {
     return new Promise((resolve) => {
@@ -326,10 +326,10 @@
       const button = event.submitter;
       if (button) button.disabled = true;
       try {
-        const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
-        if (!answer.redirected) {
+        const response = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+        if (!response.redirected) {
           // The form has errors: replace it with the response, and keep the selected files.
-          const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+          const page = new DOMParser().parseFromString(await response.text(), "text/html");
           const main = document.querySelector("main");
           const fresh = document.importNode(page.querySelector("main"), true);
           main.replaceWith(fresh);
@@ -340,11 +340,11 @@
           fresh.querySelector(".alert[tabindex]")?.focus();
           return;
         }
-        const ticketUrl = new URL(answer.url);
+        const ticketUrl = new URL(response.url);
         const token = form.querySelector("[name=form_token]").value;
         await sendFiles(zone, `${ticketUrl.pathname}/attachments?form_token=${token}`);
         storeFailedUploads(zone);
-        location.assign(answer.url);
+        location.assign(response.url);
       } catch {
         const note = document.createElement("p");
         note.className = "alert";
