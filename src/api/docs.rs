@@ -135,10 +135,10 @@ fn render_access(operation: &Value) -> Markup {
         .flat_map(list)
         .map(text)
         .collect();
-    let open = operation["security"].as_array().is_some_and(Vec::is_empty);
+    let is_public = operation["security"].as_array().is_some_and(Vec::is_empty);
     html! {
         p class="access" {
-            @if open { "No token required." }
+            @if is_public { "No token required." }
             @else if scopes.is_empty() { "Requires a token with any scope." }
             @else { "Required scope: " code { (scopes.join(" ")) } "." }
             @match operation["x-garth-grant"].as_str() {
@@ -291,8 +291,8 @@ fn bounds(schema: &Value) -> String {
         let words: Vec<_> = words.iter().map(|text| word(text)).collect();
         bounds.push(format!("One of: {}.", words.join(", ")));
     }
-    if let Some(only) = schema["const"].as_str() {
-        bounds.push(format!("Always {only}."));
+    if let Some(constant) = schema["const"].as_str() {
+        bounds.push(format!("Always {constant}."));
     }
     if !schema["default"].is_null() {
         bounds.push(format!("Default: {}.", schema["default"]));
@@ -309,8 +309,8 @@ fn kind_of(schema: &Value) -> Markup {
         Value::String(kind) => html! { (kind) },
         Value::Array(kinds) => html! { (kinds.iter().map(text).collect::<Vec<_>>().join(" or ")) },
         _ => html! {
-            @for (at, choice) in list(&schema["oneOf"]).iter().chain(list(&schema["anyOf"])).enumerate() {
-                @if at > 0 { " or " }
+            @for (index, choice) in list(&schema["oneOf"]).iter().chain(list(&schema["anyOf"])).enumerate() {
+                @if index > 0 { " or " }
                 (kind_of(choice))
             }
         },
@@ -336,7 +336,8 @@ fn operations<'a>(
         let operations = METHODS
             .into_iter()
             .filter_map(move |method| Some((path, method, item.get(method)?)));
-        operations.filter(move |(_, _, operation)| list(&operation["tags"]).iter().any(|of| text(of) == tag))
+        operations
+            .filter(move |(_, _, operation)| list(&operation["tags"]).iter().any(|name| text(name) == tag))
     })
 }
 

@@ -1,4 +1,5 @@
-//! URLs of the objects that events and tickets are about. Published clients compare them with `/v4/linode/…`.
+//! URLs of the objects that events and tickets are about. Instances are under `/v4/linode`, not `/v4/compute`, because
+//! published clients compare the URLs.
 
 use crate::model::entity::{Entity, EntityKind};
 use crate::model::subject::SubjectKind;

@@ -1,8 +1,8 @@
 //! Handlers for the operation table. Each confirms the principal, runs a rule and builds the response with a
 //! view, all in one transaction.
 //!
-//! Each function makes a handler from a rule and a view. They differ in the rule's input: a list request, the
-//! IDs in the path (`_at`), or the body.
+//! Each function makes a handler from a rule and a view. The functions differ in the input of the rule: a list
+//! request, the IDs in the path (`_at`), or the body.
 
 use axum::extract::{FromRequest, FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
@@ -129,8 +129,8 @@ where
     )
 }
 
-/// The response is built on the thread that reads the rows: memory that one thread allocates and another
-/// frees stays with the allocator, which matters for hundreds of thousands of rows.
+/// The response is built on the thread that reads the rows. If one thread allocated the rows and another thread
+/// freed them, the allocator would retain the memory, which matters for hundreds of thousands of rows.
 async fn read<C: Principal, T>(
     app: App,
     caller: C,
@@ -154,14 +154,14 @@ async fn write<C: Principal, T>(
 ) -> Response {
     let names = app.names();
     let response = app.write(caller, move |tx, caller| {
-        let made = rule(tx, caller)?;
+        let result = rule(tx, caller)?;
         let policy = tx.policy();
-        Ok(view(&made, &ViewContext { names, policy }))
+        Ok(view(&result, &ViewContext { names, policy }))
     });
     response.await.into_response()
 }
 
-/// A page of the provider's public catalog. It comes from the settings, so there is no transaction.
+/// Reads a page of the provider's public catalog. The catalog is part of the settings, so there is no transaction.
 pub fn catalog_list<T: 'static>(
     rule: impl Fn(&Policy, &ListRequest) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,
@@ -172,7 +172,7 @@ pub fn catalog_list<T: 'static>(
     })
 }
 
-/// One item of the catalog.
+/// Reads one item of the catalog.
 pub fn catalog_item<T: 'static>(
     rule: impl Fn(&Policy, &str) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,

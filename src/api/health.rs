@@ -59,7 +59,7 @@ pub async fn ready(State(app): State<App>) -> Response {
         errors: errors_of(Code::StoreUnavailable, None, reason),
     };
     let mut response = answer::json(StatusCode::SERVICE_UNAVAILABLE, &view);
-    let soon = HeaderValue::from_static("1");
-    response.headers_mut().insert(header::RETRY_AFTER, soon);
+    let one_second = HeaderValue::from_static("1");
+    response.headers_mut().insert(header::RETRY_AFTER, one_second);
     response
 }

@@ -7,9 +7,9 @@ const ICON: &str = include_str!("icon.svg");
 
 pub async fn icon() -> Response {
     let svg = HeaderValue::from_static("image/svg+xml");
-    let a_day = HeaderValue::from_static("max-age=86400");
+    let one_day = HeaderValue::from_static("max-age=86400");
     (
-        [(header::CONTENT_TYPE, svg), (header::CACHE_CONTROL, a_day)],
+        [(header::CONTENT_TYPE, svg), (header::CACHE_CONTROL, one_day)],
         ICON,
     )
         .into_response()

@@ -1,5 +1,5 @@
 //! The operation table. The router, the access check, the headers, the rate limits and the access test are
-//! derived from it. Each domain has its own part.
+//! derived from it. Each domain defines its own operations.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -41,7 +41,7 @@ fn about_the_server() -> Vec<Operation> {
     ]
 }
 
-/// The router of all operations, each with its access check. Other paths are left to the console.
+/// The router of all operations, each with its access check. The console's router handles all other paths.
 pub fn router(app: &App) -> Router {
     let mut paths: BTreeMap<String, (MethodRouter<App>, Vec<&str>)> = BTreeMap::new();
     for operation in OPERATIONS.iter() {

@@ -15,7 +15,7 @@ const VARIABLE: &str = "GARTH_BOOTSTRAP_TOKEN";
 /// A token that the operator has set.
 pub struct ConfiguredToken {
     pub token: TokenText,
-    /// The file that contains it, if any.
+    /// The file that contains the token; `None` if it comes from the environment.
     file: Option<PathBuf>,
 }
 
@@ -50,7 +50,8 @@ fn parse(setting: &str, raw: &str) -> anyhow::Result<TokenText> {
     TokenText::parse(raw).with_context(|| format!("{setting}: must be 64 lower-case hexadecimal characters"))
 }
 
-/// The token to create for the first user. If the output is a log, none is created, because it could not be shown.
+/// The token to create for the first user. If the output is a log, no token is created, because the log would
+/// contain it.
 pub fn first_token(configured: Option<&ConfiguredToken>) -> FirstToken {
     match configured {
         Some(configured) => FirstToken::Given(configured.token.clone()),
@@ -60,7 +61,7 @@ pub fn first_token(configured: Option<&ConfiguredToken>) -> FirstToken {
 }
 
 /// Whether standard output is stored in a log with other readers: the systemd journal, or the log of a container. A pipe
-/// or a file is not: the user who started the process has redirected the output.
+/// or a file does not count as a log: the user who started the process has redirected the output there.
 pub fn output_is_log() -> bool {
     let in_service = std::env::var_os("JOURNAL_STREAM").is_some();
     let in_container = std::process::id() == 1;

@@ -19,17 +19,17 @@ use crate::uploads::check::{check_contents, check_files};
 
 #[derive(Args)]
 pub struct Options {
-    /// Read the files of all attachments and compare their SHA-256 hashes
+    /// Read every attachment and verify its SHA-256 hash
     #[arg(long)]
     attachments: bool,
 }
 
 /// The exit code if problems were found.
-const FINDINGS: u8 = 1;
+const EXIT_PROBLEMS_FOUND: u8 = 1;
 /// The exit code if the store cannot be checked.
-pub const CANNOT_CHECK: u8 = 2;
+pub const EXIT_NOT_CHECKED: u8 = 2;
 
-/// An object of the store that is not as it must be.
+/// An object that violates an invariant.
 #[derive(Serialize)]
 struct FindingView {
     check: &'static str,
@@ -89,13 +89,13 @@ async fn find(
         Ok::<_, Error>(findings)
     });
     findings.extend(checked.await.map_err(describe_error)?);
-    bar.set_message("files of attachments");
+    bar.set_message("attachment files");
     findings.extend(check_files(store, files).await.map_err(describe_error)?);
     if read_contents {
         let progress = |number: usize, total: usize| {
             bar.set_length(total as u64);
             bar.set_position(number as u64);
-            bar.set_message("contents of attachments");
+            bar.set_message("attachment hashes");
         };
         let checked = check_contents(store, files, progress).await;
         findings.extend(checked.map_err(describe_error)?);
@@ -119,7 +119,7 @@ fn report(output: Output, findings: Vec<Finding>) -> anyhow::Result<ExitCode> {
     })?;
     Ok(match views.is_empty() {
         true => ExitCode::SUCCESS,
-        false => ExitCode::from(FINDINGS),
+        false => ExitCode::from(EXIT_PROBLEMS_FOUND),
     })
 }
 

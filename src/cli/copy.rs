@@ -29,9 +29,9 @@ pub struct Options {
 
 pub async fn run(store: &StoreArgs, output: Output, options: Options) -> anyhow::Result<()> {
     let (source, _source_lock) = open(store, &options.from, true)?;
-    let (target, _target_lock) = open(store, &options.to, false)?;
-    if !target.read(is_empty).await.map_err(describe_error)? {
-        bail!("the target store already has accounts: choose a new folder or an empty database with --to");
+    let (destination, _destination_lock) = open(store, &options.to, false)?;
+    if !destination.read(is_empty).await.map_err(describe_error)? {
+        bail!("the destination already has accounts: choose a new folder or an empty database with --to");
     }
     let total = source.read(|tx| Ok::<_, Error>(copy::count(tx)?)).await;
     let bar = ProgressBar::new(total.map_err(describe_error)?);
@@ -40,15 +40,15 @@ pub async fn run(store: &StoreArgs, output: Output, options: Options) -> anyhow:
 
     let (parts, received_parts) = sync_channel(4);
     let send = source.read_once(move |tx| Ok::<_, Error>(copy::send(tx, &parts)?));
-    let receive = target.write(receive(received_parts, bar.clone()));
+    let receive = destination.write(receive(received_parts, bar.clone()));
     let (sent, received) = tokio::join!(send, receive);
     bar.finish_and_clear();
-    // If the source fails, the target only reports that the rows ended early. Report the cause first.
+    // If the source fails, the destination only reports that the rows ended early. Report the source's error first.
     sent.map_err(describe_error).context("reading the source")?;
     let tables = received
         .map_err(describe_error)
-        .context("writing to the target, which is unchanged")?;
-    target.close().await?;
+        .context("writing to the destination, which is unchanged")?;
+    destination.close().await?;
 
     let views: Vec<_> = tables
         .iter()
@@ -79,14 +79,15 @@ struct CopiedView {
     rows: u64,
 }
 
-/// Writes the received rows to the target. The database may request a retry, but the rows can be received only once.
+/// Writes the received rows to the destination. A retry that the database requests fails, because the rows can be
+/// received only once.
 fn receive(
     parts: Receiver<Part>,
     bar: ProgressBar,
 ) -> impl FnMut(&mut WriteTx) -> Result<Vec<(&'static str, TableChecksum)>, Error> + Send {
     let mut parts = Some(parts);
     move |tx| {
-        let conflict = || StoreError::Unavailable("another client is writing to the target".to_owned());
+        let conflict = || StoreError::Unavailable("another client is writing to the destination".to_owned());
         let parts = parts.take().ok_or_else(conflict)?;
         let tables = copy::receive(tx, &parts, |table, rows| {
             bar.set_message(table);
@@ -100,8 +101,8 @@ fn is_empty(tx: &mut crate::store::ReadTx) -> Result<bool, Error> {
     Ok(crate::rules::accounts::list(tx)?.is_empty() && crate::store::users::is_empty(tx)?)
 }
 
-/// Opens the source or the target. A folder is locked against servers; a database cannot be, so the operator must stop
-/// the servers on it.
+/// Opens the source or the destination. A folder is locked, so that no server uses it. A database cannot be locked, so
+/// the operator must stop its servers.
 fn open(store: &StoreArgs, location: &str, must_exist: bool) -> anyhow::Result<(Store, Option<FolderLock>)> {
     let context = StoreContext {
         clock: Clock::System,

@@ -31,7 +31,7 @@ pub fn set_umask() {
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
 }
 
-/// Creates the folder if it is missing, and refuses one that other users can write to.
+/// Creates the folder if it is missing, and refuses a folder that other users can write to.
 pub fn create(folder: &Path) -> anyhow::Result<()> {
     let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     created.with_context(|| format!("cannot create the data folder {}", folder.display()))?;
@@ -76,8 +76,8 @@ pub fn lock(folder: &Path) -> anyhow::Result<FolderLock> {
     })
 }
 
-/// Opens the lock file. A file that cannot be opened was left behind by a killed server of another user. It is replaced
-/// if the lock on the folder shows that no server is running.
+/// Opens the lock file. A server that was killed leaves its lock file behind, and a server of another user cannot open
+/// it. Such a file is replaced, if this process holds the lock on the folder and so no other server is running.
 fn open_lock_file(path: &Path, is_folder_locked: bool) -> anyhow::Result<File> {
     let open = || {
         let mut options = OpenOptions::new();
@@ -95,7 +95,7 @@ fn open_lock_file(path: &Path, is_folder_locked: bool) -> anyhow::Result<File> {
     opened.with_context(|| format!("cannot open {}", path.display()))
 }
 
-/// Whether an open file is still the one at its path. A server that stops removes its lock file.
+/// Whether the file at a path is still this open file. A server that stops removes its lock file.
 fn is_file_at(path: &Path, file: &File) -> bool {
     match (std::fs::metadata(path), file.metadata()) {
         (Ok(at_path), Ok(open)) => (at_path.dev(), at_path.ino()) == (open.dev(), open.ino()),
@@ -109,7 +109,7 @@ fn owner_in(file: &mut File) -> String {
     owner.trim().to_owned()
 }
 
-/// The error of a folder that cannot be read. A missing permission is reported with the user who has it.
+/// The error for a folder that cannot be accessed. If permission is denied, the message names the folder's owner.
 pub fn access_error(folder: &Path, error: std::io::Error) -> anyhow::Error {
     let message = format!("cannot access the data folder {}", folder.display());
     match std::fs::metadata(folder) {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use anyhow::ensure;
 use clap::Args;
 use serde::Deserialize;
 
@@ -63,6 +64,11 @@ impl DatabaseUrl {
     pub fn to_database(&self) -> Database {
         Database::at(self.0.reveal())
     }
+
+    fn is_postgres(&self) -> bool {
+        let schemes = ["postgres://", "postgresql://"];
+        schemes.iter().any(|scheme| self.0.reveal().starts_with(scheme))
+    }
 }
 
 /// The database settings of the settings file.
@@ -81,6 +87,10 @@ impl DatabaseArgs {
         let Some(url) = self.database.as_ref().or(from_file) else {
             return Ok(None);
         };
+        ensure!(
+            url.is_postgres(),
+            "database (--database): must be a URL such as postgres://user@host/name"
+        );
         let mut database = url.to_database();
         let connections = self.database_connections.or(file.connections);
         database.connections = connections.map_or(Database::DEFAULT_CONNECTIONS, usize::from);

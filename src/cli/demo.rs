@@ -141,7 +141,7 @@ fn open(folder: &Path, settings: &Settings, clock: Clock) -> anyhow::Result<Stor
     opened.with_context(|| format!("cannot open the store in {}", folder.display()))
 }
 
-/// The message after the demo was created. If the output is a log, it contains no secrets.
+/// The message after the demo was created. If the output is a log, the message contains no secrets.
 fn created_message(url: &str, folder: &Path, credentials: &Credentials) -> String {
     let Credentials { password, token } = credentials;
     let users = user_list();

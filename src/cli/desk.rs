@@ -19,7 +19,7 @@ use crate::rules::agent::Agent;
 use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
-use crate::rules::{self, Result};
+use crate::rules::{self, Error, Result};
 use crate::store::WriteTx;
 use crate::web::WireNames;
 
@@ -200,9 +200,23 @@ async fn act<T: Send + 'static>(
     };
     let agent = loaded.with_context(|| format!("user {agent}"))?;
     let result = store
-        .write(move |tx| rule(tx, &agent, TicketId(id), &request))
+        .write(move |tx| rule(tx, &agent, TicketId(id), &request).map_err(name_arguments))
         .await;
     result.with_context(|| format!("ticket {id}"))
+}
+
+/// Replaces the API's field names in an error by the names of the command's arguments.
+fn name_arguments(mut error: Error) -> Error {
+    if let Error::Refused(errors) = &mut error {
+        for error in errors {
+            error.field = error.field.take().map(|field| match field.as_str() {
+                "description" => "TEXT".to_owned(),
+                "canned_reply_id" => "--canned".to_owned(),
+                _ => field,
+            });
+        }
+    }
+    error
 }
 
 async fn list(store: &OpenStore, output: Output, queue: Queue) -> anyhow::Result<()> {

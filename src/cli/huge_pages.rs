@@ -1,4 +1,4 @@
-//! Transparent huge pages: the kernel backs memory with pages of 2 MiB, which remain resident if only 4 KiB are in use.
+//! Transparent huge pages: the kernel backs memory with 2 MiB pages. A page stays resident even if only 4 KiB are used.
 
 /// Makes the kernel use small pages for this process, so that resident memory follows the memory in use (decision 0022).
 pub fn disable() {

@@ -19,7 +19,7 @@ pub struct LogSettings {
     #[arg(long = "log", env = "GARTH_LOG", value_name = "LEVEL")]
     pub level: Option<String>,
 
-    /// The format, in the table `log` of a settings file. Elsewhere it is `log_format`.
+    /// The log format, as `log.format` in a settings file. Everywhere else, the setting is `log_format`.
     #[arg(skip)]
     pub format: Option<LogFormat>,
 
@@ -60,7 +60,7 @@ pub enum LoggedName {
 }
 
 impl LogSettings {
-    /// Fills in unset settings from others.
+    /// Fills in unset settings from `other`.
     pub fn or(self, other: LogSettings) -> LogSettings {
         LogSettings {
             level: self.level.or(other.level),

@@ -1,7 +1,7 @@
 //! The command line of `garth`.
 //!
-//! All commands share the options that select the store, and can use it while a server is running. Their changes take
-//! effect with the server's next request.
+//! All commands share the options that select the store, and can use the store while a server is running. Changes made
+//! by a command take effect with the server's next request.
 
 mod account;
 mod arguments;
@@ -87,8 +87,9 @@ enum Command {
     Jobs(jobs::Command),
     /// Check the integrity of a store and of its attachments
     ///
-    /// Can be run while a server is running. The storage of attachments is taken from the settings file or
-    /// GARTH_ATTACHMENTS_URL. Exit code 0: no problems. 1: problems, which are listed. 2: the store cannot be checked.
+    /// Can be run while a server is running. The location of the attachments is read from the settings file or from
+    /// GARTH_ATTACHMENTS_URL. Exit code 0: no problems found. 1: problems found and listed. 2: the store cannot be
+    /// checked.
     Check(check::Options),
     /// Copy a store between a folder and a database
     Copy(copy::Options),
@@ -139,7 +140,7 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
             let checked = check::run(&cli.store, output, options).await;
             return checked.map_err(|error| Failure {
                 error,
-                exit_code: ExitCode::from(check::CANNOT_CHECK),
+                exit_code: ExitCode::from(check::EXIT_NOT_CHECKED),
             });
         }
         Command::Copy(options) => copy::run(&cli.store, output, options).await?,

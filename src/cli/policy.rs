@@ -92,11 +92,15 @@ fn catalog_of(settings: &Settings) -> anyhow::Result<(Vec<Region>, Vec<Plan>, Ve
 }
 
 fn quota_of(settings: &Settings) -> anyhow::Result<Quota> {
-    let given = &settings.quota;
+    let limits = &settings.quota;
     let quota = Quota {
-        vpcs_per_region: given.vpcs_per_region.unwrap_or(default_value(settings, 1000, 10)),
-        subnets_per_vpc: given.subnets_per_vpc.unwrap_or(default_value(settings, 1000, 10)),
-        attachment_bytes: given.attachment_bytes.unwrap_or(DEFAULT_ATTACHMENT_BYTES),
+        vpcs_per_region: limits
+            .vpcs_per_region
+            .unwrap_or(default_value(settings, 1000, 10)),
+        subnets_per_vpc: limits
+            .subnets_per_vpc
+            .unwrap_or(default_value(settings, 1000, 10)),
+        attachment_bytes: limits.attachment_bytes.unwrap_or(DEFAULT_ATTACHMENT_BYTES),
     };
     for (name, limit) in [
         ("attachment_bytes", quota.attachment_bytes),
@@ -109,8 +113,8 @@ fn quota_of(settings: &Settings) -> anyhow::Result<Quota> {
 }
 
 fn public_ranges_of(settings: &Settings) -> anyhow::Result<Vec<Cidr>> {
-    let given = settings.compute.public_ranges.as_deref();
-    let public_ranges = ranges("compute.public_ranges", given, &DOCUMENTATION_RANGES)?;
+    let configured = settings.compute.public_ranges.as_deref();
+    let public_ranges = ranges("compute.public_ranges", configured, &DOCUMENTATION_RANGES)?;
     ensure!(
         !public_ranges.is_empty(),
         "compute.public_ranges: at least one is required"
@@ -139,10 +143,10 @@ fn rdns_domain_of(settings: &Settings) -> anyhow::Result<Option<String>> {
     let Some(domain) = domain.filter(|domain| !domain.is_empty()) else {
         return Ok(None);
     };
-    // The longest label that is added to it has 15 characters.
+    // The names of addresses have one more label. Check the length of the longest one.
     let longest = format!("255-255-255-255.{domain}");
     parse_with(Hostname::parse)(&longest)
-        .map_err(|why| anyhow::anyhow!("compute.rdns_domain: {domain}: {why}"))?;
+        .map_err(|reason| anyhow::anyhow!("compute.rdns_domain: {domain}: {reason}"))?;
     Ok(Some(domain.to_owned()))
 }
 
@@ -156,7 +160,8 @@ fn support_of(settings: &Settings) -> anyhow::Result<Support> {
         "provider.name: must be one line of 1 to 64 characters, not blank"
     );
     if let Some(email) = provider.email.as_deref().filter(|email| !email.is_empty()) {
-        parse_with(Email::parse)(email).map_err(|why| anyhow::anyhow!("provider.email: {email}: {why}"))?;
+        parse_with(Email::parse)(email)
+            .map_err(|reason| anyhow::anyhow!("provider.email: {email}: {reason}"))?;
     }
     let max_bytes = attachments.max_bytes.unwrap_or(5 * 1024 * 1024);
     ensure!(
@@ -189,18 +194,18 @@ fn support_of(settings: &Settings) -> anyhow::Result<Support> {
 /// The address ranges reserved for documentation (RFC 5737).
 const DOCUMENTATION_RANGES: [&str; 3] = ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"];
 
-fn ranges(name: &str, given: Option<&[String]>, default: &[&str]) -> anyhow::Result<Vec<Cidr>> {
-    let given: Vec<&str> = match given {
+fn ranges(name: &str, configured: Option<&[String]>, default: &[&str]) -> anyhow::Result<Vec<Cidr>> {
+    let configured: Vec<&str> = match configured {
         None => default.to_vec(),
-        Some(given) => given
+        Some(configured) => configured
             .iter()
             .map(String::as_str)
             .filter(|range| !range.is_empty())
             .collect(),
     };
     let read =
-        |raw: &str| parse_with(Cidr::parse)(raw).map_err(|why| anyhow::anyhow!("{name}: {raw}: {why}"));
-    given.into_iter().map(read).collect()
+        |raw: &str| parse_with(Cidr::parse)(raw).map_err(|reason| anyhow::anyhow!("{name}: {raw}: {reason}"));
+    configured.into_iter().map(read).collect()
 }
 
 fn unique<'a>(name: &str, ids: impl Iterator<Item = &'a str>) -> anyhow::Result<()> {

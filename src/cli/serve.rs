@@ -41,7 +41,7 @@ const DEFAULT_LISTEN: ([u8; 4], u16) = ([127, 0, 0, 1], 8080);
 const MAX_UPLOAD_AGE: Duration = Duration::from_secs(3600);
 /// Default of `attachments.scrub_days`.
 const DEFAULT_SCRUB_DAYS: i64 = 30;
-/// Time for requests to be answered after the store has failed, before the process exits.
+/// After the store has failed, the process exits with this delay, so that pending requests still get a response.
 const FAILURE_GRACE: Duration = Duration::from_millis(200);
 
 pub async fn run(store: &StoreArgs, settings: Settings) -> anyhow::Result<()> {
@@ -113,7 +113,7 @@ impl Listeners {
     }
 }
 
-/// Validates all settings, and takes the folder's lock and the addresses. The store is opened only afterward.
+/// Validates all settings, locks the folder and binds the addresses. The store is opened only afterward.
 pub async fn prepare(store: &StoreArgs, settings: Settings) -> anyhow::Result<Prepared> {
     logging::start(&settings.log, settings.log_format)?;
     huge_pages::disable();
@@ -124,8 +124,8 @@ pub async fn prepare(store: &StoreArgs, settings: Settings) -> anyhow::Result<Pr
     let options = options_of(&settings)?;
     let certificate = certificate(&settings)?;
     let database = store.database(&settings)?;
-    // An existing folder is locked first, so that a second server on it reports the first one and not its address. A
-    // missing folder is created last, so that a failed start does not leave an empty one.
+    // An existing folder is locked before the addresses are bound, so that a second server on the folder reports the
+    // lock and not the address. A missing folder is created last, so that a failed start does not leave an empty folder.
     let (listeners, lock) = if folder.exists() {
         let lock = take_folder(&folder, database.is_some())?;
         (Listeners::bind(&settings).await?, lock)
@@ -364,8 +364,8 @@ fn certificate(settings: &Settings) -> anyhow::Result<Option<Certificate>> {
     match (&settings.tls_cert, &settings.tls_key) {
         (None, None) => Ok(None),
         (Some(chain), Some(key)) => Certificate::load(chain, key).map(Some),
-        (Some(_), None) => bail!("tls_key: required with tls_cert"),
-        (None, Some(_)) => bail!("tls_cert: required with tls_key"),
+        (Some(_), None) => bail!("tls_key (--tls-key): required with tls_cert (--tls-cert)"),
+        (None, Some(_)) => bail!("tls_cert (--tls-cert): required with tls_key (--tls-key)"),
     }
 }
 
@@ -381,7 +381,7 @@ async fn reload_on_hangup(certificate: Option<Certificate>, mut hup: Signal) {
     }
 }
 
-/// Opens the storage for attachments. Storage that is unavailable is only logged, because it may become available.
+/// Opens the attachment storage. Unavailable storage is logged and is no error, because it can become available later.
 async fn open_files(
     settings: &Settings,
     keys: Option<&BucketKeys>,
@@ -402,7 +402,7 @@ async fn open_files(
     Ok(files)
 }
 
-/// Creates the first account and its token, if the store has none.
+/// Creates the first account and its token, if the store has no accounts.
 async fn bootstrap(
     store: &Store,
     configured: Option<&ConfiguredToken>,

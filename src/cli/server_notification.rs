@@ -1,7 +1,7 @@
 //! Notifies a running server of changes that a command has committed to the embedded store.
 //!
-//! The notification only makes event streams read sooner than at their next heartbeat. Correctness does not depend on
-//! it: every request reads permissions in its own transaction.
+//! With the notification, event streams read the changes immediately instead of at their next heartbeat. Correctness
+//! does not depend on it: every request reads permissions in its own transaction.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -37,7 +37,7 @@ pub fn listen(folder: &Path, store: Store) {
     });
 }
 
-/// Notifies the server on this folder; false if none is running.
+/// Notifies the server on this folder. Returns false if no server is running.
 pub fn send(folder: &Path) -> bool {
     let connected = File::open(folder).and_then(|folder| UnixStream::connect(socket_path(&folder)));
     connected.is_ok()

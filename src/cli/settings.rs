@@ -1,7 +1,7 @@
 //! The settings of a server: from the command line, the environment, or a TOML file, in this order of precedence.
 //!
-//! The files of `settings/` have the sections. The comments on fields with `#[arg(long …)]` are the texts of
-//! `garth serve --help`.
+//! The modules in `settings/` define the sections. The doc comments of fields with `#[arg(long …)]` are the help texts
+//! of `garth serve --help`.
 
 mod attachments;
 mod catalog;
@@ -178,7 +178,7 @@ pub enum FieldNames {
 }
 
 impl Settings {
-    /// Reads the environment, for commands without these options.
+    /// The settings in the environment, for commands that do not have these options.
     pub fn from_environment() -> anyhow::Result<Settings> {
         let matches = Settings::augment_args(Command::new("garth")).try_get_matches_from(["garth"]);
         Ok(Settings::from_arg_matches(&matches?)?)
@@ -193,7 +193,7 @@ impl Settings {
         }
     }
 
-    /// Fills in unset settings from others.
+    /// Fills in unset settings from `other`.
     pub fn or(self, other: Settings) -> Settings {
         Settings {
             data: self.data.or(other.data),

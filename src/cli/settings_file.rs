@@ -18,7 +18,7 @@ pub fn read(path: &Path) -> anyhow::Result<Settings> {
         .map_err(|error| anyhow!("settings file {}, {}", path.display(), describe(&text, &error)))
 }
 
-/// The line, the setting and the error. The parser's own message quotes the whole line.
+/// The line number, the setting and the error. The parser's own message is not used, because it quotes the whole line.
 fn describe(text: &str, error: &toml::de::Error) -> String {
     let start = error.span().map_or(0, |span| span.start);
     let line = text.get(..start).unwrap_or_default().matches('\n').count();
@@ -28,7 +28,7 @@ fn describe(text: &str, error: &toml::de::Error) -> String {
     format!("line {} ({name}): {message}", line + 1)
 }
 
-/// A message for an unknown name that suggests similar names instead of listing all that are accepted.
+/// The message for an unknown setting. It suggests similar names instead of listing all settings.
 fn describe_unknown_name(message: &str) -> Option<String> {
     let rest = message.strip_prefix("unknown field `")?;
     let (unknown, accepted) = rest.split_once('`')?;

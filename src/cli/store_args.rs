@@ -55,7 +55,7 @@ impl StoreArgs {
         folder.unwrap_or_else(|| PathBuf::from("./garth-data"))
     }
 
-    /// The database that holds the store instead of the folder, if one is set.
+    /// The PostgreSQL database to use instead of the embedded store, if one is set.
     pub fn database(&self, file: &Settings) -> anyhow::Result<Option<Database>> {
         self.database.find(self.data.is_some(), file.database_in_file())
     }
@@ -109,7 +109,7 @@ pub fn open_shared(database: &Database, context: StoreContext) -> anyhow::Result
 /// A store opened by a command, while a server may be running on it.
 pub struct OpenStore {
     store: Store,
-    /// The folder of the server to notify of changes. Nodes that share a database notify each other.
+    /// The folder whose server is notified of changes. `None` for a database, whose nodes notify each other.
     folder: Option<PathBuf>,
     public_url: Option<String>,
 }

@@ -147,7 +147,7 @@ async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::R
     output.one(&TokenView::new(token, Some(text)), text)
 }
 
-/// The API reports the expiry of a token without one as a date in 2999.
+/// Formats the expiry. For a token that never expires, the API has a date in 2999.
 fn format_expiry(expiry: &str) -> String {
     match expiry {
         NO_EXPIRY => "never".to_owned(),

@@ -48,7 +48,7 @@ pub enum Command {
     },
     /// Add grants to a restricted user
     ///
-    /// If any of the grants is invalid, none is added.
+    /// If one of the grants is invalid, no grants are added.
     Grant(GrantOptions),
     /// Restrict a user to their grants
     ///
@@ -253,7 +253,16 @@ async fn grant(store: &OpenStore, output: Output, options: GrantOptions) -> anyh
     );
     let granted = store.write(move |tx| grants::add(tx, &username, &grants)).await;
     let user = granted.with_context(|| format!("user {}", options.username))?;
-    output.one(&UserView::from(user), &message)
+    let restricted = user.restricted;
+    output.one(&UserView::from(user), &message)?;
+    if !restricted {
+        let name = &options.username;
+        output.hint(&format!(
+            "{name} is unrestricted, so the grants have no effect, and restricting the user deletes them. Run `garth \
+             user restrict {name}` first, then add the grants."
+        ))?;
+    }
+    Ok(())
 }
 
 #[derive(Serialize)]

@@ -77,8 +77,8 @@ fn describe(error: &Error) -> (&'static str, String) {
             REQUEST_FAILED,
             "The server could not read the request. Go back and try again.",
         ),
-        Error::Refused(complaints) => {
-            let reasons: Vec<_> = complaints.iter().map(|error| error.reason.as_str()).collect();
+        Error::Refused(errors) => {
+            let reasons: Vec<_> = errors.iter().map(|error| error.reason.as_str()).collect();
             return (REQUEST_FAILED, reasons.join("; "));
         }
         Error::Files(_)

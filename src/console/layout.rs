@@ -81,7 +81,7 @@ impl Visit {
         self.page_with_status(StatusCode::OK, title, breadcrumbs, body)
     }
 
-    /// A page with a form. Its status is that of the form's error, if there is one.
+    /// A page with a form. If the form has an error, the response has the status of that error.
     pub fn form_page(
         &self,
         form_state: &FormState,
@@ -132,7 +132,7 @@ pub fn redirect_with_notice(url: &str, notice: &str) -> Response {
     response
 }
 
-/// Redirects to a page that shows an error message. Used where the URL of the request must not stay in the browser.
+/// Redirects to a page that shows an error message. Used if the URL of the request must not remain in the address bar.
 pub fn redirect_with_error(url: &str, message: &str) -> Response {
     const MAX_MESSAGE_CHARS: usize = 500;
     let message: String = message.chars().take(MAX_MESSAGE_CHARS).collect();
@@ -151,7 +151,7 @@ pub fn fragment(body: &Markup) -> Response {
     html_response(StatusCode::OK, body.clone().into_string())
 }
 
-/// The page for an error; without the navigation bar if no user is logged in.
+/// The page for an error. It has no navigation bar if no user is logged in.
 pub fn error_page(visit: Option<&Visit>, error: &ErrorPage) -> Response {
     if visit.is_none() {
         return pages::message(error.status, error.title, &error.text, pages::ROOT_STYLE);
@@ -235,7 +235,7 @@ pub fn size(bytes: i64) -> String {
         ..1_024 => format!("{bytes} bytes"),
         1_024..1_048_576 => tenths(bytes, 1_024, "KiB"),
         1_048_576..1_073_741_824 => tenths(bytes, 1_048_576, "MiB"),
-        // From MiB, so that the multiplication cannot overflow.
+        // Divide first, so that the multiplication in `tenths` cannot overflow.
         _ => tenths(bytes / 1_048_576, 1_024, "GiB"),
     }
 }

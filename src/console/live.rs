@@ -1,8 +1,8 @@
 //! Server-sent events that notify open pages of changes.
 //!
-//! A message names only the changed resource. The page then loads that part of itself again, so the usual permission checks
-//! apply. Each message has an ID with the position in the stream. A browser sends the last ID when it reconnects, and gets
-//! the messages since then.
+//! A message names only the changed resource. The page then reloads the affected part, so the usual permission checks
+//! apply. The ID of a message is its position in the stream. A browser that reconnects sends the last ID and receives
+//! the messages that it missed.
 
 use std::time::Duration;
 
@@ -28,13 +28,13 @@ const RECONNECT_DELAY: Duration = Duration::from_secs(2);
 /// The number of events per read.
 const EVENTS_PER_READ: i64 = 100;
 
-/// The URL of the stream of a tenant's events after this one.
+/// The URL of a tenant's event stream, which starts after the event `last`.
 pub fn events_url(last: EventId) -> String {
     format!("/live?after={last}")
 }
 
-/// The URL of the stream of changes at the desk after this version. If a ticket is watched, the stream has its changes,
-/// too.
+/// The URL of the desk's change stream, which starts after `version`. If a ticket is watched, the stream includes the
+/// changes to that ticket.
 pub fn desk_url(version: &DeskVersion, watched: Option<TicketId>) -> String {
     let after = format_version(version);
     match watched {
@@ -58,17 +58,17 @@ pub async fn events(State(app): State<App>, caller: Caller, query: Query, header
     Ok(follow(subscription, source, Some(first_message())))
 }
 
-/// The stream of changes to the queue; with `?ticket=`, also to that ticket, and the user is listed as its viewer.
+/// The stream of changes to the queue; with `?ticket=`, also to that ticket, whose viewers then include the user.
 pub async fn desk(State(app): State<App>, staff: Staff, query: Query, headers: HeaderMap) -> PageResult {
     let subscription = Subscription::new(&app, Topic::Desk);
     let watched = query.text("ticket").parse().ok().map(TicketId);
     let viewer = match watched {
         None => None,
         Some(ticket) => {
-            let arrived = app.write(staff.clone(), move |tx, staff| {
+            let registered = app.write(staff.clone(), move |tx, staff| {
                 rules::viewers::register(tx, &staff.agent, ticket)
             });
-            let name = arrived.await?;
+            let name = registered.await?;
             Some(Viewer { app, ticket, name })
         }
     };
@@ -87,7 +87,7 @@ fn last_message_id(headers: &HeaderMap, query: &Query) -> String {
     last.unwrap_or(query.text("after")).to_owned()
 }
 
-/// The first message. It sets the reconnect delay of the browser.
+/// The first message, which sets the browser's reconnect delay.
 fn first_message() -> sse::Event {
     sse::Event::default().retry(RECONNECT_DELAY).comment("here")
 }
@@ -101,15 +101,15 @@ struct EventSource {
 impl Source for EventSource {
     async fn next(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
         let position = self.position;
-        let (more, position) = app
+        let (events, position) = app
             .read(self.caller.clone(), move |tx, caller| {
                 rules::events::next(tx, caller, position, EVENTS_PER_READ)
             })
             .await?;
         self.position = position;
         Ok((
-            more.iter().map(change_message).collect(),
-            more.len() as i64 == EVENTS_PER_READ,
+            events.iter().map(change_message).collect(),
+            events.len() as i64 == EVENTS_PER_READ,
         ))
     }
 }
@@ -151,7 +151,7 @@ impl Source for DeskSource {
         if changed.is_empty() {
             return Ok((Vec::new(), false));
         }
-        // One message for both, because its ID covers both.
+        // Both changes are in one message, because the ID of a message contains both versions.
         let message = sse::Event::default()
             .event("change")
             .id(format_version(&self.version));
@@ -185,11 +185,11 @@ impl Drop for Viewer {
         };
         // If the write fails, the row expires within a minute.
         runtime.spawn(async move {
-            let left = app
+            let removed = app
                 .store()
                 .write(move |tx| rules::viewers::remove(tx, ticket, &name))
                 .await;
-            if let Err(cause) = left {
+            if let Err(cause) = removed {
                 tracing::debug!(error = ?cause, "ticket viewer not removed");
             }
         });

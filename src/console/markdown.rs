@@ -126,7 +126,7 @@ impl Renderer {
         LINK_END
     }
 
-    /// A text whose bare URLs become links.
+    /// Renders a text, with bare URLs as links.
     fn text_with_links(&mut self, text: &str) {
         let mut rest = text;
         while let Some(at) = ["https://", "http://"].iter().filter_map(|s| rest.find(s)).min() {
@@ -141,7 +141,7 @@ impl Renderer {
                 self.links -= 1;
                 self.html += close;
             }
-            // A scheme alone is skipped, too.
+            // The URL can be a scheme alone, which is also skipped.
             rest = &from[url.len()..];
         }
         self.text(rest);
@@ -150,8 +150,8 @@ impl Renderer {
 
 const LINK_END: &str = "</a>";
 
-/// Whether a URL is http, https or mailto. Relative URLs are not allowed, so that the text of a user cannot link to a page
-/// of the console.
+/// Whether a URL is http, https or mailto. Relative URLs are not allowed, so that user text cannot link to a page of
+/// the console.
 fn is_external(url: &str) -> bool {
     let begins = |start: &str| {
         let head = url.get(..start.len());

@@ -37,7 +37,7 @@ use crate::web::App;
 use crate::web::operation::Class;
 use page::{Page, get, post};
 
-/// All pages. The router and the session check are built from this table. Each domain has its own part.
+/// All pages. The router and the session check are built from this table. Each domain defines its own pages.
 pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
     let parts = [
         network::pages(),

@@ -4,7 +4,7 @@ use axum::http::uri::PathAndQuery;
 
 use crate::web::operation::Audience;
 
-/// The entries of the navigation bar for tenants and staff. The first is the landing page after log-in.
+/// The entries of the navigation bar for tenants and staff. The first entry of each is the landing page after log-in.
 pub const NAVIGATION: &[(Audience, &str, &str)] = &[
     (Audience::Tenants, "VPCs", "/vpcs"),
     (Audience::Tenants, "Tickets", "/tickets"),

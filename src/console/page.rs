@@ -18,7 +18,7 @@ pub struct Page {
     pub route: MethodRouter<App>,
 }
 
-/// A page that is read.
+/// A page that is loaded with GET.
 pub fn get<T: 'static>(id: &'static str, path: &'static str, handler: impl Handler<T, App>) -> Page {
     new(id, Method::GET, path, routing::get(handler))
 }
@@ -40,7 +40,7 @@ fn new(id: &'static str, method: Method, path: &'static str, route: MethodRouter
 }
 
 impl Page {
-    /// The page has a password form, or is the target of one: it needs a secure connection.
+    /// The page has a password form, or is the target of a password form, and requires a secure connection.
     pub fn has_password_form(mut self) -> Self {
         self.route = self.route.layer(middleware::from_fn(insecure::refuse));
         self

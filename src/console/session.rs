@@ -33,9 +33,9 @@ use crate::web::origin::Peer;
 use crate::web::pages::redirect;
 use crate::web::{App, body, cookies, load};
 
-/// The purpose from which the form token is derived.
+/// The purpose for which the console's form tokens are derived from the session.
 const CONSOLE: &str = "console";
-/// Headers of htmx: the mark of its requests, the URL of the page, and the redirect.
+/// The headers of htmx: one that all its requests have, the URL of the current page, and the redirect of a response.
 const HTMX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
 const HTMX_CURRENT: HeaderName = HeaderName::from_static("hx-current-url");
 const HTMX_REDIRECT: HeaderName = HeaderName::from_static("hx-redirect");
@@ -81,7 +81,8 @@ pub async fn check(
     response
 }
 
-/// The logged-in user. The error is the response to a request without a session: the log-in page, or an error page.
+/// Loads the logged-in user. The error is the response to a request without a session: a redirect to the log-in page,
+/// or an error page.
 async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>, Visit)>, Box<Response>> {
     let session = cookies::read(&request.headers, cookies::SESSION);
     let Some(session) = session else {
@@ -126,14 +127,14 @@ async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>,
     }
 }
 
-/// Whether the browser shows the response as a page. A script may not show it.
+/// Whether the browser shows the response as a page. A script can discard the response.
 fn is_navigation(request: &Parts) -> bool {
     let mode = request.headers.get("sec-fetch-mode");
     mode.is_none_or(|mode| mode == "navigate") && !request.headers.contains_key(HTMX_REQUEST)
 }
 
-/// The number of events that a tenant has not seen, and the newest event. This is read before the content of the page,
-/// so that the event stream misses nothing.
+/// The number of events that a tenant has not seen, and the newest event. They are read before the content of the page,
+/// so that the event stream misses no events.
 fn unseen_events(tx: &mut ReadTx, identity: &Arc<Identity>) -> Result<Option<(i64, EventId)>, Error> {
     if identity.account.is_none() {
         return Ok(None);
@@ -146,8 +147,8 @@ fn unseen_events(tx: &mut ReadTx, identity: &Arc<Identity>) -> Result<Option<(i6
     )))
 }
 
-/// Redirects to the log-in page, which returns to the requested page. A form cannot be submitted again, so it gets an
-/// error page.
+/// Redirects to the log-in page, which returns to the requested page. The response to a submitted form is an error page
+/// instead, because a redirect would lose the input.
 fn log_in_first(request: &Parts) -> Response {
     let headers = &request.headers;
     if headers.contains_key(HTMX_REQUEST) {
@@ -161,8 +162,8 @@ fn log_in_first(request: &Parts) -> Response {
         return response;
     }
     if !matches!(request.method, Method::GET | Method::HEAD) {
-        let text = "Your session has ended, and nothing was changed. Log in in another tab, then use the Back button in this tab: \
-                    what you typed is still there.";
+        let text = "Your session has ended, and nothing was changed. Log in from another tab, then use the Back button in \
+                    this tab: your input is still there.";
         return ErrorPage::with_text(&Error::Unauthenticated, "Logged out", text).into_response();
     }
     let back = request
@@ -213,7 +214,8 @@ async fn admit(
     Ok(request)
 }
 
-/// Reads the form and checks its token. A form with files is read by its handler, so its token is in the URL.
+/// Reads the form and checks its token. The handler reads the body of a form with files, so the token of such a form is
+/// in the URL.
 async fn check_form_token(app: &App, visit: &Visit, request: Request) -> Result<Request, ErrorPage> {
     let (mut parts, content) = request.into_parts();
     let kind = parts.headers.get(header::CONTENT_TYPE);
@@ -239,7 +241,7 @@ async fn check_form_token(app: &App, visit: &Visit, request: Request) -> Result<
     Ok(Request::from_parts(parts, content))
 }
 
-/// Compares in a time that does not depend on the position of the first difference.
+/// Compares two texts in a time that does not depend on the position of the first difference.
 fn constant_time_eq(expected: &str, submitted: &str) -> bool {
     let differing = expected
         .bytes()
@@ -248,14 +250,14 @@ fn constant_time_eq(expected: &str, submitted: &str) -> bool {
     expected.len() == submitted.len() && std::hint::black_box(differing) == 0
 }
 
-/// The response to a method that the path does not have. A browser that opens the target of a form is redirected to the
-/// page above it.
+/// The response to a method that the path does not have. A browser that opens the target of a form with GET is
+/// redirected to the parent path.
 pub fn method_not_allowed(method: &Method, headers: &HeaderMap, uri: &Uri, allowed: &str) -> Response {
     if *method != Method::GET || !accepts_html(headers) {
         return error::method_not_allowed(method, allowed);
     }
-    let above = uri.path().rsplit_once('/').map(|(above, _)| above);
-    redirect(above.filter(|above| !above.is_empty()).unwrap_or("/"))
+    let parent = uri.path().rsplit_once('/').map(|(parent, _)| parent);
+    redirect(parent.filter(|parent| !parent.is_empty()).unwrap_or("/"))
 }
 
 /// The response for an unknown path; for a logged-in user, with the navigation bar.

@@ -14,14 +14,14 @@ use crate::web::operation::Audience;
 /// The highest number of unseen events that is counted.
 pub const MAX_UNSEEN_COUNT: i64 = 100;
 
-/// What pages need to know about the request and its user.
+/// The data about the request and its user that pages need.
 #[derive(Clone)]
 pub struct Visit {
     pub username: String,
     pub audience: Audience,
     pub path: String,
-    /// The key of the notice to show. It must be in the query and in a cookie, so that a link from elsewhere, or a
-    /// reload, does not show it.
+    /// The key of the notice to show. It must be both in the query and in a cookie, so that a link from another site,
+    /// or a reload, does not show the notice.
     pub notice: Option<String>,
     /// The error message of the previous request.
     pub refused: Option<String>,

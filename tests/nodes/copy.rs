@@ -53,7 +53,7 @@ fn a_store_is_copied_to_a_database_and_back_completely() {
         Process::spawn(&mut folder.garth(&format!("copy --from {data} --to {}", postgres.url()))).wait();
     assert_eq!(refused.code, Some(1));
     assert!(
-        refused.stderr.contains("the target store already has accounts"),
+        refused.stderr.contains("the destination already has accounts"),
         "{}",
         refused.stderr
     );

@@ -74,10 +74,7 @@ fn failed_desk_command_prints_the_reason() {
         ("desk claim 1 --as missing", "user missing: not found"),
         ("desk claim 9 --as sam", "ticket 9: not found"),
         ("desk release 1 --as sam", "This ticket is not assigned"),
-        (
-            "desk reply 1 --as sam",
-            "description: Must be 1 to 65535 characters",
-        ),
+        ("desk reply 1 --as sam", "TEXT: Must be 1 to 65535 characters"),
         ("desk reply 1 --canned 4 --as sam", "Canned reply not found"),
         (
             "entity set --account 1 --type vpc --id 1 --label x",

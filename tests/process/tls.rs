@@ -200,8 +200,8 @@ fn invalid_certificate_prevents_the_start() {
     let empty = folder.write("empty.pem", "");
     let missing = folder.path("missing.pem");
     for (chain, key, expected) in [
-        (Some(&one.chain), None, "tls_key: required"),
-        (None, Some(&one.key), "tls_cert: required"),
+        (Some(&one.chain), None, "tls_key (--tls-key): required"),
+        (None, Some(&one.key), "tls_cert (--tls-cert): required"),
         (Some(&missing), Some(&one.key), "missing.pem"),
         (Some(&one.chain), Some(&missing), "missing.pem"),
         (Some(&empty), Some(&one.key), "tls_cert: there is no certificate"),

@@ -113,7 +113,7 @@ struct CardView {
     expiry: Option<&'static str>,
 }
 
-/// Garth has no billing, so some fields of the public format are empty.
+/// Garth has no billing, so the fields about billing are empty or 0.
 pub fn one(account: &Account, _: &ViewContext) -> Response {
     let contact = &account.contact;
     let view = AccountView {
@@ -172,7 +172,7 @@ impl<'a> AvailabilityView<'a> {
     }
 }
 
-/// Nothing is measured, so nothing is used or billed.
+/// Garth does not measure transfer, so `used` and `billable` are 0.
 #[derive(Serialize)]
 struct TransferView {
     billable: i64,
@@ -208,7 +208,7 @@ pub fn availability_page(regions: &Paged<Region>, _: &ViewContext) -> Response {
     answer::page(regions, AvailabilityView::new)
 }
 
-/// Services that Garth does not have are off.
+/// Services that Garth does not have are shown as disabled.
 pub fn settings(settings: &AccountSettings, _: &ViewContext) -> Response {
     let view = SettingsView {
         managed: false,

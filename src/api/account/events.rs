@@ -93,7 +93,7 @@ impl<'a> EntityView<'a> {
 }
 
 /// Server-sent events. A client that reconnects with the ID of its last event (`Last-Event-ID`, or `after` in
-/// the query) misses none.
+/// the query) misses no events.
 pub async fn stream(
     State(app): State<App>,
     caller: Caller,
@@ -110,11 +110,11 @@ pub async fn stream(
     }
     // Subscribe before the first query, so that no event is missed.
     let subscription = Subscription::new(&app, Topic::Account(caller.account));
-    let begin = move |tx: &mut ReadTx, caller: &Caller| match list.after()? {
+    let load_position = move |tx: &mut ReadTx, caller: &Caller| match list.after()? {
         Some(after) => Ok(after),
         None => rules::events::newest_id(tx, caller),
     };
-    let last = app.read(caller.clone(), begin).await?;
+    let last = app.read(caller.clone(), load_position).await?;
     let position = Position::after(last);
     Ok(follow(subscription, EventSource { caller, position }, None))
 }
@@ -129,10 +129,10 @@ impl Source for EventSource {
     async fn next(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
         const EVENTS_PER_READ: i64 = 100;
         let position = self.position;
-        let more = move |tx: &mut ReadTx, caller: &Caller| {
+        let load_events = move |tx: &mut ReadTx, caller: &Caller| {
             rules::events::next(tx, caller, position, EVENTS_PER_READ)
         };
-        let (found, position) = app.read(self.caller.clone(), more).await?;
+        let (found, position) = app.read(self.caller.clone(), load_events).await?;
         self.position = position;
         let events = found.iter().map(to_sse).collect::<Result<_>>()?;
         Ok((events, found.len() as i64 == EVENTS_PER_READ))

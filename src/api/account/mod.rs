@@ -115,7 +115,7 @@ pub fn operations() -> Vec<Operation> {
     ]
 }
 
-/// Accounts, for the provider's staff.
+/// The operations on accounts for the provider's staff.
 pub fn desk_operations() -> Vec<Operation> {
     vec![
         get(

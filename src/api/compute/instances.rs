@@ -218,7 +218,7 @@ pub fn ips(found: &Addresses, wire: &ViewContext) -> Response {
         let ips = ips.iter().filter(move |ip| ip.kind == kind);
         ips.map(|ip| IpView::new(ip, wire)).collect()
     };
-    let six = |address: String, kind, public| Ipv6View {
+    let ipv6_view = |address: String, kind, public| Ipv6View {
         address,
         gateway: "fe80::1",
         subnet_mask: "ffff:ffff:ffff:ffff::",
@@ -239,8 +239,8 @@ pub fn ips(found: &Addresses, wire: &ViewContext) -> Response {
             vpc: vpc.iter().map(|ip| VpcIpView::new(ip, names)).collect(),
         },
         ipv6: Ipv6sView {
-            slaac: six(ipv6(instance).to_string(), "ipv6", true),
-            link_local: six(link_local(instance).to_string(), "ipv6", false),
+            slaac: ipv6_view(ipv6(instance).to_string(), "ipv6", true),
+            link_local: ipv6_view(link_local(instance).to_string(), "ipv6", false),
             global: [],
         },
     };

@@ -29,7 +29,7 @@ struct ResolversView<'a> {
     ipv6: &'a str,
 }
 
-/// Garth has no monitoring of services, but newer clients expect the lists.
+/// Garth does not monitor services, but newer clients expect these lists.
 #[derive(Serialize)]
 struct MonitorsView {
     alerts: [(); 0],

@@ -23,12 +23,12 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
     };
     let query = AuthorizationQuery::read(fields.text("return_to").unwrap_or_default());
     let parameters = query.parameters.clone();
-    let wanted = match app
+    let authorization = match app
         .store()
         .read(move |tx| oauth::next_step(tx, &parameters, None))
         .await?
     {
-        Next::LogIn(wanted) => wanted,
+        Next::LogIn(authorization) => authorization,
         Next::Refuse(reason) => return Ok(refused(&reason)),
         _ => return Ok(incomplete()),
     };
@@ -36,19 +36,19 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
         return Ok(incomplete());
     };
     let page = LogInPage {
-        target: LogInTarget::Application(&wanted),
+        target: LogInTarget::Application(&authorization),
         return_to: &query.encoded,
         csrf_token,
         username,
     };
     let attempt = LoginAttempt::new(&headers, address, username, password);
-    // The redirect always leads to the authorization page; its query has the request.
+    // The redirect always leads to the authorization page; the query contains the authorization request.
     let next = format!("authorize?{}", query.encoded);
     log_in_form::log_in(&app, attempt, &page, &next).await
 }
 
-/// Ends the browser's session. Tokens of OAuth clients remain; clients revoke them themselves. If the request
-/// comes from a foreign page, the user must confirm.
+/// Ends the browser's session. Tokens of OAuth clients remain valid; clients revoke their own tokens. If the
+/// request comes from a page of an unknown site, the user must confirm.
 pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap) -> Result<Response> {
     if !is_intended(&app, &headers).await? && is_logged_in(&app, &headers).await? {
         return Ok(pages::confirm_log_out());
@@ -67,17 +67,17 @@ pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap)
 }
 
 /// Whether the user intends to log out: the request comes from the address bar, from a page of this server,
-/// or from a page of a registered client. Links in user content send no referrer. Clients that send no such
-/// headers are trusted.
+/// or from a page of a registered client. Browsers send no referrer for links in user content. A request
+/// without `Sec-Fetch-Site` is trusted.
 async fn is_intended(app: &App, headers: &HeaderMap) -> Result<bool> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let from = text("referer").unwrap_or_default().to_owned();
+    let referrer = text("referer").unwrap_or_default().to_owned();
     match text("sec-fetch-site") {
         None | Some("none") => Ok(true),
-        Some("same-origin") => Ok(!from.is_empty()),
+        Some("same-origin") => Ok(!referrer.is_empty()),
         Some(_) => {
             app.store()
-                .read(move |tx| oauth_clients::has_client_at(tx, &from))
+                .read(move |tx| oauth_clients::has_client_at(tx, &referrer))
                 .await
         }
     }
@@ -95,7 +95,7 @@ async fn is_logged_in(app: &App, headers: &HeaderMap) -> Result<bool> {
     }
 }
 
-/// The page that the web app links to. Only the provider can create a link for a new password.
+/// The page for a forgotten password, to which the web app links. Only the provider can create a password link.
 pub async fn forgot_password(State(app): State<App>) -> Response {
     let provider = &app.store().context().policy.support.provider;
     let text = format!("Contact {provider} to get a link with which you can choose a new password.");
@@ -126,12 +126,12 @@ pub async fn set_password(
         Err(Error::NotFound) => return Ok(no_such_link()),
         Err(other) => return Err(other),
     };
-    let again = |text: &str| {
+    let show_again = |text: &str| {
         let name = user.username.as_str();
         Ok(pages::choose_password(StatusCode::BAD_REQUEST, name, Some(text)))
     };
     if fields.text("password") != fields.text("again") {
-        return again("The passwords do not match.");
+        return show_again("The passwords do not match.");
     }
     let password = fields
         .secret("password")
@@ -143,9 +143,9 @@ pub async fn set_password(
         .await?
     {
         Ok(hash) => hash,
-        Err(Error::Refused(wrong)) => {
-            let wrong: Vec<_> = wrong.iter().map(|wrong| wrong.reason.as_str()).collect();
-            return again(&wrong.join("; "));
+        Err(Error::Refused(errors)) => {
+            let reasons: Vec<_> = errors.iter().map(|error| error.reason.as_str()).collect();
+            return show_again(&reasons.join("; "));
         }
         Err(other) => return Err(other),
     };

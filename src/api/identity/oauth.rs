@@ -54,14 +54,14 @@ pub async fn decide(State(app): State<App>, request: Request) -> Result<Response
     let fields = Fields::read(&app, request, FormEncoding::UrlEncoded).await?;
     let query = AuthorizationQuery::read(fields.text("return_to").unwrap_or_default());
     let session = cookies::read(&parts.headers, cookies::SESSION);
-    let proven = |session: &TokenText| {
+    let is_token_valid = |session: &TokenText| {
         let sent = fields.text("form_token").unwrap_or_default();
         cookies::csrf_token(CONSENT, session).matches_stored(sent)
     };
-    if session.as_ref().is_some_and(|session| !proven(session)) {
+    if session.as_ref().is_some_and(|session| !is_token_valid(session)) {
         return Ok(invalid_form_token());
     }
-    let allows = match fields.text("decision") {
+    let is_allowed = match fields.text("decision") {
         Some("allow") => true,
         Some("deny") => false,
         _ => return Ok(incomplete()),
@@ -69,7 +69,7 @@ pub async fn decide(State(app): State<App>, request: Request) -> Result<Response
     let (parameters, hash) = (query.parameters.clone(), session.as_ref().map(TokenText::hash));
     let next = app
         .store()
-        .write(move |tx| rules::oauth::decide(tx, &parameters, hash, allows))
+        .write(move |tx| rules::oauth::decide(tx, &parameters, hash, is_allowed))
         .await?;
     Ok(show(&app, &parts, &query, session.as_ref(), next))
 }
@@ -83,10 +83,10 @@ pub struct AuthorizationQuery {
 impl AuthorizationQuery {
     pub fn read(query: &str) -> Self {
         let pairs = fields::pairs(query.as_bytes());
-        let mut written = form_urlencoded::Serializer::new(String::new());
+        let mut serializer = form_urlencoded::Serializer::new(String::new());
         Self {
             parameters: AuthorizationRequest::read(&pairs),
-            encoded: written.extend_pairs(pairs).finish(),
+            encoded: serializer.extend_pairs(pairs).finish(),
         }
     }
 }
@@ -104,16 +104,21 @@ fn show(
             let address = with_issuer(address, &issuer(app, parts));
             redirect(&address)
         }
-        (Next::Consent(wanted, user), Some(session)) => {
+        (Next::Consent(authorization, user), Some(session)) => {
             let csrf_token = cookies::csrf_token(CONSENT, session).hex();
-            pages::consent(&wanted, user.username.as_str(), &query.encoded, &csrf_token)
+            pages::consent(
+                &authorization,
+                user.username.as_str(),
+                &query.encoded,
+                &csrf_token,
+            )
         }
-        (Next::LogIn(wanted) | Next::Consent(wanted, _), _) => {
+        (Next::LogIn(authorization) | Next::Consent(authorization, _), _) => {
             let (csrf_token, fresh) = log_in_csrf_token(app, &parts.headers);
             let notes = LogInNotes::default();
             let mut page = pages::log_in(
                 StatusCode::OK,
-                LogInTarget::Application(&wanted),
+                LogInTarget::Application(&authorization),
                 &query.encoded,
                 &csrf_token.hex(),
                 &notes,
@@ -123,16 +128,16 @@ fn show(
             }
             page
         }
-        // The write transaction sees the same state as the read, or it would have returned another step.
+        // `issue_with_earlier_consent` replaces this step by another one.
         (Next::Known, _) => incomplete(),
     }
 }
 
-/// Adds the issuer to a redirect URI, so that a client of several servers knows which one responded (RFC
-/// 9207).
+/// Adds the issuer to a redirect URI, so that a client that uses several servers can identify the one that
+/// responded (RFC 9207).
 fn with_issuer(address: String, issuer: &str) -> String {
-    let mut written = form_urlencoded::Serializer::new(String::new());
-    format!("{address}&{}", written.append_pair("iss", issuer).finish())
+    let mut serializer = form_urlencoded::Serializer::new(String::new());
+    format!("{address}&{}", serializer.append_pair("iss", issuer).finish())
 }
 
 pub fn refused(reason: &Reason) -> Response {
@@ -179,18 +184,18 @@ pub async fn metadata(State(app): State<App>, parts: Parts) -> Response {
     const AUTH: [&str; 3] = ["client_secret_post", "client_secret_basic", "none"];
     let issuer = issuer(&app, &parts);
     let implicit = app.store().context().policy.oauth.implicit;
-    let and = |usual: &[&'static str], more: &'static str| {
-        let more = implicit.then_some(more);
-        usual.iter().copied().chain(more).collect::<Vec<_>>()
+    let supported = |always: &[&'static str], if_implicit: &'static str| {
+        let added = implicit.then_some(if_implicit);
+        always.iter().copied().chain(added).collect::<Vec<_>>()
     };
     let view = ServerView {
         authorization_endpoint: format!("{issuer}/oauth/authorize"),
         token_endpoint: format!("{issuer}/oauth/token"),
         revocation_endpoint: format!("{issuer}/oauth/revoke"),
         service_documentation: format!("{issuer}/docs"),
-        response_types_supported: and(&["code"], "token"),
-        response_modes_supported: and(&["query"], "fragment"),
-        grant_types_supported: and(&["authorization_code", "refresh_token"], "implicit"),
+        response_types_supported: supported(&["code"], "token"),
+        response_modes_supported: supported(&["query"], "fragment"),
+        grant_types_supported: supported(&["authorization_code", "refresh_token"], "implicit"),
         token_endpoint_auth_methods_supported: AUTH,
         revocation_endpoint_auth_methods_supported: AUTH,
         code_challenge_methods_supported: ["S256"],

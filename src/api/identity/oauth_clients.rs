@@ -42,7 +42,7 @@ pub fn page(clients: &Paged<OauthClient>, _: &ViewContext) -> Response {
     answer::page(clients, OauthClientView::new)
 }
 
-/// The client with its secret, which no other response shows.
+/// The client with its secret. All other responses redact the secret.
 pub fn with_secret((client, secret): &(OauthClient, TokenText), _: &ViewContext) -> Response {
     let mut view = OauthClientView::new(client);
     view.secret = secret.reveal();

@@ -72,14 +72,14 @@ pub async fn revoke(State(app): State<App>, request: Request) -> Result<Response
     let Some((client_id, client_secret)) = client(&headers, &fields) else {
         return Ok(refusal(&CREDENTIALS_TWICE));
     };
-    let back = RevocationRequest {
+    let revocation = RevocationRequest {
         client_id,
         client_secret,
         token: fields.secret("token"),
     };
     let outcome = app
         .store()
-        .write(move |tx| oauth_tokens::revoke(tx, &back))
+        .write(move |tx| oauth_tokens::revoke(tx, &revocation))
         .await?;
     Ok(match outcome {
         Outcome::Done(()) => without_caching(answer::done()),
@@ -100,7 +100,7 @@ const FIELD_TWICE: Refusal = Refusal {
     text: "Duplicate field",
 };
 
-/// Reads the form fields; an unreadable form is refused in both error formats.
+/// Reads the form fields. The response to an unreadable form has the fields of both error formats.
 async fn read(app: &App, request: Request) -> Result<Result<Fields, Response>> {
     match Fields::read(app, request, FormEncoding::UrlencodedOrMultipart).await {
         Ok(fields) if fields.repeated().is_some() => Ok(Err(refusal(&FIELD_TWICE))),
@@ -115,14 +115,14 @@ async fn read(app: &App, request: Request) -> Result<Result<Fields, Response>> {
     }
 }
 
-/// The client credentials, from the form or HTTP Basic; `None` if both have them.
+/// The client credentials, from the form or HTTP Basic; `None` if both contain a secret or the IDs differ.
 fn client(headers: &HeaderMap, fields: &Fields) -> Option<(Option<String>, Option<Secret>)> {
     let (id, secret) = (fields.owned("client_id"), fields.secret("client_secret"));
     match basic(headers) {
         None => Some((id, secret)),
         Some(_) if secret.is_some() => None,
-        Some((named, _)) if id.as_ref().is_some_and(|id| *id != named) => None,
-        Some((named, secret)) => Some((Some(named), Some(secret))),
+        Some((basic_id, _)) if id.as_ref().is_some_and(|id| *id != basic_id) => None,
+        Some((basic_id, secret)) => Some((Some(basic_id), Some(secret))),
     }
 }
 
@@ -162,15 +162,15 @@ fn refusal(refused: &Refusal) -> Response {
     };
     let mut response = without_caching(answer::json(status, &view));
     if status == StatusCode::UNAUTHORIZED {
-        let how = HeaderValue::from_static("Basic realm=\"garth\"");
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, how);
+        let challenge = HeaderValue::from_static("Basic realm=\"garth\"");
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     }
     response
 }
 
 /// Forbids caching.
 fn without_caching(mut response: Response) -> Response {
-    let never = HeaderValue::from_static("no-store");
-    response.headers_mut().insert(header::CACHE_CONTROL, never);
+    let no_store = HeaderValue::from_static("no-store");
+    response.headers_mut().insert(header::CACHE_CONTROL, no_store);
     response
 }

@@ -1,8 +1,8 @@
 //! Neighbors: products of the public service that Garth does not have (decision 0027).
 //!
-//! Published clients request their lists on pages about something else, so the lists exist and are empty.
-//! Operations that would create such an object are refused with `not_offered`. `docs/neighbors.md` has the same
-//! table for users.
+//! The public web app requests lists of these products on pages about other products, so the lists exist and are
+//! empty. Operations that would create such an object are refused with `not_offered`. `docs/neighbors.md` has the
+//! same table for users.
 
 mod objects;
 mod refusals;

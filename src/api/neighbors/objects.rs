@@ -54,7 +54,7 @@ static FIREWALL_SETTINGS: FirewallSettingsView = FirewallSettingsView {
 #[derive(Hash, Serialize)]
 struct LongviewPlanView {}
 
-/// There is nothing to agree to, so the web app must not prompt for it.
+/// All agreements count as accepted, so that the web app does not prompt for them.
 #[derive(Hash, Serialize)]
 struct AgreementsView {
     privacy_policy: bool,

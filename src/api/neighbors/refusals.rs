@@ -8,7 +8,7 @@ use crate::rules::request::Request;
 use crate::web::operation::{Handling, Operation, handler, post, put};
 use crate::web::{App, answer};
 
-/// The ID, the path, the family of the scope and the reason of the refusal.
+/// The operation ID, the path, the family of the required scope, and the error text.
 type Refusal = (&'static str, &'static str, &'static str, &'static str);
 
 const CREATIONS: [Refusal; 27] = [
@@ -183,7 +183,7 @@ pub fn operations() -> Vec<Operation> {
     creations.chain(changes).collect()
 }
 
-/// Refuses every request, without a turn of the writer.
+/// Refuses every request, in a read transaction, so that the writer is not used.
 fn refuse(text: &'static str) -> Handling {
     handler(
         move |State(app): State<App>, caller: Caller, request: Request| async move {

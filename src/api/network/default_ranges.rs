@@ -1,4 +1,4 @@
-//! The JSON view of the ranges that subnets may have.
+//! The JSON view of the ranges that subnets can be in, and of the forbidden ranges.
 
 use axum::response::Response;
 use serde::Serialize;

@@ -21,7 +21,7 @@ pub struct SubnetView<'a> {
     linodes: Option<Vec<ComputeView>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     computes: Option<Vec<ComputeView>>,
-    /// Newer clients require the next three fields.
+    /// Newer clients require this field and the next two.
     databases: [(); 0],
     nodebalancers: [(); 0],
     vpc_type: &'static str,
@@ -63,19 +63,19 @@ struct InterfaceOnSubnetView {
 }
 
 impl ComputeView {
-    /// The uses are sorted by instance, so those of one instance are adjacent.
+    /// Groups the uses by instance. They are already sorted by instance.
     fn all(uses: &[SubnetUse]) -> Vec<Self> {
         let interface = |found: &SubnetUse| InterfaceOnSubnetView {
             id: found.interface.0,
             active: found.active,
             config_id: found.config.0,
         };
-        let same = uses.chunk_by(|a, b| a.instance == b.instance);
+        let by_instance = uses.chunk_by(|a, b| a.instance == b.instance);
         let view = |uses: &[SubnetUse]| ComputeView {
             id: uses[0].instance.0,
             interfaces: uses.iter().map(interface).collect(),
         };
-        same.map(view).collect()
+        by_instance.map(view).collect()
     }
 }
 

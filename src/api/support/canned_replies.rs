@@ -47,7 +47,7 @@ pub fn page(replies: &Paged<CannedReply>, _: &ViewContext) -> Response {
     answer::page(replies, CannedReplyView::new)
 }
 
-/// Only reads, although the method is POST.
+/// Changes nothing, although the method is POST.
 pub async fn preview(
     State(app): State<App>,
     staff: Staff,

@@ -34,7 +34,7 @@ const CANNED: &str = "/desk/canned-replies";
 const CANNED_ONE: &str = "/desk/canned-replies/{cannedReplyId}";
 const CANNED_PREVIEW: &str = "/desk/canned-replies/{cannedReplyId}/preview";
 
-/// For customers (interface §4.3).
+/// The operations for customers (interface §4.3).
 pub fn operations() -> Vec<Operation> {
     vec![
         get("getTickets", TICKETS, list(rules::tickets::list, tickets::page))
@@ -89,7 +89,7 @@ pub fn operations() -> Vec<Operation> {
     ]
 }
 
-/// For the provider's staff.
+/// The operations for the provider's staff.
 pub fn desk_operations() -> Vec<Operation> {
     vec![
         get("getDeskTickets", DESK, handler(desk::list)).at_desk().list(),

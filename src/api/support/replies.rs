@@ -41,7 +41,7 @@ impl<'a> ReplyView<'a> {
     }
 }
 
-/// Without an entity tag: replies never change.
+/// The response has no entity tag, because replies never change.
 pub fn one(reply: &Reply, wire: &ViewContext) -> Response {
     answer::json(StatusCode::OK, &ReplyView::new(reply, wire.names))
 }

@@ -1,4 +1,4 @@
-//! `garth account quota`: shows the quotas of an account and their usage, and changes them.
+//! `garth account quota`: shows and changes an account's quotas.
 
 use std::collections::BTreeMap;
 

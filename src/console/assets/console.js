@@ -2,17 +2,17 @@
 // shortcuts of the desk.
 (() => {
   "use strict";
-  const near = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-  function tell(root) {
+  const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  function localizeTimes(root) {
     for (const time of root.querySelectorAll("time[datetime]:not([data-localized])")) {
       const at = new Date(time.dateTime);
       if (Number.isNaN(at.getTime())) continue;
-      time.textContent = near.format(at);
+      time.textContent = timeFormat.format(at);
       time.dataset.localized = "";
     }
   }
-  tell(document);
-  document.addEventListener("htmx:load", (event) => tell(event.detail.elt.parentNode ?? document));
+  localizeTimes(document);
+  document.addEventListener("htmx:load", (event) => localizeTimes(event.detail.elt.parentNode ?? document));
   // Buttons that fill a suggested range into its field.
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("button[data-fill]");
@@ -44,43 +44,43 @@
     let source = null;
     let last = null;
     let pending = new Set();
-    let telling = 0;
-    const tellPage = () => {
-      telling = 0;
+    let timer = 0;
+    const triggerEvents = () => {
+      timer = 0;
       for (const name of pending) htmx.trigger(document.body, name);
       pending = new Set();
     };
-    const hear = (message) => {
+    const receive = (message) => {
       last = message.lastEventId;
       for (const line of message.data.split("\n")) {
         const [kind, id] = line.split(" ");
         pending.add("garth:event").add(`garth:${kind}`).add(`garth:${kind}-${id}`);
       }
       // Combine messages that arrive together.
-      telling ||= setTimeout(tellPage, 150);
+      timer ||= setTimeout(triggerEvents, 150);
     };
-    const lost = (is) => document.body.classList.toggle("lost", is);
+    const setLost = (isLost) => document.body.classList.toggle("lost", isLost);
     const connect = () => {
       const address = new URL(live, location.href);
       if (last) address.searchParams.set("after", last);
       source = new EventSource(address);
-      source.onopen = () => lost(false);
-      source.addEventListener("change", hear);
+      source.onopen = () => setLost(false);
+      source.addEventListener("change", receive);
       source.onerror = () => {
-        lost(true);
+        setLost(true);
         // The browser reconnects by itself, unless the server rejected the connection.
-        if (source?.readyState === EventSource.CLOSED) turnedAway();
+        if (source?.readyState === EventSource.CLOSED) reconnectOrLogIn();
       };
     };
-    const turnedAway = async () => {
+    const reconnectOrLogIn = async () => {
       const page = await fetch(location.href, { method: "HEAD", redirect: "manual" }).catch(() => null);
       if (page?.type !== "opaqueredirect") return setTimeout(() => source && connect(), 10_000);
-      const again = document.createElement("a");
-      again.href = location.href;
-      again.textContent = "Log in again";
-      warning.replaceChildren("You are logged out. ", again);
+      const link = document.createElement("a");
+      link.href = location.href;
+      link.textContent = "Log in again";
+      warning.replaceChildren("You are logged out. ", link);
     };
-    // A hidden tab closes its connection. When it is shown again, it gets the messages since then.
+    // A hidden tab closes its connection. When it is shown again, it reconnects and receives the missed messages.
     const follow = () => {
       if (document.hidden) {
         source?.close();
@@ -106,7 +106,7 @@
   document.addEventListener("htmx:oobBeforeSwap", ({ detail: { target, fragment } }) => {
     for (const open of target.querySelectorAll("details.confirm[open]")) {
       const name = open.querySelector("summary").textContent;
-      const same = [...fragment.querySelectorAll("details.confirm")].find((one) => one.querySelector("summary").textContent === name);
+      const same = [...fragment.querySelectorAll("details.confirm")].find((details) => details.querySelector("summary").textContent === name);
       if (same) same.open = true;
     }
     const handling = changing && target.querySelector("#handling");
@@ -114,7 +114,7 @@
   });
   let row = null;
   document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
-    // Several parts may be replaced at once; only the one with the focus is remembered.
+    // htmx can replace several parts of the page. Remember the row only if this part has the focus.
     if (target.contains(document.activeElement)) row = document.activeElement.getAttribute("href");
   });
   document.addEventListener("htmx:afterSettle", () => {
@@ -125,24 +125,25 @@
     if (!head || !boxes || "closed" in head.dataset === "closed" in boxes.dataset) return;
     if (boxes.matches(".compose") || !("closed" in head.dataset)) location.reload();
     else if (!document.querySelector("#closed-meanwhile")) {
-      // A closed ticket may have no box for tenants, so the box stays until the text is copied.
+      // A tenant cannot always reply to a closed ticket, so the box remains until the user has copied the text.
       const note = Object.assign(document.createElement("p"), { id: "closed-meanwhile", className: "alert", textContent: "This ticket was closed. Your text is still below." });
       note.setAttribute("role", "status");
       boxes.before(note);
     }
   });
-  // The response to a form has the URL of the form's target. Replace it, so that a reload does not submit the form again.
+  // After a form is submitted, the address bar shows the URL of its target. Show the URL of the page instead, so that a
+  // reload does not submit the form again.
   const at = document.querySelector("#head")?.dataset.at;
   if (at && location.pathname !== at) history.replaceState(null, "", at);
 
-  // Preserve open details when the page of a VPC is replaced.
+  // Preserve open <details> elements when htmx replaces the page of a VPC.
   let open = [];
-  const nameOf = (one) => one.querySelector("summary")?.textContent;
+  const summaryOf = (details) => details.querySelector("summary")?.textContent;
   document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
-    if (target.id === "vpc") open = [...target.querySelectorAll("details[open]")].map(nameOf);
+    if (target.id === "vpc") open = [...target.querySelectorAll("details[open]")].map(summaryOf);
   });
   document.addEventListener("htmx:afterSwap", () => {
-    for (const one of document.querySelectorAll("#vpc details")) one.open ||= open.includes(nameOf(one));
+    for (const details of document.querySelectorAll("#vpc details")) details.open ||= open.includes(summaryOf(details));
     open = [];
   });
 
@@ -172,14 +173,14 @@
       if (!(drafts.read(key)?.at > Date.now() - DAYS)) localStorage.removeItem(key);
     }
   } catch { /* The storage is disabled. */ }
-  function keepDraft(form) {
+  function restoreDraft(form) {
     for (const field of drafts.fields(form)) drafts.first.set(field, field.value);
-    let kept = null;
-    try { kept = drafts.read(drafts.key(form)); } catch { return; }
+    let stored = null;
+    try { stored = drafts.read(drafts.key(form)); } catch { return; }
     const empty = drafts.fields(form).every((field) => field.tagName !== "TEXTAREA" || field.value.trim() === "");
     // A form with errors already has the submitted text.
-    if (kept && empty && !form.parentElement.querySelector(".alert")) {
-      for (const field of drafts.fields(form)) if (kept.values?.[field.name] !== undefined) field.value = kept.values[field.name];
+    if (stored && empty && !form.parentElement.querySelector(".alert")) {
+      for (const field of drafts.fields(form)) if (stored.values?.[field.name] !== undefined) field.value = stored.values[field.name];
       const note = document.createElement("p");
       note.className = "hint draft";
       note.append("Restored an unsent draft. ");
@@ -196,7 +197,7 @@
       form.prepend(note);
     }
     form.addEventListener("input", () => drafts.write(form));
-    // Each box of a form has its own draft. It is sent with a button inside the box.
+    // A form can have several boxes, each with its own draft and its own submit button.
     form.closest("form").addEventListener("submit", (event) => {
       if (event.submitter?.value === "preview" || (event.submitter && !form.contains(event.submitter))) return;
       try { sessionStorage.setItem("garth:sent", drafts.key(form)); } catch { /* The draft remains. */ }
@@ -204,7 +205,7 @@
   }
 
   // Files are checked against the limits and uploaded one by one.
-  function takeFiles(zone) {
+  function setUpDropZone(zone) {
     const input = zone.querySelector("input[type=file]");
     const list = zone.querySelector(".queue");
     const kinds = zone.dataset.kinds.split(",");
@@ -223,27 +224,27 @@
         row.append(name, state);
         list.append(row);
         const kind = file.name.toLowerCase().match(/\.[^.]*$/)?.[0] ?? "";
-        const busy = waiting.filter((one) => !one.done).length;
-        const wrong = !kinds.includes(kind) ? `Accepted types: ${kinds.join(", ")}`
+        const busy = waiting.filter((upload) => !upload.done).length;
+        const error = !kinds.includes(kind) ? `Accepted types: ${kinds.join(", ")}`
           : file.size > Number(zone.dataset.bytes) ? "The file is too large"
           : file.size === 0 ? "The file is empty"
           : busy >= Number(zone.dataset.most) ? "Too many files" : "";
-        if (wrong) {
-          state.textContent = wrong;
+        if (error) {
+          state.textContent = error;
           row.className = "failed";
           continue;
         }
         state.append(bar);
-        const one = { file, row, state, bar, done: false };
+        const upload = { file, row, state, bar, done: false };
         if (!zone.dataset.to) {
           const drop = document.createElement("button");
           drop.type = "button";
           drop.className = "link";
           drop.textContent = "Remove";
-          drop.addEventListener("click", () => { waiting.splice(waiting.indexOf(one), 1); row.remove(); });
+          drop.addEventListener("click", () => { waiting.splice(waiting.indexOf(upload), 1); row.remove(); });
           state.replaceChildren(drop);
         }
-        waiting.push(one);
+        waiting.push(upload);
       }
       if (zone.dataset.to) sendFiles(zone, zone.dataset.to);
     };
@@ -258,25 +259,25 @@
   // A file that is dropped outside of a drop zone must not replace the page.
   for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
 
-  /** Uploads the waiting files one by one. Resolves to whether all succeeded. */
+  /** Uploads the waiting files one by one. Resolves to true if all uploads succeeded. */
   async function sendFiles(zone, to) {
     if (zone.sending) return zone.sending;
     zone.sending = (async () => {
-      let good = true;
-      for (let one; (one = zone.waiting.find((file) => !file.done));) {
-        one.done = true;
-        const wrong = await sendFile(one, to);
-        good &&= !wrong;
-        one.row.className = wrong ? "failed" : "sent";
-        one.state.textContent = wrong || "Attached";
-        if (!wrong && zone.dataset.most) zone.dataset.most = Math.max(0, Number(zone.dataset.most) - 1);
+      let succeeded = true;
+      for (let upload; (upload = zone.waiting.find((file) => !file.done));) {
+        upload.done = true;
+        const error = await sendFile(upload, to);
+        succeeded &&= !error;
+        upload.row.className = error ? "failed" : "sent";
+        upload.state.textContent = error || "Attached";
+        if (!error && zone.dataset.most) zone.dataset.most = Math.max(0, Number(zone.dataset.most) - 1);
       }
       zone.waiting.length = 0;
-      return good;
+      return succeeded;
     })();
-    const good = await zone.sending;
+    const succeeded = await zone.sending;
     zone.sending = null;
-    return good;
+    return succeeded;
   }
   function sendFile({ file, state, bar }, to) {
     return new Promise((resolve) => {
@@ -325,25 +326,25 @@
       const button = event.submitter;
       if (button) button.disabled = true;
       try {
-        const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
-        if (!answer.redirected) {
+        const response = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+        if (!response.redirected) {
           // The form has errors: replace it with the response, and keep the selected files.
-          const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+          const page = new DOMParser().parseFromString(await response.text(), "text/html");
           const main = document.querySelector("main");
           const fresh = document.importNode(page.querySelector("main"), true);
           main.replaceWith(fresh);
-          const again = fresh.querySelector("[data-drop]");
-          if (again) again.replaceWith(zone);
+          const newZone = fresh.querySelector("[data-drop]");
+          if (newZone) newZone.replaceWith(zone);
           htmx.process(fresh);
-          begin(fresh);
+          initialize(fresh);
           fresh.querySelector(".alert[tabindex]")?.focus();
           return;
         }
-        const place = new URL(answer.url);
+        const ticketUrl = new URL(response.url);
         const token = form.querySelector("[name=form_token]").value;
-        await sendFiles(zone, `${place.pathname}/attachments?form_token=${token}`);
+        await sendFiles(zone, `${ticketUrl.pathname}/attachments?form_token=${token}`);
         storeFailedUploads(zone);
-        location.assign(answer.url);
+        location.assign(response.url);
       } catch {
         const note = document.createElement("p");
         note.className = "alert";
@@ -395,7 +396,7 @@
     const typing = event.target.closest?.("input, textarea, select, dialog");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form) {
       event.preventDefault();
-      // With several boxes, only the one with the focus is submitted.
+      // If the form has several boxes, submit only the one with the focus.
       const box = event.target.closest("[data-draft]");
       if (!box && event.target.form.querySelector("[data-draft]")) return;
       event.target.form.requestSubmit(box?.querySelector("button[type=submit]:not([name])"));
@@ -438,11 +439,11 @@
     }
   });
 
-  function begin(root) {
-    for (const form of root.querySelectorAll("[data-draft]")) keepDraft(form);
-    for (const zone of root.querySelectorAll("[data-drop]")) if (!zone.waiting) takeFiles(zone);
+  function initialize(root) {
+    for (const form of root.querySelectorAll("[data-draft]")) restoreDraft(form);
+    for (const zone of root.querySelectorAll("[data-drop]")) if (!zone.waiting) setUpDropZone(zone);
     for (const form of root.querySelectorAll("form[data-with-files]")) sendWithFiles(form);
-    tell(root);
+    localizeTimes(root);
   }
-  begin(document);
+  initialize(document);
 })();

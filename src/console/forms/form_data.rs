@@ -13,7 +13,7 @@ use crate::web::App;
 /// The hidden field with the version (`Tag`) of the resource when the form was rendered.
 pub const VERSION_FIELD: &str = "version";
 
-/// The hidden field with the newest ID when the form was rendered. It detects a form that is submitted twice.
+/// The hidden field with the highest ID when the form was rendered. It detects a form that is submitted twice.
 pub const NEWEST_ID_FIELD: &str = "newest";
 
 pub fn newest_id_field(id: i64) -> Markup {
@@ -52,13 +52,13 @@ impl FormData {
         self.0.push((name.to_owned(), value.into()));
     }
 
-    /// These fields as an object for a rule, with text values.
+    /// The named fields as an object for a rule, with text values.
     pub fn object(&self, names: &[&str]) -> Vec<(String, Input)> {
         let field = |name: &&str| ((*name).to_owned(), self.input(name));
         names.iter().map(field).collect()
     }
 
-    /// The same without empty fields, for choices and numbers.
+    /// Like `object`, but without empty fields. For choices and numbers.
     pub fn non_empty(&self, names: &[&str]) -> Vec<(String, Input)> {
         let mut object = self.object(names);
         object.retain(|(_, value)| *value != Input::Text(String::new()));
@@ -107,12 +107,12 @@ impl FormData {
         }
     }
 
-    /// The value of a checkbox. Browsers do not submit an unchecked one.
+    /// The value of a checkbox. Browsers do not submit an unchecked checkbox.
     pub fn checkbox(&self, name: &str) -> (String, Input) {
         (name.to_owned(), Input::Bool(self.text(name) == "true"))
     }
 
-    /// The newest ID when the form was rendered. Without the field, no resource counts as created since.
+    /// The highest ID when the form was rendered. Without the field, no resource counts as newer than the form.
     pub fn newest_id(&self) -> i64 {
         self.text(NEWEST_ID_FIELD).parse().unwrap_or(i64::MAX)
     }

@@ -41,7 +41,7 @@ impl FormState {
         }
     }
 
-    /// The same form; the response has the status of the error.
+    /// Sets the status of the response to that of the error.
     pub fn with_status_of(self, error: &Error) -> Self {
         Self {
             status: status_of(error),
@@ -53,22 +53,22 @@ impl FormState {
         self.status
     }
 
-    /// A form whose resource was changed since it was rendered.
+    /// A form whose resource was changed after the form was rendered.
     fn conflict(data: FormData) -> Self {
-        let text = "This was changed after you opened the page. Your input is below. Compare it with the current values, then \
-                    save again.";
+        let text = "This was changed after you opened the page. Your request had no effect. Review the current \
+                    values, then try again.";
         let reason = Reason::new(Code::PreconditionFailed, text);
         Self::with_errors(data, vec![FieldError::whole(reason)])
     }
 
-    /// The same form, for the current version of the resource.
+    /// Sets the version field to the current version of the resource.
     pub fn with_version_of(mut self, resource: &impl Hash) -> Self {
         self.data.set(VERSION_FIELD, Tag::of(resource).to_string());
         self
     }
 
-    /// After a conflict: replaces each field that the user did not edit by its current value. If another user
-    /// has edited the same field, too, shows the current value below it.
+    /// After a conflict: sets each field that the user did not edit to its current value. If the user and another user
+    /// have both edited a field, the form shows the current value below the input.
     pub fn with_current_values(mut self, fields: &[(&'static str, &str)]) -> Self {
         let stale = |error: &FieldError| error.code == Code::PreconditionFailed;
         if self.errors.iter().any(stale) {
@@ -104,11 +104,11 @@ impl FormState {
         self.alert_with_labels(&[])
     }
 
-    /// The same with other labels for some fields.
+    /// Like `alert`, with other labels for some fields.
     pub fn alert_with_labels(&self, labels: &[(&str, &str)]) -> Markup {
         let label = |field: &str| {
-            let own = labels.iter().find(|(name, _)| *name == field);
-            own.map_or_else(|| label_of(field), |(_, label)| (*label).to_owned())
+            let custom = labels.iter().find(|(name, _)| *name == field);
+            custom.map_or_else(|| label_of(field), |(_, label)| (*label).to_owned())
         };
         let count = self.errors.len();
         html! {
@@ -133,11 +133,11 @@ impl FormState {
 
     /// The errors of a field.
     pub fn errors_on(&self, name: &str) -> Vec<&str> {
-        let about = self
+        let errors = self
             .errors
             .iter()
             .filter(|error| error.field.as_deref() == Some(name));
-        about.map(|error| error.reason.as_str()).collect()
+        errors.map(|error| error.reason.as_str()).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Forms: the submitted data as input for a rule, and the form again with each error at its field.
+//! Forms: the submitted data as input for a rule, and the rendered form with each error next to its field.
 //!
 //! A form field has the same name as the API field (`subnets[0].ipv4`), so the errors of a rule match the fields of the
 //! page. The form is rendered again with the submitted values.

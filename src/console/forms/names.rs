@@ -40,9 +40,9 @@ pub(super) fn label_of(name: &str) -> String {
     let row = before.strip_suffix(']').and_then(|before| before.split_once('['));
     match row.and_then(|(list, at)| Some((list, at.parse::<usize>().ok()?))) {
         Some((list, at)) => {
-            let one = list.strip_suffix('s').unwrap_or(list);
-            let one = one[..1].to_ascii_uppercase() + &one[1..];
-            format!("{one} {}, {last}", at + 1)
+            let singular = list.strip_suffix('s').unwrap_or(list);
+            let singular = singular[..1].to_ascii_uppercase() + &singular[1..];
+            format!("{singular} {}, {last}", at + 1)
         }
         None => last,
     }

@@ -107,9 +107,12 @@ async fn try_change(app: &App, caller: &Caller, data: &FormData) -> rules::Resul
         .await?
     {
         Ok(hash) => hash,
-        Err(Error::Refused(wrong)) => {
-            let wrong = wrong.into_iter().next().ok_or(Error::NotFound)?;
-            return Ok(Change::Refused { wrong, wait: 0 });
+        Err(Error::Refused(errors)) => {
+            let first = errors.into_iter().next().ok_or(Error::NotFound)?;
+            return Ok(Change::Refused {
+                wrong: first,
+                wait: 0,
+            });
         }
         Err(other) => return Err(other),
     };

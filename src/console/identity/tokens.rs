@@ -133,7 +133,7 @@ pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> PageRe
     Ok(render_new(&visit, &form_state))
 }
 
-/// Creates a token. Only the response to this form shows it.
+/// Creates a token. Only this response shows the token.
 pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
     let mut object = data.non_empty(&["label"]);
     object.push(("scopes".to_owned(), Input::Text(selected_scopes(&data))));

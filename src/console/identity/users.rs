@@ -202,7 +202,7 @@ pub async fn view(
     Ok(visit.page(name, &[ACCOUNT, LIST], &body))
 }
 
-/// Creates a link for a user's first password. Only the response to this form shows it.
+/// Creates a link for a user's first password. Only this response shows the link.
 pub async fn create_link(
     State(app): State<App>,
     visit: Visit,

@@ -36,12 +36,12 @@ pub fn url(subnet: &Subnet) -> String {
     format!("/vpcs/{}/subnets/{}", subnet.vpc, subnet.id)
 }
 
-/// The URL of an interface on the page of its subnet. The page of a large subnet has to be zoomed in on it.
+/// The URL of an interface on the page of its subnet. For a large subnet, the URL also zooms in on the interface.
 pub fn interface_url(subnet: &Subnet, interface: InterfaceId) -> String {
     interface_url_at(&url(subnet), subnet, interface)
 }
 
-/// The same for the page of the subnet at `here`.
+/// Like `interface_url`, for the page of the subnet at `here`.
 pub fn interface_url_at(here: &str, subnet: &Subnet, interface: InterfaceId) -> String {
     match bucket_prefix(subnet.ipv4) {
         None => format!("{here}#interface-{interface}"),
@@ -49,7 +49,7 @@ pub fn interface_url_at(here: &str, subnet: &Subnet, interface: InterfaceId) -> 
     }
 }
 
-/// The number of instances on a subnet. `uses` is grouped by instance.
+/// The number of instances on a subnet. Its `uses` are grouped by instance.
 pub fn instance_count(subnet: &Subnet) -> usize {
     subnet.uses.chunk_by(|a, b| a.instance == b.instance).count()
 }
@@ -287,7 +287,7 @@ pub async fn update(
     Ok(render_edit(&visit, &vpc, &subnet, &form_state))
 }
 
-/// A subnet and its VPC, which the caller must be able to write to.
+/// Loads a subnet and its VPC. The caller must have write access to the VPC.
 fn load(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId) -> rules::Result<(Vpc, Subnet)> {
     let subnet = rules::subnets::view(tx, caller, (vpc, id))?;
     let vpc = rules::vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadWrite)?;

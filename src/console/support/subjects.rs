@@ -40,7 +40,7 @@ pub fn selected_fields(data: &FormData) -> Vec<(String, Input)> {
     fields
 }
 
-/// The errors of a rule, moved to the fields of the page and with the texts of the page.
+/// Converts a rule's errors to the fields and texts of the page.
 pub fn page_errors(data: &FormData, mut errors: Vec<FieldError>) -> Vec<FieldError> {
     for error in &mut errors {
         let attribute = error.field.as_deref();
@@ -84,7 +84,7 @@ pub fn render(form_state: &FormState, candidates: &[Candidate], page: &str) -> M
     let kinds = SubjectKind::WITH_ID
         .iter()
         .rev()
-        .filter(|kind| candidates.iter().any(|one| one.kind == **kind));
+        .filter(|kind| candidates.iter().any(|candidate| candidate.kind == **kind));
     let by_id = form_state.data.has(KIND) && !form_state.data.text(KIND).is_empty();
     html! {
         div .field .wrong[!errors.is_empty()] {
@@ -94,8 +94,8 @@ pub fn render(form_state: &FormState, candidates: &[Candidate], page: &str) -> M
                     option value="" { "Not specified" }
                     @for kind in kinds {
                         optgroup label=(kind_label(kind.word())) {
-                            @for one in candidates.iter().filter(|one| one.kind == *kind) {
-                                option value=(value(one)) selected[value(one) == selected] { (one.label) " (" (one.id) ")" }
+                            @for candidate in candidates.iter().filter(|candidate| candidate.kind == *kind) {
+                                option value=(value(candidate)) selected[value(candidate) == selected] { (candidate.label) " (" (candidate.id) ")" }
                             }
                         }
                     }

@@ -107,7 +107,7 @@ pub fn entity_url(entity: &Entity) -> Option<String> {
     (entity.kind == EntityKind::Subject(SubjectKind::Vpc)).then(|| format!("/vpcs/{}", entity.id))
 }
 
-/// A text box with a Markdown preview below. `preview`: show the preview now.
+/// A text box with a Markdown preview below it. `preview`: whether the preview is shown.
 pub fn markdown_editor(form_state: &FormState, field: Field, rows: usize, preview: bool) -> Markup {
     html! {
         (forms::textarea(form_state, field, rows))
@@ -126,7 +126,7 @@ pub fn unsent_text(text: &str) -> Markup {
     }
 }
 
-/// The preview of a field; empty without a text.
+/// The preview of a field; empty if there is no text.
 pub fn preview_of(name: &str, text: Option<&str>) -> Markup {
     html! {
         div #(format!("{name}-preview")) aria-live="polite" {
@@ -187,7 +187,7 @@ pub fn upload_limits(support: &Support, attached: usize) -> Markup {
     }
 }
 
-/// The drop zone for files. The console's script uploads them to `to`; a new ticket has no URL yet.
+/// The drop zone for files, which the console's script uploads to the URL `to`. A new ticket has no URL yet.
 pub fn drop_zone(support: &Support, attached: usize, to: Option<&str>) -> Markup {
     let left = (support.attachments_per_ticket - attached as i64).max(0);
     html! {

@@ -77,8 +77,8 @@ pub async fn view(
 ) -> PageResult {
     let page = query.text("page").parse().ok();
     let mut forms = Forms::default();
-    if let Some(why) = &visit.refused {
-        let error = FieldError::on(FILE_FIELD, Reason::new(Code::ChoiceInvalid, why.as_str()));
+    if let Some(message) = &visit.refused {
+        let error = FieldError::on(FILE_FIELD, Reason::new(Code::ChoiceInvalid, message.as_str()));
         forms.file = FormState::with_errors(FormData::default(), vec![error]);
     }
     render(&app, &visit, caller, id, page, &forms).await
@@ -147,8 +147,8 @@ pub async fn attach(
     request: Request,
 ) -> PageResult {
     let by_script = request.headers().contains_key("hx-request");
-    let taken = upload::receive_attachment(app, caller, id, request).await;
-    let error = match taken {
+    let received = upload::receive_attachment(app, caller, id, request).await;
+    let error = match received {
         Ok(()) if by_script => return Ok(no_content()),
         Ok(()) => return Ok(redirect_with_notice(&url(id), "file-attached")),
         Err(error) => error,
@@ -243,7 +243,7 @@ fn render_page(app: &App, visit: &Visit, ticket_page: &TicketPage, forms: &Forms
         format!("{here}?page={page}")
     };
     let body = html! {
-        // htmx loads the updates of other users; the text that the user is typing is preserved.
+        // htmx loads the updates by other users, and preserves the text that the user is typing.
         div hx-get=(live) hx-trigger=(format!("garth:ticket-{} from:body", ticket.id)) hx-select="#thread" hx-target="#thread"
             hx-swap="outerHTML" hx-select-oob="#head,#files" {}
         (head(visit, ticket_page, support))

@@ -10,7 +10,7 @@ use crate::cli::demo::builder::{Actor, DemoBuilder};
 use crate::model::id::InstanceId;
 use crate::rules;
 
-/// The instances: label, network, subnet, and further fields of the interface.
+/// The instances: label, network, subnet, and additional interface fields as JSON.
 const INSTANCES: [(&str, &str, &str, &str); 17] = [
     (
         "web-1",
@@ -65,11 +65,11 @@ pub async fn create(
         .clone();
     let image = builder.policy().images.first().map(|image| image.id.clone());
     let mut created = HashMap::new();
-    for (label, vpc, subnet, more) in INSTANCES {
+    for (label, vpc, subnet, fields) in INSTANCES {
         let (_, id) = subnets[&(vpc.to_owned(), subnet.to_owned())];
         let network = NETWORKS.iter().find(|network| network.label == vpc);
         let region = network.map_or(0, |network| network.region);
-        let mut interface: Value = serde_json::from_str(more)?;
+        let mut interface: Value = serde_json::from_str(fields)?;
         interface["purpose"] = json!("vpc");
         interface["subnet_id"] = json!(id.0);
         interface["primary"] = json!(true);

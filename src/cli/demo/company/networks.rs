@@ -84,7 +84,7 @@ pub async fn create(builder: &DemoBuilder, mara: &Actor) -> anyhow::Result<Subne
     Ok(created)
 }
 
-/// A region of the provider. With fewer regions than indexes, the regions repeat.
+/// The ID of the demo's region with this index. If the provider has too few regions, several indexes share a region.
 pub fn region_of(builder: &DemoBuilder, index: usize) -> anyhow::Result<String> {
     let is_usable =
         |region: &&Region| region.has_capability(Region::VPCS) && region.has_capability("Linodes");

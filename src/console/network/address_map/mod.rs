@@ -1,7 +1,7 @@
 //! The address map: inline SVG for the data of `model::address_map`.
 //!
-//! Each map is rendered twice, for wide and for narrow screens, and the style sheet shows one of them. The pages have the
-//! same data as a table.
+//! Each map is rendered twice, for wide and for narrow screens, and the style sheet shows one of them. The pages also
+//! show the same data as a table.
 
 mod space_table;
 mod subnet_map;
@@ -66,12 +66,12 @@ pub fn format_range(first: u32, last: u32) -> String {
     let prefix = 32 - size.trailing_zeros().min(32);
     let text = format!("{}/{prefix}", Ipv4Addr::from_bits(first));
     match Cidr::parse(&text) {
-        Ok(whole) if size.is_power_of_two() && whole.last() == last => text,
+        Ok(range) if size.is_power_of_two() && range.last() == last => text,
         _ => format!("{} – {}", Ipv4Addr::from_bits(first), Ipv4Addr::from_bits(last)),
     }
 }
 
-/// A short number: 1,024 stays, 16,711,680 becomes 16.7 M.
+/// A number in short form: 1,024 is unchanged, 16,711,680 becomes 16.7 M.
 fn short_number(size: u64) -> String {
     match size {
         0..100_000 => number(size),

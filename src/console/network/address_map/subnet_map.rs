@@ -32,7 +32,7 @@ pub fn subnet(view: &View, holders: &[Holder], open: &str) -> Markup {
     }
 }
 
-/// The number of squares per line. Few squares are larger.
+/// The number of squares per line. If there are few squares, they are larger.
 fn columns(count: usize, width: f64) -> usize {
     match (count, width > 500.0) {
         (0..=8, true) => 8,
@@ -178,11 +178,11 @@ fn bucket_names(buckets: &[Bucket], wide: f64) -> Option<Vec<String>> {
 fn network_octets(range: Cidr, shared: usize) -> String {
     let octets = Ipv4Addr::from_bits(range.first()).octets();
     let last = usize::from(range.prefix().saturating_sub(1) / 8);
-    let own: Vec<String> = octets[shared.min(last)..=last]
+    let remaining: Vec<String> = octets[shared.min(last)..=last]
         .iter()
         .map(u8::to_string)
         .collect();
-    own.join(".")
+    remaining.join(".")
 }
 
 /// The number of leading octets that all buckets have in common.
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(names_of("10.0.0.0/8", 16, narrow), [".0", ".1", ".255"]);
         assert_eq!(names_of("10.64.0.0/16", 24, wide), [".0/24", ".1/24", ".255/24"]);
         assert_eq!(names_of("10.64.0.0/12", 20, wide), [".64.0", ".64.16", ".79.240"]);
-        // Where no name fits, a narrow page has fewer squares per line.
+        // If no name fits, a narrow page has fewer squares per line.
         let many = parts("10.64.0.0/12", 20);
         assert_eq!(bucket_names(&many, narrow), None);
         let svg = bucket_grid(&many, "/x?in=", "narrow", NARROW_WIDTH).into_string();

@@ -59,7 +59,7 @@ pub fn compact(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
     html! { div .map { (space_maps(&used, blocks, &[("compact", COMPACT_WIDTH)])) } }
 }
 
-/// The map of a VPC: the address spaces with subnets, the unallocated ones, and all of them as a table.
+/// The map of a VPC: the address spaces with subnets, the list of those without, and a table of both.
 pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
     let (used, unused) = spaces_by_use(blocks, forbidden);
     html! {
@@ -86,8 +86,8 @@ pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
 }
 
 fn allocated_percent(space: &Space) -> String {
-    let of = |part: &&Part| matches!(part.kind, PartKind::Subnet(_));
-    let taken: u64 = space.parts.iter().filter(of).map(Part::size).sum();
+    let is_subnet = |part: &&Part| matches!(part.kind, PartKind::Subnet(_));
+    let taken: u64 = space.parts.iter().filter(is_subnet).map(Part::size).sum();
     let all = u64::from(space.range.last() - space.range.first()) + 1;
     let percent = taken as f64 * 100.0 / all as f64;
     if percent < 1.0 {
@@ -109,14 +109,14 @@ fn space_map(space: &Space, blocks: &[Block], class: &str, width: f64) -> Markup
     let mut lines: Vec<Vec<(&Part, f64)>> = vec![Vec::new()];
     let mut used = 0.0;
     for part in &space.parts {
-        let wanted = block_width(part);
-        if used + wanted > width && used > 0.0 {
+        let natural_width = block_width(part);
+        if used + natural_width > width && used > 0.0 {
             lines.push(Vec::new());
             used = 0.0;
         }
-        used += wanted + GAP;
+        used += natural_width + GAP;
         if let Some(line) = lines.last_mut() {
-            line.push((part, wanted));
+            line.push((part, natural_width));
         }
     }
     let height = lines.len() as f64 * (BLOCK_HEIGHT + GAP) - GAP;
@@ -135,13 +135,13 @@ fn space_map(space: &Space, blocks: &[Block], class: &str, width: f64) -> Markup
 /// The blocks of a line, each with its position and width.
 fn justify<'a>(line: &[(&'a Part, f64)], width: f64) -> Vec<(&'a Part, f64, f64)> {
     let gaps = GAP * (line.len().saturating_sub(1)) as f64;
-    let wanted: f64 = line.iter().map(|(_, wanted)| wanted).sum();
+    let total: f64 = line.iter().map(|(_, natural_width)| natural_width).sum();
     // A short last line is not stretched over the full width.
-    let stretch = ((width - gaps) / wanted).min(1.7);
+    let stretch = ((width - gaps) / total).min(1.7);
     let mut left = 0.0;
     line.iter()
-        .map(|(part, wanted)| {
-            let wide = wanted * stretch;
+        .map(|(part, natural_width)| {
+            let wide = natural_width * stretch;
             let placed = (*part, left, wide);
             left += wide + GAP;
             placed
@@ -255,7 +255,7 @@ mod tests {
             for map in svg
                 .split("<svg class=\"")
                 .skip(1)
-                .filter(|one| !one.starts_with("viewBox"))
+                .filter(|svg| !svg.starts_with("viewBox"))
             {
                 let Some(width) = map.split("viewBox=\"0 0 ").nth(1) else {
                     continue;

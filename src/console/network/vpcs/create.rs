@@ -30,7 +30,7 @@ pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> PageRe
     ))
 }
 
-/// Creates a VPC; or adds or removes a row of the form, for browsers without JavaScript.
+/// Creates a VPC. If the button for adding or removing a subnet was pressed, only changes the rows of the form.
 pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, mut data: FormData) -> PageResult {
     let removed_row = data.text("remove").parse().ok();
     data.remove_rows("subnets", &SUBNET_FIELDS, removed_row);

@@ -41,7 +41,7 @@ pub fn active_tag(active: bool) -> Markup {
     html! { @if active { span .tag.on { "active" } } @else { span .tag { "inactive" } } }
 }
 
-/// The field errors of a rule; empty if it succeeded. Other errors are returned.
+/// The field errors of a rule; empty if the rule succeeded. Errors of another kind are returned as `Err`.
 pub fn field_errors<T>(outcome: Result<T, Error>) -> Result<Vec<FieldError>, Error> {
     match outcome {
         Ok(_) => Ok(Vec::new()),

@@ -53,7 +53,7 @@ impl FromRequestParts<App> for TicketForm {
 
 type Rule<T> = fn(&mut WriteTx, &Agent, TicketId, &Request) -> rules::Result<T>;
 /// A rule that posts a text. It returns `None` if the text was already posted, and a conflict if the ticket was updated
-/// since the given step.
+/// after the given step.
 type PostRule<T> =
     fn(&mut WriteTx, &Agent, TicketId, &Request, Option<HistoryId>) -> rules::Result<Option<T>>;
 
@@ -123,7 +123,7 @@ impl TicketForm {
         {
             return Ok(redirect_with_notice(&url(ticket), notice));
         }
-        // The other box has text, which a redirect would lose, so the response is the page. Reloading it posts nothing twice.
+        // A redirect would lose the text in the other box, so the response is the page. A reload posts nothing twice.
         self.visit.notice = Some(notice.to_owned());
         let form_state = FormState::with_errors(self.data.clone(), Vec::new());
         let is_note = self.data.text(REPLY_FIELD).trim().is_empty();
@@ -195,7 +195,7 @@ fn conflict_reason() -> Reason {
     Reason::new(Code::PreconditionFailed, text)
 }
 
-/// The text of an error on this page. The text of the API refers to a field; the page has a button.
+/// The text of an error on this page. The API's text names a field of the request; the page has a button instead.
 fn page_reason(error: &FieldError) -> String {
     let reason = error.reason.as_str();
     match error.code {
@@ -242,8 +242,8 @@ pub async fn reopen(form: TicketForm) -> PageResult {
 pub async fn change(form: TicketForm) -> PageResult {
     let mut object = form.data.non_empty(&["priority"]);
     if form.data.has("may_close") {
-        let may = Input::Bool(form.data.text("may_close") == "yes");
-        object.push(("closable".to_owned(), may));
+        let closable = Input::Bool(form.data.text("may_close") == "yes");
+        object.push(("closable".to_owned(), closable));
     }
     form.run(object, rules::desk::update, "ticket-changed").await
 }
@@ -294,7 +294,7 @@ pub async fn download(
     At((ticket, id)): At<(TicketId, AttachmentId)>,
     method: Method,
 ) -> PageResult {
-    // Without conditional headers, every download is a complete one and is recorded.
+    // Conditional headers are ignored, so that every download is complete and is recorded.
     let no_conditions = HeaderMap::new();
     Ok(downloads::send_to_staff(app, staff, (ticket, id), &method, &no_conditions).await?)
 }

@@ -1,6 +1,7 @@
 //! The boxes for replies to the customer and for internal notes.
 //!
-//! They are one form, so that a browser without JavaScript does not lose the text of one box when it submits the other.
+//! Both boxes are in one form, so that a browser without JavaScript does not lose the text of one box when it submits
+//! the other.
 
 use maud::{Markup, html};
 
@@ -39,7 +40,7 @@ pub fn closed_notice(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup 
     }
 }
 
-/// The two boxes. One of them is open.
+/// The two boxes, one open and one collapsed.
 pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
     let ticket = &page.desk.ticket;
     let here = url(ticket.id);
@@ -63,7 +64,7 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
     };
     let shown = |field: &str| forms.preview == Some(field);
     html! {
-        // The server validates: a browser would require both texts.
+        // Only the server validates the form, because a browser would require text in both boxes.
         form .compose method="post" action=(if closed { &note_to } else { &reply_to }) novalidate data-closed[closed] {
             (visit.form_token())
             (updates(page, &here))

@@ -59,7 +59,7 @@ fn render(app: &App, mut visit: Visit, page: &TicketPage, forms: &Forms) -> Resp
         live = page_url(&live, page.history.page.number);
     }
     let body = html! {
-        // htmx loads the updates of other users, and the new value of the field with the last step.
+        // htmx loads the updates by other users, and updates the hidden field with the last step.
         div hx-get=(live) hx-trigger=(format!("garth:ticket-{} from:body", ticket.id)) hx-select="#thread" hx-target="#thread"
             hx-swap="outerHTML" hx-select-oob="#head,#context,#since,#also-here,#arrived:innerHTML" {}
         (head(&visit, page))

@@ -24,7 +24,7 @@ use crate::store::ReadTx;
 use crate::web::App;
 use crate::web::extract::At;
 
-/// A VPC, the usage of its subnets, and the interfaces of the ticket's instance in it.
+/// A VPC, the usage of its subnets, and the interfaces that attach the ticket's instance to it.
 pub struct Network {
     vpc: Vpc,
     used: Vec<Usage>,
@@ -36,7 +36,12 @@ pub fn load(tx: &mut ReadTx, ticket: &Ticket) -> rules::Result<Vec<Network>> {
     let mut networks = Vec::new();
     for vpc in rules::ticket_network::vpcs(tx, ticket)? {
         let used = addresses::used_in_subnets(tx, &vpc.subnets)?;
-        let in_vpc = |one: &&Interface| one.vpc.as_ref().is_some_and(|attached| attached.vpc == vpc.id);
+        let in_vpc = |interface: &&Interface| {
+            interface
+                .vpc
+                .as_ref()
+                .is_some_and(|attached| attached.vpc == vpc.id)
+        };
         let interfaces = interfaces.iter().filter(in_vpc).cloned().collect();
         networks.push(Network {
             vpc,
@@ -79,7 +84,7 @@ pub async fn page(State(app): State<App>, visit: Visit, staff: Staff, At(id): At
     Ok(visit.page(title, &breadcrumbs, &body))
 }
 
-/// The page of a subnet of these VPCs.
+/// The page of a subnet in one of the ticket's VPCs.
 pub async fn subnet(
     State(app): State<App>,
     visit: Visit,
