@@ -11,9 +11,9 @@ mod handlers;
 pub(crate) mod health;
 pub(crate) mod icon;
 mod identity;
-mod neighbors;
 mod network;
 pub mod operations;
+mod other_products;
 pub(crate) mod service;
 mod support;
 

@@ -8,7 +8,7 @@ use axum::http::Method;
 use axum::routing::MethodRouter;
 use axum::{Router, middleware};
 
-use crate::api::{account, compute, docs, health, icon, identity, neighbors, network, service, support};
+use crate::api::{account, compute, docs, health, icon, identity, network, other_products, service, support};
 use crate::web::operation::{Operation, get, handler};
 use crate::web::{App, access, error};
 
@@ -22,7 +22,7 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         support::desk_operations(),
         account::desk_operations(),
         compute::catalog_operations(),
-        neighbors::operations(),
+        other_products::operations(),
         identity::oauth_operations(),
         about_the_server(),
     ];

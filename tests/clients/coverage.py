@@ -49,7 +49,7 @@ UNSUPPORTED_BY_ALL = {
     "getIcon": "the description of this server",
 }
 # Products that Garth does not have. Clients are not required to call them, and changes are refused.
-NEIGHBORS = "Neighbors"
+OTHER_PRODUCTS = "Other products"
 # Test runs that `./check` cannot repeat.
 RUN_BY_HAND = """
 ## Tests that were run by hand
@@ -133,7 +133,7 @@ def find_errors(operations, unsupported, operations_by_client):
         by = [client for client, called in operations_by_client.items() if id in called]
         if id in unsupported and by:
             yield f"{id} is listed as unsupported, but {by[0]} called it"
-        if id not in unsupported and not by and operations[id][1] != NEIGHBORS:
+        if id not in unsupported and not by and operations[id][1] != OTHER_PRODUCTS:
             yield f"no client called {id}"
         for client in operations_by_client.keys() - SEQUENCES if id in INTERFACE else ():
             unsupported_reason = reason(client, id)
@@ -181,8 +181,8 @@ def render_table(operations, unsupported, operations_by_client):
         "- **linode-cli** can log in with a browser only at the public service, because it has that address built in. The tests",
         "  use a token.",
         "",
-        "The section Neighbors has the operations of [products that Garth does not have](neighbors.md). Those that create or",
-        "change something are always refused, so they have no `+`.",
+        "The section Other products has the operations of [products that Garth does not have](other-products.md). Those that",
+        "create or change something are always refused, so they have no `+`.",
         *RUN_BY_HAND,
     ]
     for tag in dict.fromkeys(operations[id][1] for id in rows):

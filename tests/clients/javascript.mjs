@@ -10,7 +10,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 
 import identity from './javascript_identity.mjs';
-import neighbors from './javascript_neighbors.mjs';
+import otherProducts from './javascript_other_products.mjs';
 import addresses from './javascript_addresses.mjs';
 
 const [folder, root, token, staffToken, name] = process.argv.slice(2);
@@ -377,7 +377,7 @@ const tests = {
 
 try {
   const tools = { token, useToken, refused, ids };
-  const groups = [identity, neighbors, addresses];
+  const groups = [identity, otherProducts, addresses];
   const test = tests[name] ?? groups.map((group) => group(linode, tools, name)).find((found) => found);
   await test();
 } catch (error) {

@@ -19,13 +19,13 @@ from pathlib import Path
 
 import command_line
 import command_line_identity
-import command_line_neighbors
+import command_line_other_products
 import coverage
 import javascript
 import linodego
 import python_client
 import python_identity
-import python_neighbors
+import python_other_products
 import readme
 import web_app
 import web_app_shell
@@ -45,7 +45,7 @@ def selected_tests(options):
     for folder in options.linode_cli:
         version = Path(folder).name.removeprefix("linode-cli-")
         with_version = functools.partial(functools.partial, folder=folder)
-        for test in command_line.TESTS + command_line_identity.TESTS + command_line_neighbors.TESTS:
+        for test in command_line.TESTS + command_line_identity.TESTS + command_line_other_products.TESTS:
             tests.append((f"linode-cli {version}", title(test), with_version(test)))
         tests.append((f"linode-cli {version}", "README", with_version(readme.command_line)))
     if options.node:
@@ -57,7 +57,7 @@ def selected_tests(options):
         for name in linodego.TESTS:
             tests.append((linodego.client(), name, functools.partial(linodego.run, program=options.linodego, name=name)))
     if options.linode_api4:
-        for test in python_client.TESTS + python_identity.TESTS + python_neighbors.TESTS:
+        for test in python_client.TESTS + python_identity.TESTS + python_other_products.TESTS:
             tests.append((python_client.client(), title(test), test))
         tests.append((python_client.client(), "README", readme.python))
     if options.web_app:

@@ -154,8 +154,8 @@ const EXCEPTIONS: [&str; 2] = ["what is wrong", "asks for confirmation"];
 
 /// Source files that need an idiom, such as a value of the console.
 const FILE_EXCEPTIONS: [(&str, &str); 5] = [
-    ("src/api/neighbors/objects.rs", "what is"),
-    ("src/api/neighbors/objects.rs", "what was"),
+    ("src/api/other_products/objects.rs", "what is"),
+    ("src/api/other_products/objects.rs", "what was"),
     ("src/console/support/desk.rs", "nobody"),
     ("tests/api/console/desk.rs", "nobody"),
     ("tests/browser/no-script.mjs", "nobody"),

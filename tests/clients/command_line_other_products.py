@@ -4,10 +4,10 @@ import json
 
 from command_line import CommandLine
 from python_identity import CALLBACK, authorize
-from python_neighbors import KEY
+from python_other_products import KEY
 
 
-def neighbors(garth, folder):
+def other_products(garth, folder):
     run_json, old = CommandLine(garth, folder).run_json, "5.50" in str(folder)
     instance = run_json("linodes create --type g6-nanode-1 --region us-mia --label cli-1 --booted false")[0]["id"]
     address = run_json(f"networking ip-add --type ipv4 --public true --linode_id {instance}")[0]["address"]
@@ -36,4 +36,4 @@ def neighbors(garth, folder):
     assert run_json(f"account login-view {login['id']}")[0]["datetime"] == login["datetime"]
 
 
-TESTS = [neighbors]
+TESTS = [other_products]

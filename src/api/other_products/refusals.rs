@@ -3,7 +3,7 @@
 use axum::extract::State;
 
 use crate::rules::caller::Caller;
-use crate::rules::neighbors;
+use crate::rules::other_products;
 use crate::rules::request::Request;
 use crate::web::operation::{Handling, Operation, handler, post, put};
 use crate::web::{App, answer};
@@ -187,7 +187,7 @@ pub fn operations() -> Vec<Operation> {
 fn refuse(text: &'static str) -> Handling {
     handler(
         move |State(app): State<App>, caller: Caller, request: Request| async move {
-            let refused = app.read(caller, move |_, _| neighbors::refuse(&request, text));
+            let refused = app.read(caller, move |_, _| other_products::refuse(&request, text));
             refused.await.map(|()| answer::done())
         },
     )

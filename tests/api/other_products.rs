@@ -1,4 +1,4 @@
-//! Neighbors: empty lists, and operations that are not offered.
+//! Other products: empty lists, and operations that are not offered.
 
 use garth::api::operations::OPERATIONS;
 use garth::web::operation::Operation;
@@ -8,11 +8,12 @@ use serde_json::json;
 use crate::harness::TestApp;
 use crate::openapi::documented;
 
-/// The operations with the tag Neighbors in the OpenAPI document, except those with path parameters, which have their own
+/// The operations with the tag Other products in the OpenAPI document, except those with path parameters, which have their own
 /// tests.
-fn neighbors() -> impl Iterator<Item = &'static Operation> {
-    let is_neighbor = |op: &&Operation| documented(op)["tags"][0] == "Neighbors" && !op.path.contains('{');
-    OPERATIONS.iter().filter(is_neighbor)
+fn other_products() -> impl Iterator<Item = &'static Operation> {
+    let is_other_product =
+        |op: &&Operation| documented(op)["tags"][0] == "Other products" && !op.path.contains('{');
+    OPERATIONS.iter().filter(is_other_product)
 }
 
 fn is_list(operation: &Operation) -> bool {
@@ -21,10 +22,10 @@ fn is_list(operation: &Operation) -> bool {
 }
 
 #[tokio::test]
-async fn lists_of_neighbors_are_empty_and_check_their_filters() {
+async fn lists_of_other_products_are_empty_and_check_their_filters() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    let lists: Vec<_> = neighbors().filter(|op| is_list(op)).collect();
+    let lists: Vec<_> = other_products().filter(|op| is_list(op)).collect();
     assert!(lists.len() >= 30, "{}", lists.len());
     for operation in lists {
         let path = operation.path;
@@ -55,7 +56,7 @@ async fn lists_of_neighbors_are_empty_and_check_their_filters() {
 async fn operations_that_are_not_offered_say_so_and_change_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    let refused: Vec<_> = neighbors().filter(|op| op.method != Method::GET).collect();
+    let refused: Vec<_> = other_products().filter(|op| op.method != Method::GET).collect();
     assert!(refused.len() >= 25, "{}", refused.len());
     for operation in refused {
         let call = || ada.call(operation.method.clone(), operation.path);
@@ -95,7 +96,7 @@ async fn an_object_of_a_neighbor_is_not_found() {
 }
 
 #[tokio::test]
-async fn objects_of_neighbors_have_the_public_format() {
+async fn objects_of_other_products_have_the_public_format() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let none = json!({"linode": null, "nodebalancer": null, "public_interface": null, "vpc_interface": null});
@@ -115,9 +116,9 @@ async fn objects_of_neighbors_have_the_public_format() {
 
 #[test]
 fn the_documentation_lists_every_neighbor_once() {
-    let table = include_str!("../../docs/neighbors.md");
+    let table = include_str!("../../docs/other-products.md");
     let mut listed = 0;
-    for operation in neighbors() {
+    for operation in other_products() {
         let row = format!("\n| `{} {}` |", operation.method, operation.path);
         assert_eq!(table.matches(&row).count(), 1, "{}", operation.id);
         listed += 1;

@@ -1,7 +1,7 @@
-//! Neighbors: products of the public service that Garth does not have (decision 0027).
+//! Products of the public service that Garth does not have (decision 0027).
 //!
 //! The public web app requests lists of these products on pages about other products, so the lists exist and are
-//! empty. Operations that would create such an object are refused with `not_offered`. `docs/neighbors.md` has the
+//! empty. Operations that would create such an object are refused with `not_offered`. `docs/other-products.md` has the
 //! same table for users.
 
 mod objects;
@@ -10,11 +10,11 @@ mod refusals;
 use crate::api::handlers::{catalog_list, empty_page, list};
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
-use crate::rules::neighbors;
+use crate::rules::other_products;
 use crate::store::ReadTx;
 use crate::web::operation::{Operation, get};
 
-/// The table of neighbors.
+/// The table of these operations.
 pub fn operations() -> Vec<Operation> {
     let parts = [
         lists(),
@@ -72,26 +72,26 @@ fn public_lists() -> Vec<Operation> {
 }
 
 fn empty(id: &'static str, path: &'static str) -> Operation {
-    let rule = |tx: &mut ReadTx, _: &Caller, list: &ListRequest| neighbors::list(tx.policy(), list);
+    let rule = |tx: &mut ReadTx, _: &Caller, list: &ListRequest| other_products::list(tx.policy(), list);
     get(id, path, list(rule, empty_page)).list()
 }
 
 fn empty_with_account_access(id: &'static str, path: &'static str) -> Operation {
     let rule = |tx: &mut ReadTx, caller: &Caller, list: &ListRequest| {
-        neighbors::list_with_account_access(tx.policy(), caller, list)
+        other_products::list_with_account_access(tx.policy(), caller, list)
     };
     get(id, path, list(rule, empty_page)).list().with_account_access()
 }
 
 fn empty_unrestricted(id: &'static str, path: &'static str) -> Operation {
     let rule = |tx: &mut ReadTx, caller: &Caller, list: &ListRequest| {
-        neighbors::list_unrestricted(tx.policy(), caller, list)
+        other_products::list_unrestricted(tx.policy(), caller, list)
     };
     get(id, path, list(rule, empty_page)).list().unrestricted()
 }
 
 fn empty_public(id: &'static str, path: &'static str) -> Operation {
-    get(id, path, catalog_list(neighbors::list, empty_page))
+    get(id, path, catalog_list(other_products::list, empty_page))
         .public()
         .list()
 }
