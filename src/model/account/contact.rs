@@ -1,4 +1,4 @@
-//! The contact of an account, as its users enter it.
+//! The contact details of an account, which its users enter.
 
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::text::OptionalLine;
@@ -18,7 +18,7 @@ pub struct Contact {
     pub tax_id: OptionalLine<100>,
 }
 
-/// A country code of two letters, or none.
+/// A country code of two letters, or an empty text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Country(String);
 

@@ -31,7 +31,7 @@ pub struct Event {
     pub read: bool,
 }
 
-/// The objects of events.
+/// Constructors for the entities of events.
 impl Entity {
     fn new(kind: EntityKind, id: i64, label: &str) -> Self {
         let label = label.to_owned();

@@ -1,7 +1,7 @@
 //! A compute instance.
 //!
-//! There is no real machine. An instance has a state, configs and addresses, because attaching, detaching and
-//! the deletion rules need them (decision 0013).
+//! There is no real machine. An instance has a state, configs and addresses, because the rules
+//! for attaching, detaching and deleting depend on them (decision 0013).
 
 use crate::model::id::{AccountId, ConfigId, InstanceId};
 use crate::model::reason::{Code, Reason, Reasons};
@@ -18,7 +18,7 @@ pub struct Instance {
     pub plan: String,
     pub image: Option<String>,
     pub status: Status,
-    /// The config of a running instance.
+    /// The config that a running instance uses.
     pub running: Option<ConfigId>,
     /// The config of the last boot.
     pub last_booted: Option<ConfigId>,

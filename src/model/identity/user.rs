@@ -118,13 +118,13 @@ impl Email {
     }
 }
 
-/// The Gravatar ID of an address: the MD5 of the lower-case address. An empty address has one too.
+/// The Gravatar ID of an address: the MD5 of the lower-case address. An empty address also has an ID.
 pub fn gravatar_id(address: &str) -> String {
     hex(&Md5::digest(address.trim().to_lowercase().as_bytes()))
 }
 
-/// A user without the fields that a log-in changes, so that a log-in does not make an open form stale. Its
-/// hash always differs from that of the user itself.
+/// A user without the fields that a log-in changes, so that a log-in does not make an open form stale.
+/// The hash of this value always differs from the hash of the `User`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WithoutLogin(&'static str, User);
 

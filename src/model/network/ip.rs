@@ -13,12 +13,12 @@ pub const PRIVATE_PREFIX: u8 = 17;
 pub struct Ip {
     pub address: u32,
     pub kind: IpKind,
-    /// The name that the owner has set; `None` is the provider's default.
+    /// The reverse DNS name that the owner has set; `None` for the provider's default name.
     pub rdns: Option<Hostname>,
     pub instance: InstanceId,
     pub instance_label: String,
     pub region: String,
-    /// The address in a VPC that 1:1 NAT translates it to.
+    /// The address in a VPC that 1:1 NAT translates this address to.
     pub translated: Option<NatTarget>,
 }
 
