@@ -1,4 +1,4 @@
-//! The fields with which an image is deployed to a disk: the image, and the credentials of its root user.
+//! The fields for deploying an image to a disk: the image, and the credentials of its root user.
 
 use crate::model::image::Image;
 use crate::model::input::Input;
@@ -13,7 +13,7 @@ pub fn image_named(policy: &Policy, raw: &str) -> Result<Image, Reasons> {
     found.ok_or_else(|| vec![Reason::new(Code::ImageInvalid, "image is not valid")])
 }
 
-/// Reads the credentials, which an image needs. They are not stored, and only the users are checked.
+/// Reads the credentials, which are required with an image. They are not stored. Only the usernames are checked.
 pub fn read_credentials(form: &mut Form) -> AuthorizedUsers {
     let text = |input: &Input| matches!(input, Input::Text(_)).then_some(Ok(()));
     form.optional("root_pass", |_| Ok(()));
