@@ -20,7 +20,7 @@ impl Description {
         checked(raw, errors, LineBreaks::Allowed).map(Self)
     }
 
-    /// The description in a row, if it is valid.
+    /// The description from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         let valid = is_short(&raw, Self::MAX) && is_plain(&raw, LineBreaks::Allowed);
         valid.then_some(Self(raw))
@@ -42,7 +42,7 @@ impl<const MAX: usize> Prose<MAX> {
         checked(raw, length(raw, MAX), LineBreaks::Allowed).map(Self)
     }
 
-    /// The text in a row, if it is valid.
+    /// The text from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         is_text(&raw, MAX, LineBreaks::Allowed).then_some(Self(raw))
     }
@@ -63,7 +63,7 @@ impl<const MAX: usize> Line<MAX> {
         checked(raw, length(raw, MAX), LineBreaks::Refused).map(Self)
     }
 
-    /// The line in a row, if it is valid.
+    /// The line from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         is_text(&raw, MAX, LineBreaks::Refused).then_some(Self(raw))
     }
@@ -89,7 +89,7 @@ impl<const MAX: usize> OptionalLine<MAX> {
         checked(raw, errors, LineBreaks::Refused).map(Self)
     }
 
-    /// The line in a row, if it is valid.
+    /// The line from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         (is_short(&raw, MAX) && is_plain(&raw, LineBreaks::Refused)).then_some(Self(raw))
     }

@@ -30,7 +30,7 @@ impl Country {
         })
     }
 
-    /// The code in a row, if it is valid.
+    /// The code from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         let is_code = raw.len() == 2 && raw.bytes().all(|byte| byte.is_ascii_alphabetic());
         (raw.is_empty() || is_code).then_some(Self(raw))

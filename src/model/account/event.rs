@@ -23,7 +23,7 @@ pub struct Event {
     pub entity: Option<Entity>,
     pub secondary: Option<Entity>,
     pub status: String,
-    /// The progress of an action that takes time; `None` for one that finished immediately.
+    /// The progress in percent; `None` for an action that finished immediately.
     pub percent: Option<i64>,
     /// The duration so far, in microseconds.
     pub duration: Option<i64>,

@@ -93,7 +93,7 @@ impl ConfigLabel {
         Self(label::fit_short("My ", label.as_str(), " Profile"))
     }
 
-    /// The label in a row, if it is valid.
+    /// The label from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         label::checked_short(raw).map(Self)
     }

@@ -113,7 +113,7 @@ impl DiskLabel {
         Self(label::fit_short("Copy of ", &label.0, ""))
     }
 
-    /// The label in a row, if it is valid.
+    /// The label from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         label::checked_short(raw).map(Self)
     }

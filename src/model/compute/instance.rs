@@ -37,7 +37,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Its public addresses, then the private one.
+    /// The public addresses, then the private address.
     pub fn addresses(&self) -> impl Iterator<Item = u32> {
         self.ipv4.iter().chain(&self.private_ipv4).copied()
     }
@@ -118,7 +118,7 @@ impl InstanceLabel {
         std::iter::once(Self(format!("linode{id}"))).chain(more)
     }
 
-    /// The label in a row, if it is valid.
+    /// The label from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         Self::parse(&raw).ok()
     }

@@ -29,7 +29,7 @@ impl ClientLabel {
         }
     }
 
-    /// The label in a row, if it is valid. Early builds allowed invisible characters; `quoted` omits them.
+    /// The label from a database row, if it is valid. Early builds allowed invisible characters; `quoted` omits them.
     pub fn checked(raw: String) -> Option<Self> {
         Line::checked(raw).map(Self)
     }
@@ -120,7 +120,7 @@ impl RedirectUri {
         Ok(address)
     }
 
-    /// The URI in a row, if it is valid. Early builds allowed queries and ports that `parse` refuses today;
+    /// The URI from a database row, if it is valid. Early builds allowed queries and ports that `parse` refuses today;
     /// a client with such a URI can use it until the URI is changed.
     pub fn checked(raw: String) -> Option<Self> {
         is_address(&raw).then_some(Self(raw))

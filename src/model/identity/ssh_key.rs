@@ -54,7 +54,7 @@ impl PublicKey {
         }
     }
 
-    /// The key in a row, if it is valid.
+    /// The key from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         (raw.len() <= Self::MAX_LENGTH && is_public_key(&raw)).then_some(Self(raw))
     }

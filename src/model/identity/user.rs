@@ -59,7 +59,7 @@ impl Username {
         Err(vec![Reason::new(Code::UsernameInvalid, text)])
     }
 
-    /// The username in a row, if it is valid.
+    /// The username from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         Self::is_valid(&raw).then_some(Self(raw))
     }
@@ -96,7 +96,7 @@ impl Email {
         Err(vec![Reason::new(Code::EmailInvalid, text)])
     }
 
-    /// The address in a row, if it is valid.
+    /// The address from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         Self::is_valid(&raw).then_some(Self(raw))
     }

@@ -1,4 +1,4 @@
-//! Addresses of instances outside of VPCs: public ones, and one in the provider's private network.
+//! Addresses of instances outside of VPCs: public addresses, and one in the provider's private network.
 
 use crate::model::id::{InstanceId, SubnetId, VpcId};
 use crate::model::reason::{Code, Reason, Reasons};
@@ -57,7 +57,7 @@ impl Hostname {
         }
     }
 
-    /// The name in a row, if it is valid.
+    /// The name from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         Self::parse(&raw).ok()
     }

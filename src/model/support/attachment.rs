@@ -14,13 +14,13 @@ pub struct Attachment {
     pub size: i64,
     /// 64 hexadecimal digits.
     pub sha256: String,
-    /// The storage key of its bytes.
+    /// The storage key of the file.
     pub key: String,
     pub created: Time,
     pub created_by: String,
 }
 
-/// A file whose bytes are stored, before it becomes an attachment.
+/// A stored file, before it becomes an attachment.
 #[derive(Clone, Debug)]
 pub struct NewAttachment {
     pub name: FileName,
@@ -149,7 +149,7 @@ impl FileName {
         Ok(Self(format!("{}.{extension}", &stem[..end])))
     }
 
-    /// The name in a row, if it is valid. A name that an earlier build stored is cleaned again.
+    /// The name from a database row, if it is valid. A name that an earlier build stored is cleaned again.
     pub fn checked(raw: String) -> Option<Self> {
         let is_refused = |c: char| matches!(c, '/' | '\\') || is_invisible(c);
         let (_, extension) = raw.rsplit_once('.')?;

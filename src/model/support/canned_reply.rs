@@ -54,8 +54,8 @@ impl Template {
         }
     }
 
-    /// The template in a row, if it is valid. A placeholder that only a newer build supports is replaced by an empty
-    /// text.
+    /// The template from a database row, if it is valid. A placeholder that only a newer build supports is replaced by
+    /// an empty text.
     pub fn checked(raw: String) -> Option<Self> {
         ReplyText::parse(&raw).is_ok().then_some(Self(raw))
     }
