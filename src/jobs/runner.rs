@@ -77,7 +77,7 @@ impl Runner {
     }
 
     /// Runs jobs until `stop` becomes true. Then aborts the running jobs and releases their leases, so that another
-    /// node or the next start can run them.
+    /// node, or this one after a restart, can run the jobs.
     pub async fn run(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
         tokio::spawn(job_metrics::refresh(self.context.store.clone(), stop.clone()));
         let mut notified = self.context.store.notifier().subscribe(Topic::Jobs);

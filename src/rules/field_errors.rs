@@ -11,7 +11,7 @@ use crate::model::reason::{Code, Reason};
 
 /// The maximum number of errors in a response.
 pub const MAX_LISTED_ERRORS: usize = 100;
-/// The maximum number of errors that are stored for sorting; further ones are only counted.
+/// The maximum number of errors that are stored for sorting; further errors are only counted.
 const MAX_STORED_ERRORS: usize = 200;
 
 #[derive(Clone, Debug, Default)]
@@ -48,7 +48,7 @@ impl FieldErrors {
         self.errors.is_empty()
     }
 
-    /// The errors in the order of the fields; those about the whole request come last.
+    /// The errors in the order of the fields; errors about the whole request come last.
     pub fn into_error(mut self) -> Error {
         let mut places = HashMap::new();
         for (place, pattern) in self.fields.iter().enumerate() {
@@ -62,7 +62,7 @@ impl FieldErrors {
     }
 }
 
-/// An error that lists the first errors and the number of omitted ones.
+/// An error that lists the first errors and the number of omitted errors.
 pub fn refusal(mut errors: Vec<FieldError>, mut omitted: usize) -> Error {
     if errors.len() > MAX_LISTED_ERRORS {
         omitted += errors.len() - MAX_LISTED_ERRORS;

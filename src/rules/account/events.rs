@@ -1,4 +1,4 @@
-//! Events: recording and reading them.
+//! Records and reads events.
 //!
 //! A change and its event are written in the same transaction, so an event exists if and only if its change does
 //! (interface §6, decision 0008).

@@ -1,4 +1,4 @@
-//! Tags of an account's objects. Only unrestricted users manage them.
+//! Tags of an account's objects. Only unrestricted users can manage tags.
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
@@ -92,7 +92,7 @@ impl FromForm for Draft {
     }
 }
 
-/// Creates a tag, or adds an existing one to instances.
+/// Creates a tag, or adds an existing tag to instances.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<ObjectTag> {
     caller.require_unrestricted()?;
     let (draft, mut form) = request.open()?;

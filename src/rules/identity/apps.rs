@@ -36,8 +36,8 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: i64) -> Result<OauthGrant> {
     load(tx, caller.user(), id)
 }
 
-/// Revokes an application. The tokens of all its authorizations become invalid immediately, and so do personal
-/// tokens created with them.
+/// Revokes an application. The tokens of all its authorizations become invalid immediately, and so do
+/// the personal tokens that were created with these tokens.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: i64, request: &Request) -> Result<()> {
     let grant = view(tx, caller, id)?;
     request.check_if_match(&grant)?;

@@ -124,7 +124,7 @@ pub fn issue_with_earlier_consent(
     }
 }
 
-/// Carries out the user's decision.
+/// Redirects to the client after the user's decision: with a code or token, or with an error.
 pub fn decide(
     tx: &mut WriteTx,
     request: &AuthorizationRequest,
@@ -213,8 +213,8 @@ fn read(
         let text = "The redirect_uri is not registered for this application";
         return refuse(Code::RedirectUriInvalid, text);
     };
-    // A staff token can read all accounts, so a customer's application must not get one. This error is not sent by
-    // redirect: the customer would learn that a member of staff followed the link.
+    // A staff token can read all accounts, so a customer's application must not get a staff token. This error is not
+    // sent by redirect: the customer would learn that a member of staff followed the link.
     if client.account.is_some() && user.is_some_and(User::is_staff) {
         let text = "This application belongs to a customer. Staff can authorize only the provider's own applications";
         return refuse(Code::WrongSide, text);

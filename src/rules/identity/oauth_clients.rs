@@ -41,7 +41,7 @@ pub fn create_once(
     register_own(tx, caller, &new).map(Submission::Created)
 }
 
-/// The account's newest client; zero if there is none.
+/// The number of the account's newest client; 0 if there is none.
 pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
     caller.require_unrestricted()?;
     Ok(store::oauth_clients::newest(tx, caller.account)?)

@@ -98,8 +98,8 @@ pub enum Change {
     Refused { wrong: FieldError, wait: u64 },
 }
 
-/// Changes the caller's own password; `old` is the hash that the old password matched. All sessions end, and
-/// a new one begins for the caller.
+/// Changes the caller's own password; `old` is the hash that the old password matched. Ends
+/// all sessions of the caller and starts a new session.
 pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result<Change> {
     if store::logins::find_password(tx, caller.user())?.as_deref() != Some(old) {
         let reason = Reason::new(

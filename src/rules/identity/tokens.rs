@@ -86,7 +86,7 @@ pub fn create_own_once(
     insert_own(tx, caller, &new, grant).map(Submission::Created)
 }
 
-/// The caller's newest token; zero if there is none.
+/// The ID of the caller's newest token; 0 if there is none.
 pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
     Ok(store::tokens::newest(tx, caller.user())?)
 }

@@ -1,4 +1,4 @@
-//! Users of an account. Only unrestricted users manage them (decision 0017).
+//! Users of an account. Only unrestricted users can manage users (decision 0017).
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;

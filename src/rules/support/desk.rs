@@ -50,7 +50,7 @@ pub fn create_once(
     Ok(Submission::Created(open(tx, &author, &new)?.ticket.id))
 }
 
-/// The newest ticket opened by staff; zero if there is none.
+/// The ID of the newest ticket that staff opened; 0 if there is none.
 pub fn newest_opened(tx: &mut ReadTx) -> Result<i64> {
     Ok(store::tickets::newest(tx, None)?)
 }

@@ -19,7 +19,7 @@ pub fn last_changers(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<Ti
     Ok(store::history::last_updaters(tx, tickets)?)
 }
 
-/// The newest step of a ticket's history.
+/// The ID of the newest step of a ticket's history.
 pub fn newest(tx: &mut ReadTx, id: TicketId) -> Result<HistoryId> {
     Ok(store::history::newest(tx, id)?)
 }

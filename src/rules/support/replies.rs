@@ -22,7 +22,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, list: &ListReque
     Ok(store::replies::list(tx, ticket, &query)?)
 }
 
-/// The newest reply to a ticket; zero if there is none. The caller must have loaded the ticket.
+/// The ID of the newest reply to a ticket; 0 if there is none. The caller must have loaded the ticket.
 pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<i64> {
     Ok(store::replies::newest(tx, ticket)?)
 }

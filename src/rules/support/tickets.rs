@@ -88,7 +88,7 @@ fn open(tx: &mut WriteTx, caller: &Caller, new: &NewTicket) -> Result<Ticket> {
     Ok(ticket)
 }
 
-/// The newest ticket that the caller opened; zero if there is none.
+/// The ID of the newest ticket that the caller opened; 0 if there is none.
 pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
     Ok(store::tickets::newest(tx, Some(caller.user()))?)
 }
