@@ -52,12 +52,12 @@ pub struct BucketKeys {
 }
 
 impl Files {
-    /// Opens the storage of a URL, or the folder `attachments` in the data folder.
+    /// Opens the storage at `url`; without a URL, the folder `attachments` in the data folder.
     pub fn open(url: Option<&str>, data: &Path) -> Result<Self, FilesError> {
         Self::open_with(url, data, None)
     }
 
-    /// Opens a bucket with these credentials; without them, they come from the environment.
+    /// Like `open`, with the credentials of an S3 bucket. Without `keys`, they come from the environment.
     pub fn open_with(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Self, FilesError> {
         let spool = data.join("spool");
         storage::make_private_folder(&spool)?;
@@ -85,7 +85,7 @@ impl Files {
         })))
     }
 
-    /// Free bytes of the data folder, the spool, and the attachment folder if it is local, by name.
+    /// The free bytes on the disks of the data folder, the spool and a local attachment folder, each with its name.
     pub fn free_bytes(&self) -> std::io::Result<Vec<(&'static str, u64)>> {
         let data = self.0.spool.parent().unwrap_or(&self.0.spool);
         let mut folders = vec![("data", data), ("spool", &self.0.spool)];
@@ -107,18 +107,18 @@ impl Files {
         let failed = |cause| FilesError::new("emptying the spool", cause);
         for entry in std::fs::read_dir(&self.0.spool).map_err(failed)? {
             let entry = entry.map_err(failed)?;
-            let touched = entry
+            let modified = entry
                 .metadata()
                 .and_then(|file| file.modified())
                 .map_err(failed)?;
-            if touched.elapsed().unwrap_or_default() >= age {
+            if modified.elapsed().unwrap_or_default() >= age {
                 std::fs::remove_file(entry.path()).map_err(failed)?;
             }
         }
         Ok(())
     }
 
-    /// Stores a file under a key. It is durable when this returns.
+    /// Stores a file under a key. The file is durable when this function returns.
     pub async fn put(&self, key: &str, spooled: &Spooled) -> Result<(), FilesError> {
         let failed = |cause: object_store::Error| FilesError::new("storing a file", cause);
         let _permit = self.0.permits.acquire().await;
@@ -150,7 +150,7 @@ impl Files {
         }
     }
 
-    /// The bytes of a key.
+    /// Reads the file that is stored under a key.
     pub async fn read(&self, key: &str) -> Result<BoxStream<'static, std::io::Result<Bytes>>, FilesError> {
         let found = self.0.store.get(&self.path(key)).await;
         let found = found.map_err(|cause| FilesError::new("reading a file", cause))?;
@@ -160,7 +160,7 @@ impl Files {
             .boxed())
     }
 
-    /// Deletes a key; a missing one is not an error.
+    /// Deletes the file that is stored under a key. A missing file is not an error.
     pub async fn remove(&self, key: &str) -> Result<(), FilesError> {
         self.remove_staged(key).await?;
         match self.0.store.delete(&self.path(key)).await {
@@ -169,8 +169,8 @@ impl Files {
         }
     }
 
-    /// Deletes a staged file: a folder storage writes to a name like `key#1` first, and a crash leaves that
-    /// behind.
+    /// Deletes the temporary files of a key: the storage writes a file in a folder as `key#1` first, and a crash can
+    /// leave that file behind.
     async fn remove_staged(&self, key: &str) -> Result<(), FilesError> {
         let Some(folder) = &self.0.folder else {
             return Ok(());
@@ -185,7 +185,7 @@ impl Files {
         Ok(())
     }
 
-    /// The keys and sizes of all stored files, in no order. Partial uploads are not included.
+    /// The keys and sizes of all stored files, in no particular order. Partial uploads are not included.
     pub async fn list(&self) -> Result<Vec<(String, u64)>, FilesError> {
         let mut found = Vec::new();
         let mut entries = self.0.store.list(Some(&self.0.prefix));

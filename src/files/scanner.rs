@@ -20,6 +20,7 @@ pub struct Scanner {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Clean,
+    /// The file is infected.
     Refused,
     /// The scan failed.
     Failed(String),
@@ -57,12 +58,12 @@ impl Scanner {
             .stderr(Stdio::null())
             .kill_on_drop(true);
         match tokio::time::timeout(self.timeout, command.status()).await {
-            Err(_) => Verdict::Failed(format!("{} took too long", self.program)),
+            Err(_) => Verdict::Failed(format!("{} timed out", self.program)),
             Ok(Err(cause)) => Verdict::Failed(format!("{}: {cause}", self.program)),
             Ok(Ok(status)) => match status.code() {
                 Some(0) => Verdict::Clean,
                 Some(1) => Verdict::Refused,
-                _ => Verdict::Failed(format!("{} ended with {status}", self.program)),
+                _ => Verdict::Failed(format!("{} exited with {status}", self.program)),
             },
         }
     }
@@ -95,10 +96,10 @@ mod tests {
         let verdict = scanner.scan(&file).await;
 
         assert!(
-            matches!(&verdict, Verdict::Failed(why) if why.contains("too long")),
+            matches!(&verdict, Verdict::Failed(cause) if cause.contains("timed out")),
             "{verdict:?}"
         );
-        let process = std::fs::read_to_string(&file).expect("it was started");
+        let process = std::fs::read_to_string(&file).expect("the process ID");
         let state = || std::fs::read_to_string(format!("/proc/{}/stat", process.trim()));
         for _ in 0..100 {
             if state().is_ok_and(|state| state.contains(") S ")) {

@@ -42,16 +42,16 @@ impl Drop for TemporaryPath {
 impl Spool {
     pub(super) async fn begin(folder: &Path) -> Result<Self, FilesError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let mut how = tokio::fs::OpenOptions::new();
-        how.write(true).create_new(true).mode(0o600);
+        let mut options = tokio::fs::OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
         let (file, path) = loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = folder.join(format!("{}-{number}", std::process::id()));
-            match how.open(&path).await {
+            match options.open(&path).await {
                 Ok(file) => break (file, TemporaryPath(path)),
                 // Another process on this folder, possibly on another machine, uses the same number.
                 Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(cause) => return Err(FilesError::new("making a file in the spool", cause)),
+                Err(cause) => return Err(FilesError::new("creating a file in the spool", cause)),
             }
         };
         Ok(Self {
@@ -92,10 +92,10 @@ impl Spooled {
         &self.path.0
     }
 
-    /// Syncs the file and moves it, if the target is on the same disk; then nothing has to be copied.
+    /// Syncs the file and moves it to `target` without a copy. Returns false if `target` is on another disk.
     pub(super) async fn move_to(&self, target: PathBuf) -> Result<bool, FilesError> {
-        let here = self.path.0.clone();
-        let moving = tokio::task::spawn_blocking(move || move_durably(&here, &target));
+        let source = self.path.0.clone();
+        let moving = tokio::task::spawn_blocking(move || move_durably(&source, &target));
         let moved = moving.await.unwrap_or_else(|cause| Err(cause.into()));
         moved.map_err(|cause| FilesError::new("moving a file out of the spool", cause))
     }
@@ -106,10 +106,11 @@ impl Spooled {
     }
 }
 
-/// A rename is durable only after its folder is synced.
-fn move_durably(here: &Path, target: &Path) -> std::io::Result<bool> {
-    std::fs::File::open(here)?.sync_all()?;
-    match std::fs::rename(here, target) {
+/// Moves a file and syncs the target folder, because a rename is durable only after that.
+/// Returns false if the target is on another disk.
+fn move_durably(source: &Path, target: &Path) -> std::io::Result<bool> {
+    std::fs::File::open(source)?.sync_all()?;
+    match std::fs::rename(source, target) {
         Ok(()) => {}
         Err(cause) if cause.kind() == std::io::ErrorKind::CrossesDevices => return Ok(false),
         Err(cause) => return Err(cause),

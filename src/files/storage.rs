@@ -1,4 +1,4 @@
-//! Opens the attachment storage of a URL.
+//! Opens the attachment storage that a URL names.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::error::FilesError;
 
 pub struct Storage {
     pub store: Box<dyn ObjectStore>,
-    /// The path, if it is a folder.
+    /// The path, if the storage is a folder.
     pub folder: Option<PathBuf>,
     pub prefix: Key,
     pub part: usize,
@@ -31,11 +31,11 @@ pub fn folder_of(url: Option<&str>, data: &Path) -> Option<PathBuf> {
 
 pub fn find(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Storage, FilesError> {
     if let Some(path) = folder_of(url, data) {
-        return folder(&path);
+        return open_folder(&path);
     }
     let url = url.unwrap_or_default();
     match url.split_once("://") {
-        Some(("s3", bucket)) if !bucket.starts_with('/') && !bucket.is_empty() => bucket_of(bucket, keys),
+        Some(("s3", bucket)) if !bucket.starts_with('/') && !bucket.is_empty() => open_bucket(bucket, keys),
         _ => Err(FilesError::new(
             "attachments.url",
             format!("{url:?} is neither a folder, nor file:///folder, nor s3://bucket/prefix"),
@@ -43,7 +43,7 @@ pub fn find(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result
     }
 }
 
-fn folder(path: &Path) -> Result<Storage, FilesError> {
+fn open_folder(path: &Path) -> Result<Storage, FilesError> {
     let store = LocalFileSystem::new_with_prefix(path);
     let store = store.map_err(|cause| FilesError::new(format!("opening {}", path.display()), cause))?;
     Ok(Storage {
@@ -59,14 +59,14 @@ fn folder(path: &Path) -> Result<Storage, FilesError> {
 /// Opens a bucket, optionally with a prefix. Missing credentials and all other settings come from the
 /// environment (`AWS_…`).
 #[cfg(feature = "s3")]
-fn bucket_of(bucket: &str, keys: Option<&BucketKeys>) -> Result<Storage, FilesError> {
+fn open_bucket(bucket: &str, keys: Option<&BucketKeys>) -> Result<Storage, FilesError> {
     use object_store::RetryConfig;
     use object_store::aws::AmazonS3Builder;
 
-    // Only the first call installs it; later calls have no effect.
+    // Only the first call installs the provider; later calls have no effect.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (bucket, prefix) = bucket.split_once('/').unwrap_or((bucket, ""));
-    // A client waits for the response: a 503 in time is better than a success after it has disconnected.
+    // A client waits for the response: an early 503 is better than a success after the client has disconnected.
     let retry = RetryConfig {
         max_retries: 5,
         retry_timeout: std::time::Duration::from_secs(10),
@@ -88,7 +88,7 @@ fn bucket_of(bucket: &str, keys: Option<&BucketKeys>) -> Result<Storage, FilesEr
         store: Box::new(store),
         folder: None,
         prefix,
-        // S3 requires this part size, except for the last part. Parts are held in memory, so only a
+        // S3 requires at least 5 MiB per part, except for the last part. Parts are held in memory, so only a
         // few files are uploaded concurrently.
         part: 8 * 1024 * 1024,
         permits: 4,
@@ -96,15 +96,15 @@ fn bucket_of(bucket: &str, keys: Option<&BucketKeys>) -> Result<Storage, FilesEr
 }
 
 #[cfg(not(feature = "s3"))]
-fn bucket_of(_: &str, _: Option<&BucketKeys>) -> Result<Storage, FilesError> {
-    let cause = "this build of garth has no S3; build it with the feature \"s3\"";
+fn open_bucket(_: &str, _: Option<&BucketKeys>) -> Result<Storage, FilesError> {
+    let cause = "this build of garth does not support S3; build it with the feature \"s3\"";
     Err(FilesError::new("attachments.url", cause))
 }
 
 pub fn make_private_folder(path: &Path) -> Result<(), FilesError> {
-    let made = std::fs::DirBuilder::new()
+    let created = std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(path);
-    made.map_err(|cause| FilesError::new(format!("making the folder {}", path.display()), cause))
+    created.map_err(|cause| FilesError::new(format!("creating the folder {}", path.display()), cause))
 }

@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 use crate::model::attachment::Attachment;
 use crate::model::token::hex;
 
-/// Why bytes could not be read completely.
+/// Why a file could not be read completely.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadFault {
-    #[error("the bytes are not those that were uploaded")]
+    #[error("the stored file differs from the uploaded file")]
     Damaged,
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -33,25 +33,25 @@ impl From<&Attachment> for Fingerprint {
     }
 }
 
-type Pieces = BoxStream<'static, std::io::Result<Bytes>>;
+type Chunks = BoxStream<'static, std::io::Result<Bytes>>;
 
 struct Reading {
-    pieces: Pieces,
+    chunks: Chunks,
     expected: Fingerprint,
     hash: Sha256,
     size: u64,
-    /// The last piece that was read. It is passed on with the next one, or after verification.
+    /// The last chunk that was read. It is returned when the next chunk arrives, or after verification.
     pending: Option<Bytes>,
     ended: bool,
 }
 
-/// The pieces of a file. The last one is only returned if the size and the hash match.
+/// The chunks of a file. The last chunk is only returned if the size and the hash match.
 pub fn verified(
-    pieces: Pieces,
+    chunks: Chunks,
     expected: Fingerprint,
 ) -> impl Stream<Item = Result<Bytes, ReadFault>> + Send + 'static {
     let reading = Reading {
-        pieces,
+        chunks,
         expected,
         hash: Sha256::new(),
         size: 0,
@@ -73,16 +73,16 @@ pub fn verified(
 impl Reading {
     async fn next(&mut self) -> Option<Result<Bytes, ReadFault>> {
         while !self.ended {
-            match self.pieces.next().await {
+            match self.chunks.next().await {
                 Some(Err(cause)) => return Some(Err(cause.into())),
-                Some(Ok(piece)) => {
-                    self.hash.update(&piece);
-                    self.size += piece.len() as u64;
+                Some(Ok(chunk)) => {
+                    self.hash.update(&chunk);
+                    self.size += chunk.len() as u64;
                     if self.size > self.expected.size {
                         return Some(Err(ReadFault::Damaged));
                     }
-                    if let Some(before) = self.pending.replace(piece) {
-                        return Some(Ok(before));
+                    if let Some(previous) = self.pending.replace(chunk) {
+                        return Some(Ok(previous));
                     }
                 }
                 None => {
@@ -102,28 +102,28 @@ impl Reading {
 mod tests {
     use super::*;
 
-    async fn read(pieces: &[&'static str], content: &str) -> (String, bool) {
+    async fn read(chunks: &[&'static str], content: &str) -> (String, bool) {
         let expected = Fingerprint {
             size: content.len() as u64,
             sha256: hex(&Sha256::digest(content.as_bytes())),
         };
-        let pieces: Vec<_> = pieces.iter().map(|piece| Ok(Bytes::from(*piece))).collect();
-        let mut stream = Box::pin(verified(stream::iter(pieces).boxed(), expected));
+        let chunks: Vec<_> = chunks.iter().map(|chunk| Ok(Bytes::from(*chunk))).collect();
+        let mut stream = Box::pin(verified(stream::iter(chunks).boxed(), expected));
         let mut read = Vec::new();
-        while let Some(piece) = stream.next().await {
-            read.push(piece);
+        while let Some(chunk) = stream.next().await {
+            read.push(chunk);
         }
         assert!(
             stream.next().await.is_none(),
-            "compression asks once more after the end"
+            "compression polls once more after the end"
         );
-        let whole = read.iter().all(Result::is_ok);
+        let is_complete = read.iter().all(Result::is_ok);
         let bytes = read.into_iter().flatten().flatten().collect();
-        (String::from_utf8(bytes).expect("text"), whole)
+        (String::from_utf8(bytes).expect("text"), is_complete)
     }
 
     #[tokio::test]
-    async fn the_last_piece_is_returned_only_after_verification() {
+    async fn the_last_chunk_is_returned_only_after_verification() {
         assert_eq!(read(&["ab", "", "cd"], "abcd").await, ("abcd".into(), true));
         assert_eq!(read(&[], "").await, (String::new(), true));
         assert_eq!(read(&["ab", "cX"], "abcd").await, ("ab".into(), false));

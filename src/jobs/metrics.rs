@@ -1,4 +1,4 @@
-//! Gauges of jobs and attachments that are the same on every node, read from the store periodically.
+//! Gauges for jobs and attachments. They are read from the store periodically, so every node has the same values.
 
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! Background jobs (decision 0024): a runner on each node leases due jobs, runs them, and retries those that fail.
 //!
 //! Rules schedule jobs in their own transactions (`store/jobs.rs`). A job that changes only the store is removed in the
-//! transaction of its changes, so the changes are committed exactly once. A job that accesses files runs at least once.
+//! same transaction that makes its changes, so the changes are committed exactly once. A job that accesses files runs
+//! at least once.
 
 mod metrics;
 mod runner;

@@ -22,9 +22,9 @@ use crate::store::notifier::Topic;
 
 /// How many jobs a node runs concurrently.
 const MAX_RUNNING_JOBS: usize = 32;
-/// The runner polls the store at this interval, in case a notification of another node is lost or the clock is set.
+/// The runner polls the store at this interval, in case a notification from another node is lost or the clock is set.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
-/// How long to wait after a failure of the store.
+/// The delay after an error of the store.
 const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
 const MIN_WAIT: Duration = Duration::from_millis(10);
 const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(jobs::LEASE_SECONDS as u64 / 3);
@@ -76,7 +76,8 @@ impl Runner {
         }))
     }
 
-    /// Runs jobs until `stop` becomes true. Running jobs are then aborted and released, for other nodes or the next start.
+    /// Runs jobs until `stop` becomes true. Then aborts the running jobs and releases their leases, so that another
+    /// node, or this one after a restart, can run the jobs.
     pub async fn run(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
         tokio::spawn(job_metrics::refresh(self.context.store.clone(), stop.clone()));
         let mut notified = self.context.store.notifier().subscribe(Topic::Jobs);
@@ -166,7 +167,8 @@ impl Runner {
         self.fail(job, error).await;
     }
 
-    /// Runs the part of a job outside the store, then the rest in one transaction. Renews the lease meanwhile.
+    /// Runs the work of a job on files and renews the lease meanwhile. Then runs the work on the store in one
+    /// transaction.
     async fn run_job(&self, job: &Job) -> rules::Result<RunOutcome> {
         let mut file_work = pin!(self.run_file_work(job.kind));
         loop {

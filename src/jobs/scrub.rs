@@ -21,10 +21,10 @@ pub async fn attachments(store: &Store, files: &Files, days: i64) -> rules::Resu
     Ok(())
 }
 
-/// Verifies a batch of due attachments; false if none could be read.
+/// Verifies a batch of due attachments. Returns false if no attachment was due or readable.
 async fn verify_batch(store: &Store, files: &Files, days: i64) -> rules::Result<bool> {
     let due = store.write(move |tx| scrub::claim(tx, days)).await?;
-    let mut any = false;
+    let mut any_read = false;
     for attachment in due {
         let damaged = match verify(files, &attachment).await {
             Verification::Intact => false,
@@ -33,7 +33,7 @@ async fn verify_batch(store: &Store, files: &Files, days: i64) -> rules::Result<
                 true
             }
             Verification::Unknown(cause) => {
-                // The claim expires later, so the attachment is not claimed again immediately.
+                // The claim remains until it expires, so the next batch does not include this attachment.
                 tracing::warn!(
                     attachment = attachment.id.0,
                     error = cause,
@@ -42,7 +42,7 @@ async fn verify_batch(store: &Store, files: &Files, days: i64) -> rules::Result<
                 continue;
             }
         };
-        any = true;
+        any_read = true;
         ::metrics::counter!("garth_attachments_scrubbed_total").increment(1);
         let id = attachment.id;
         store.write(move |tx| scrub::record(tx, id, damaged)).await?;
@@ -50,7 +50,7 @@ async fn verify_batch(store: &Store, files: &Files, days: i64) -> rules::Result<
         let micros = size.saturating_mul(1_000_000) / BYTES_PER_SECOND;
         tokio::time::sleep(Duration::from_micros(micros)).await;
     }
-    Ok(any)
+    Ok(any_read)
 }
 
 /// Checks the structure of the embedded database.

@@ -5,7 +5,7 @@ use crate::rules::error::FilesFault;
 use crate::rules::{Error, Result, attachments};
 use crate::store::Store;
 
-/// Uploads older than this are no longer running.
+/// Uploads that started longer ago are abandoned.
 const MAX_UPLOAD_AGE_SECONDS: i64 = 3600;
 
 /// Deletes the files of stale uploads.

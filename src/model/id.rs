@@ -1,4 +1,4 @@
-//! IDs: one type per resource, so that they cannot be confused.
+//! IDs: one type per resource, so that the IDs of different resources cannot be confused.
 
 macro_rules! ids {
     ($($name:ident),+ $(,)?) => {$(

@@ -14,7 +14,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// The value of a key of an object; null counts as missing.
+    /// The value of a key in an object; null counts as missing.
     pub fn get(&self, key: &str) -> Option<&Input> {
         let Input::Object(entries) = self else {
             return None;

@@ -55,7 +55,7 @@ impl JobKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// Seconds from the end of a run to the next, for kinds that repeat.
+    /// Seconds from the end of a run to the start of the next, for kinds that repeat.
     pub const fn interval_seconds(self) -> Option<i64> {
         match self {
             JobKind::InstancePower | JobKind::DiskWork => None,
@@ -68,7 +68,7 @@ impl JobKind {
     /// Seconds from the start of a server to the first run of a kind that repeats.
     pub const fn start_delay_seconds(self) -> i64 {
         match self {
-            // It reads the whole database, so frequent restarts must not trigger it each time.
+            // The check reads the whole database, so it must not run after every restart.
             JobKind::DatabaseCheck => HOUR_SECONDS,
             _ => 0,
         }
@@ -94,7 +94,7 @@ pub struct Job {
     /// There is one job per kind and subject.
     pub subject: String,
     pub payload: String,
-    /// The number of leases so far, including this one. With the owner it identifies the lease.
+    /// The number of leases so far, including this one. Together with the owner, it identifies the lease.
     pub attempts: i64,
     pub lease_owner: String,
 }
@@ -112,16 +112,16 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 pub struct JobSummary {
     pub id: JobId,
-    /// May be a kind of a newer build.
+    /// A text, because it can be a kind that only a newer build supports.
     pub kind: String,
     pub subject: String,
     pub due: Time,
     pub attempts: i64,
-    /// The node that runs it, if any.
+    /// The node that runs the job, if any.
     pub lease_owner: Option<String>,
     pub lease_until: Option<Time>,
     pub last_error: Option<String>,
-    /// It failed too often and does not run again.
+    /// Whether the job failed too often and is no longer retried.
     pub dead: bool,
 }
 
@@ -129,7 +129,7 @@ pub struct JobSummary {
 #[derive(Clone, Debug)]
 pub struct JobCount {
     pub kind: String,
-    /// Those that are due and not leased.
+    /// The number of jobs that are due and not leased.
     pub due: i64,
     pub dead: i64,
 }

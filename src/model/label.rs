@@ -1,4 +1,4 @@
-//! Labels of VPCs and subnets (decision 0005), and the rule that configs and disks share.
+//! Labels of VPCs and subnets (decision 0005), and the short labels of configs and disks.
 
 use super::reason::{Code, Reason, Reasons};
 
@@ -14,7 +14,7 @@ pub fn parse_short(raw: &str) -> Result<String, Reasons> {
     Err(vec![Reason::new(Code::LabelLength, text)])
 }
 
-/// A label derived from a name, between ASCII texts: as much of the name as fits.
+/// A short label: `before`, as much of `name` as fits, and `after`. `before` and `after` must be ASCII.
 pub fn fit_short(before: &str, name: &str, after: &str) -> String {
     let room = MAX_SHORT - before.len() - after.len();
     let visible = name.chars().filter(|c| !c.is_control());
@@ -22,8 +22,8 @@ pub fn fit_short(before: &str, name: &str, after: &str) -> String {
     format!("{before}{name}{after}")
 }
 
-/// The label in a row, if it is valid. Builds before 0.2 derived labels of any length from image names; such a
-/// label is truncated.
+/// The label from a database row, if it is valid. Builds before 0.2 derived labels of any length from image names; such
+/// a label is truncated.
 pub fn checked_short(mut raw: String) -> Option<String> {
     if let Some((end, _)) = raw.char_indices().nth(MAX_SHORT) {
         raw.truncate(end);
@@ -57,12 +57,12 @@ impl Label {
         }
     }
 
-    /// The label in a row, if it is valid. Release builds only check the length and that it is ASCII: a page
-    /// of VPCs has hundreds of labels, and a full check would make it 6 % slower. Debug builds, including the
+    /// The label from a database row, if it is valid. Release builds only check the length and that it is ASCII: a page
+    /// of VPCs has hundreds of labels, and a full check would make the page 6 % slower. Debug builds, including the
     /// tests, check all rules.
     pub fn checked(raw: String) -> Option<Self> {
-        let cheap = (1..=64).contains(&raw.len()) && raw.is_ascii();
-        let valid = cheap && (cfg!(not(debug_assertions)) || Self::parse(&raw).is_ok());
+        let passes_quick_check = (1..=64).contains(&raw.len()) && raw.is_ascii();
+        let valid = passes_quick_check && (cfg!(not(debug_assertions)) || Self::parse(&raw).is_ok());
         valid.then_some(Self(raw))
     }
 

@@ -1,6 +1,6 @@
 //! Domain types that cannot hold invalid values.
 //!
-//! They use no files, sockets, clocks, rows or JSON. A value that exists is valid, so no other code has to
+//! These types use no files, sockets, clocks, rows or JSON. A value that exists is valid, so no other code has to
 //! check it again.
 
 pub mod account;

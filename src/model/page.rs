@@ -16,7 +16,7 @@ impl Page {
         (self.number - 1).saturating_mul(self.size)
     }
 
-    /// The number of pages for `results` items: at least one, even if there are none.
+    /// The number of pages for `results` items: at least 1, even without items.
     pub fn pages(self, results: i64) -> i64 {
         ((results + self.size - 1) / self.size).max(1)
     }

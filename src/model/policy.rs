@@ -13,7 +13,8 @@ pub struct Policy {
     pub images: Vec<Image>,
     /// The ranges of the instances' public addresses.
     pub public_ranges: Vec<Cidr>,
-    /// The limit of additional public addresses of an account: the first address of each instance is not counted.
+    /// The maximum number of additional public addresses of an account. The first address of an instance is not
+    /// additional.
     pub additional_addresses: i64,
     /// The domain of the default names of public addresses; `None` for no names.
     pub rdns_domain: Option<String>,
@@ -34,7 +35,7 @@ pub struct Policy {
 pub struct Oauth {
     /// Whether the implicit flow is allowed, which returns a token in the URL fragment.
     pub implicit: bool,
-    /// Whether confidential clients must send a code challenge too. linode_api4 sends none.
+    /// Whether confidential clients must also send a code challenge. linode_api4 does not send one.
     pub require_pkce: bool,
 }
 
@@ -45,7 +46,7 @@ pub struct Support {
     pub provider: String,
     /// The e-mail address of the provider's avatar.
     pub provider_email: String,
-    /// The number of days in which a customer's reply reopens a closed ticket; `None` for never.
+    /// The number of days during which a customer's reply reopens a closed ticket; `None` for never.
     pub reopen_days: Option<i64>,
     /// Whether tickets can only be about objects in the directory.
     pub strict_entities: bool,
@@ -68,22 +69,27 @@ impl Policy {
         match self.regions.iter().find(|region| region.id == raw) {
             Some(region) => Ok(RegionId(region.id.clone())),
             None => {
-                let known: Vec<_> = self.regions.iter().map(|region| region.id.as_str()).collect();
-                let text = format!("region is not valid; choose one of {}", known.join(", "));
+                let ids: Vec<_> = self.regions.iter().map(|region| region.id.as_str()).collect();
+                let text = format!("region is not valid; choose one of {}", ids.join(", "));
                 Err(vec![Reason::new(Code::RegionInvalid, text)])
             }
         }
     }
 
-    /// The region with this ID, if it supports VPCs; the error lists those that do.
+    /// The region with this ID, if it supports VPCs; the error lists the regions that do.
     pub fn vpc_region(&self, raw: &str) -> Result<RegionId, Reasons> {
-        let able = |region: &&Region| region.has_capability(Region::VPCS);
-        match self.regions.iter().filter(able).find(|region| region.id == raw) {
+        let supports_vpcs = |region: &&Region| region.has_capability(Region::VPCS);
+        match self
+            .regions
+            .iter()
+            .filter(supports_vpcs)
+            .find(|region| region.id == raw)
+        {
             Some(region) => Ok(RegionId(region.id.clone())),
             None => {
-                let able: Vec<_> = self.regions.iter().filter(able).collect();
-                let able: Vec<_> = able.iter().map(|region| region.id.as_str()).collect();
-                let text = format!("region is not valid; choose one of {}", able.join(", "));
+                let regions: Vec<_> = self.regions.iter().filter(supports_vpcs).collect();
+                let ids: Vec<_> = regions.iter().map(|region| region.id.as_str()).collect();
+                let text = format!("region is not valid; choose one of {}", ids.join(", "));
                 Err(vec![Reason::new(Code::RegionInvalid, text)])
             }
         }

@@ -1,9 +1,9 @@
 //! Reasons for refusals: a message for people and a code for programs.
 //!
-//! Codes are stable: a message may be reworded, a code never changes its meaning. `docs/errors.md` documents
+//! Codes are stable: a message can be reworded, but a code never changes its meaning. `docs/errors.md` documents
 //! each code; a test checks that the list is complete.
 
-/// A refusal without a field name; the code that reads the field adds it.
+/// Why a value is refused. The form adds the name of the field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     pub code: Code,
@@ -18,7 +18,7 @@ impl Reason {
         }
     }
 
-    /// The reason for a value that is none of these words.
+    /// The reason for a value that is not one of these words.
     pub fn not_one_of(code: Code, words: &[&str]) -> Self {
         Self::new(code, format!("Must be one of {}", words.join(", ")))
     }

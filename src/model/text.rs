@@ -20,7 +20,7 @@ impl Description {
         checked(raw, errors, LineBreaks::Allowed).map(Self)
     }
 
-    /// The description in a row, if it is valid.
+    /// The description from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         let valid = is_short(&raw, Self::MAX) && is_plain(&raw, LineBreaks::Allowed);
         valid.then_some(Self(raw))
@@ -31,7 +31,7 @@ impl Description {
     }
 }
 
-/// Multi-line text: 1 to `MAX` characters, stored unchanged. A text of only blanks counts as empty.
+/// Multi-line text: 1 to `MAX` characters, stored unchanged. A text of only white space counts as empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Prose<const MAX: usize>(String);
 
@@ -42,7 +42,7 @@ impl<const MAX: usize> Prose<MAX> {
         checked(raw, length(raw, MAX), LineBreaks::Allowed).map(Self)
     }
 
-    /// The text in a row, if it is valid.
+    /// The text from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         is_text(&raw, MAX, LineBreaks::Allowed).then_some(Self(raw))
     }
@@ -63,7 +63,7 @@ impl<const MAX: usize> Line<MAX> {
         checked(raw, length(raw, MAX), LineBreaks::Refused).map(Self)
     }
 
-    /// The line in a row, if it is valid.
+    /// The line from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         is_text(&raw, MAX, LineBreaks::Refused).then_some(Self(raw))
     }
@@ -89,7 +89,7 @@ impl<const MAX: usize> OptionalLine<MAX> {
         checked(raw, errors, LineBreaks::Refused).map(Self)
     }
 
-    /// The line in a row, if it is valid.
+    /// The line from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         (is_short(&raw, MAX) && is_plain(&raw, LineBreaks::Refused)).then_some(Self(raw))
     }
@@ -144,14 +144,14 @@ fn is_short(raw: &str, max_chars: usize) -> bool {
 
 /// Whether a text has no control characters except tabs and, if allowed, line breaks.
 fn is_plain(raw: &str, breaks: LineBreaks) -> bool {
-    let may_break = breaks == LineBreaks::Allowed;
-    let is_blank = |byte: u8| byte == b'\t' || (may_break && (byte == b'\n' || byte == b'\r'));
-    // Only these bytes start a control character. Most texts have none of them, so this check is fast; it
-    // also runs on rows.
-    let is_suspect = |byte: u8| (byte < b' ' && !is_blank(byte)) || byte == 0x7f || byte == 0xc2;
+    let breaks_allowed = breaks == LineBreaks::Allowed;
+    let is_allowed_control = |byte: u8| byte == b'\t' || (breaks_allowed && (byte == b'\n' || byte == b'\r'));
+    // In UTF-8, every control character starts with one of these bytes. Most texts contain none of them, so this check
+    // is fast. That matters, because it also runs on every row.
+    let is_suspect = |byte: u8| (byte < b' ' && !is_allowed_control(byte)) || byte == 0x7f || byte == 0xc2;
     let suspect = raw.bytes().fold(false, |found, byte| found | is_suspect(byte));
-    let may_stand = |c: char| !c.is_control() || u8::try_from(c).is_ok_and(is_blank);
-    !suspect || raw.chars().all(may_stand)
+    let is_allowed = |c: char| !c.is_control() || u8::try_from(c).is_ok_and(is_allowed_control);
+    !suspect || raw.chars().all(is_allowed)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ const MICROS_PER_SECOND: i64 = 1_000_000;
 /// Microseconds since 1970, UTC.
 ///
 /// Stored and shown times are whole seconds (`to_second`), so that times that look equal to a client also
-/// compare as equal in filters and orders.
+/// compare as equal in filters and sort orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(i64);
 
@@ -48,7 +48,7 @@ impl Time {
     /// The number of characters of a time.
     pub const WIDTH: usize = 19;
 
-    /// Formats it into a buffer: a response has many times, so the cost of six formatters would be measurable.
+    /// Formats the time into a buffer. A response has many times, and `write!` would be measurably slower.
     pub fn write(self, text: &mut [u8; Self::WIDTH]) -> &str {
         let last = Timestamp::MAX.as_second();
         let seconds = self.seconds().clamp(0, last) as u64;
@@ -64,9 +64,9 @@ impl Time {
             (clock / 60 % 60, 14),
             (clock % 60, 17),
         ];
-        for (number, place) in pairs {
-            text[place] += (number / 10) as u8;
-            text[place + 1] += (number % 10) as u8;
+        for (number, offset) in pairs {
+            text[offset] += (number / 10) as u8;
+            text[offset + 1] += (number % 10) as u8;
         }
         std::str::from_utf8(text).unwrap_or_default()
     }
@@ -78,13 +78,13 @@ impl std::fmt::Display for Time {
     }
 }
 
-/// Year, month and day of a day since 1970. The algorithm counts years from March, so that the leap day is
-/// the last day of a year, in cycles of 400 years, which all have the same length.
+/// The year, month and day after this many days since 1970-01-01. The algorithm counts years from March, so that the
+/// leap day is the last day of a year. It uses cycles of 400 years, because all such cycles have the same length.
 fn civil_day(days: u64) -> (u64, u64, u64) {
     let since_march_of_year_0 = days + 719_468;
-    let (group, day_of_group) = (since_march_of_year_0 / 146_097, since_march_of_year_0 % 146_097);
-    let year = (day_of_group - day_of_group / 1460 + day_of_group / 36_524 - day_of_group / 146_096) / 365;
-    let day_of_year = day_of_group - (365 * year + year / 4 - year / 100);
+    let (cycle, day_of_cycle) = (since_march_of_year_0 / 146_097, since_march_of_year_0 % 146_097);
+    let year = (day_of_cycle - day_of_cycle / 1460 + day_of_cycle / 36_524 - day_of_cycle / 146_096) / 365;
+    let day_of_year = day_of_cycle - (365 * year + year / 4 - year / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = if month_from_march < 10 {
@@ -92,7 +92,7 @@ fn civil_day(days: u64) -> (u64, u64, u64) {
     } else {
         month_from_march - 9
     };
-    (group * 400 + year + u64::from(month <= 2), month, day)
+    (cycle * 400 + year + u64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

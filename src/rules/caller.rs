@@ -74,7 +74,7 @@ pub trait Principal: Clone + Send + Sized + 'static {
         Ok((work(tx, &principal)?, principal))
     }
 
-    /// The principal as of this transaction: tokens, users and grants may have changed since the request
+    /// The principal as of this transaction: tokens, users and grants could have changed since the request
     /// arrived.
     fn confirm(self, tx: &mut ReadTx) -> Result<Self> {
         if self.identity().proof == Proof::Session {

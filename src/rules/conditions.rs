@@ -28,7 +28,7 @@ impl Condition {
         Self::Test(field, Comparison::NotEqual, value.into())
     }
 
-    /// The text is a substring of one of these fields.
+    /// The condition that the text is a substring of one of these fields.
     pub fn contained_in<const N: usize>(fields: [&'static str; N], text: &str) -> Self {
         let test = |field| Self::Test(field, Comparison::Contains, text.into());
         Self::Any(fields.map(test).to_vec())

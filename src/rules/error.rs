@@ -16,7 +16,7 @@ pub enum Error {
     ScopeMissing { needed: Scope, held: Scopes },
     /// The user lacks the grant: request it.
     Forbidden,
-    /// Staff called an operation for tenants, or a tenant one for staff.
+    /// A staff user called an operation for tenants, or a tenant called an operation for staff.
     WrongAudience,
     /// The object does not exist, or the caller cannot see it.
     NotFound,
@@ -51,9 +51,9 @@ pub enum BodyFault {
 pub enum FilesFault {
     /// The file storage failed.
     Storage(String),
-    /// The virus scanner gave no verdict.
+    /// The virus scanner returned no verdict.
     Scanner(String),
-    /// The bytes differ from those that were uploaded.
+    /// The stored file differs from the uploaded file.
     Damaged,
 }
 

@@ -1,6 +1,6 @@
 //! The errors of one request: collected in any order, reported in the order of the fields (decision 0002).
 //!
-//! The work is linear in the number of fields and errors, because a client decides how many there are. A
+//! The work is linear in the number of fields and errors, because clients decide how many fields they send. A
 //! response lists at most [`MAX_LISTED_ERRORS`] errors and the number of omitted ones.
 
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use crate::model::reason::{Code, Reason};
 
 /// The maximum number of errors in a response.
 pub const MAX_LISTED_ERRORS: usize = 100;
-/// The maximum number of errors that are stored for sorting; further ones are only counted.
+/// The maximum number of errors that are stored for sorting; further errors are only counted.
 const MAX_STORED_ERRORS: usize = 200;
 
 #[derive(Clone, Debug, Default)]
@@ -48,21 +48,21 @@ impl FieldErrors {
         self.errors.is_empty()
     }
 
-    /// The errors in the order of the fields; those about the whole request come last.
+    /// The errors in the order of the fields; errors about the whole request come last.
     pub fn into_error(mut self) -> Error {
         let mut places = HashMap::new();
         for (place, pattern) in self.fields.iter().enumerate() {
             places.entry(pattern.as_ref()).or_insert(place);
         }
         self.errors.sort_by_cached_key(|error| match &error.field {
-            Some(field) => place_of(field, &places),
+            Some(field) => sort_key(field, &places),
             None => vec![usize::MAX],
         });
         refusal(self.errors, self.omitted)
     }
 }
 
-/// An error that lists the first errors and the number of omitted ones.
+/// An error that lists the first errors and the number of omitted errors.
 pub fn refusal(mut errors: Vec<FieldError>, mut omitted: usize) -> Error {
     if errors.len() > MAX_LISTED_ERRORS {
         omitted += errors.len() - MAX_LISTED_ERRORS;
@@ -75,8 +75,9 @@ pub fn refusal(mut errors: Vec<FieldError>, mut omitted: usize) -> Error {
     Error::Refused(errors)
 }
 
-/// The sort key of a field: for each level, its position among the fields of its object and in its list.
-fn place_of(field: &str, places: &HashMap<&str, usize>) -> Vec<usize> {
+/// The sort key of a field: for each level of nesting, the position of the field in its object and, in a list, of the
+/// item.
+fn sort_key(field: &str, places: &HashMap<&str, usize>) -> Vec<usize> {
     let mut levels = Vec::new();
     let mut pattern = String::with_capacity(field.len());
     for (depth, part) in field.split('.').enumerate() {

@@ -1,7 +1,7 @@
 //! The filter language of lists: `{"label": {"+contains": "web"}, "+order_by": "id"}`.
 //!
-//! `docs/reference.md` documents it; decision 0004 explains it. A parsed filter names only fields of the
-//! collection's own table, with values of the field's type.
+//! `docs/reference.md` documents it; decision 0004 explains it. A parsed filter contains only fields
+//! of the collection, with values of the field's type.
 
 use super::conditions::{Condition, Sorted};
 use crate::model::input::Input;
@@ -115,7 +115,7 @@ impl FilterParser {
         parts.collect()
     }
 
-    /// The condition on one field: a value to equal, or an object of operators.
+    /// The condition on one field: a value that it must equal, or an object of operators.
     fn condition(&mut self, field: &'static Field, value: &Input, depth: usize) -> Result<Filter> {
         if depth > MAX_DEPTH {
             let text = format!("Must not be nested deeper than {MAX_DEPTH}");
@@ -202,35 +202,42 @@ fn comparison(operator: &str) -> Result<Comparison> {
 
 /// Converts a value to the field's type.
 fn value_of(field: &Field, value: &Input) -> Result<Value<'static>> {
-    let (read, kind) = match (field.kind, value) {
-        (Kind::Integer, Input::Integer(number)) => (Some(Value::Int(*number)), "an integer"),
-        (Kind::Integer, _) => (None, "an integer"),
-        (Kind::Address, Input::Text(text)) => (parse_address(text).ok().map(Value::from), "an IPv4 address"),
-        (Kind::Address, _) => (None, "an IPv4 address"),
+    let converted = match (field.kind, value) {
+        (Kind::Integer, Input::Integer(number)) => Some(Value::Int(*number)),
+        (Kind::Address, Input::Text(text)) => parse_address(text).ok().map(Value::from),
         (Kind::Rank(words), Input::Text(text)) => {
             let rank = words.iter().position(|word| word == text);
-            (rank.map(|rank| Value::Int(rank as i64)), "one of its words")
+            rank.map(|rank| Value::Int(rank as i64))
         }
-        (Kind::Rank(_), _) => (None, "one of its words"),
-        (Kind::Boolean, Input::Bool(truth)) => (Some(Value::from(*truth)), "true or false"),
-        (Kind::Boolean, _) => (None, "true or false"),
-        (Kind::Text, Input::Text(text)) => (Some(Value::from(meaning(field, text))), "a text"),
-        (Kind::Text, _) => (None, "a text"),
-        (Kind::Time, Input::Text(text)) => (Time::parse(text).map(Value::from), TIME),
-        (Kind::Time, _) => (None, TIME),
+        (Kind::Boolean, Input::Bool(truth)) => Some(Value::from(*truth)),
+        (Kind::Text, Input::Text(text)) => Some(Value::from(meaning(field, text))),
+        (Kind::Time, Input::Text(text)) => Time::parse(text).map(Value::from),
+        _ => None,
     };
-    let read = read.filter(|value| !matches!(value, Value::Text(text) if text.contains('\0')));
-    read.ok_or_else(|| {
-        invalid(
-            Code::FilterType,
-            format!("{} must be compared with {kind}", field.name),
-        )
+    let converted = converted.filter(|value| !matches!(value, Value::Text(text) if text.contains('\0')));
+    converted.ok_or_else(|| {
+        let text = format!(
+            "{} must be compared with {}",
+            field.name,
+            accepted_values(field.kind)
+        );
+        invalid(Code::FilterType, text)
     })
 }
 
-const TIME: &str = "a time like 2024-05-31T17:43:12";
+/// The values that a field of this kind can be compared with, for an error text.
+fn accepted_values(kind: Kind) -> String {
+    match kind {
+        Kind::Integer => "an integer".to_owned(),
+        Kind::Address => "an IPv4 address".to_owned(),
+        Kind::Rank(words) => format!("one of {}", words.join(", ")),
+        Kind::Boolean => "true or false".to_owned(),
+        Kind::Text => "a text".to_owned(),
+        Kind::Time => "a time like 2024-05-31T17:43:12".to_owned(),
+    }
+}
 
-/// A substring to search in a text or in the digits of a number.
+/// A substring to search for in a text or in the digits of a number.
 fn substring_of(field: &Field, value: &Input) -> Result<Value<'static>> {
     match (field.kind, value) {
         (Kind::Text | Kind::Integer, Input::Text(text)) if !text.contains('\0') => {

@@ -39,7 +39,7 @@ impl<'a> Form<'a> {
         self.errors
     }
 
-    /// Reads a nested object as a form. The errors move there and back.
+    /// Reads a nested object as a form, which adds its errors to the errors of this form.
     fn nested<T>(&mut self, object: &'a Input, field: String, read: impl FnOnce(&mut Form<'a>) -> T) -> T {
         let mut form = Form {
             object,
@@ -80,7 +80,7 @@ impl<'a> Form<'a> {
         self.first(name, usize::MAX, read)
     }
 
-    /// Reads only the first items of a list, for lists whose excess is refused anyway.
+    /// Reads only the first `count` items of a list, if a longer list is refused anyway.
     pub fn first<T>(
         &mut self,
         name: &'static str,
@@ -131,7 +131,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// Whether the field is null, where that differs from a missing field.
+    /// Whether the field is null, for operations that distinguish null from a missing field.
     pub fn is_null(&self, name: &'static str) -> bool {
         let Input::Object(entries) = self.object else {
             return false;
@@ -163,23 +163,25 @@ impl<'a> Form<'a> {
         self.integer(name)
     }
 
-    /// An integer whose field has two names, with the name that was sent. If both are sent with different
-    /// values, the error is about the first.
+    /// An integer in a field with two names, and the name that was sent. If both names are sent with different values,
+    /// the error is about the first name.
     pub fn integer_in_either(
         &mut self,
         first: &'static str,
         second: &'static str,
     ) -> Option<(&'static str, i64)> {
-        let (one, other) = (self.integer(first), self.integer(second));
-        if let (Some(one), Some(other)) = (one, other)
-            && one != other
+        let (first_value, second_value) = (self.integer(first), self.integer(second));
+        if let (Some(first_value), Some(second_value)) = (first_value, second_value)
+            && first_value != second_value
         {
             let text = format!("{first} and {second} are the same field and must not have different values");
             let field = self.path(first);
             self.refuse(field, Reason::new(Code::SpellingConflict, text));
             return None;
         }
-        one.map(|id| (first, id)).or(other.map(|id| (second, id)))
+        first_value
+            .map(|id| (first, id))
+            .or(second_value.map(|id| (second, id)))
     }
 
     pub fn boolean(&mut self, name: &'static str) -> Option<bool> {
@@ -228,7 +230,7 @@ impl<'a> Form<'a> {
         self.errors.push(|| FieldError::on(field, reason));
     }
 
-    /// Adds an error that is only built if it is stored, where there may be many.
+    /// Adds an error that is only built if it is stored, for fields that can have many errors.
     pub fn refuse_with(&mut self, make: impl FnOnce() -> (String, Reason)) {
         self.errors.push(|| {
             let (field, reason) = make();
@@ -294,7 +296,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// One of these words.
+/// Parses one of the choices.
 pub fn one_of(raw: &str, choices: &[&'static str]) -> Result<&'static str, Reasons> {
     let found = choices.iter().find(|choice| **choice == raw).copied();
     found.ok_or_else(|| vec![Reason::not_one_of(Code::ChoiceInvalid, choices)])

@@ -1,5 +1,4 @@
-//! Background jobs: runs jobs that only change the store, completes all others, and lets operators manage
-//! them.
+//! Background jobs: runs jobs that only change the store, completes all other jobs, and lets operators manage jobs.
 
 use super::error::{Error, Result};
 use super::{attachments, disks, events, login_records, oauth_tokens, power, sessions};
@@ -9,17 +8,17 @@ use crate::model::time::Time;
 use crate::store::jobs::Claim;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// The duration of a lease. If its node does not renew it, another node takes the job.
+/// The duration of a lease. If the node does not renew the lease, another node can lease the job.
 pub const LEASE_SECONDS: i64 = 15;
 /// The maximum number of jobs in a list for operators.
 const MAX_LISTED_JOBS: i64 = 1000;
-/// The maximum number of stored characters of an error.
+/// The maximum length of a stored error, in characters.
 const MAX_ERROR_CHARS: usize = 500;
 
-/// Prepares the jobs when a server starts: schedules the kinds that repeat, and deletes those that this
-/// server does not run. The only server of a store also releases the leases of its predecessor.
-pub fn start(tx: &mut WriteTx, kinds: &[JobKind], alone: bool) -> Result<()> {
-    if alone {
+/// Prepares the jobs when a server starts: schedules the repeating kinds in `kinds`, and deletes the jobs of all other
+/// repeating kinds. The only server of a store also releases the leases of its predecessor.
+pub fn start(tx: &mut WriteTx, kinds: &[JobKind], is_only_server: bool) -> Result<()> {
+    if is_only_server {
         store::jobs::release_all(tx)?;
         attachments::abandon_uploads(tx)?;
     }
@@ -48,7 +47,7 @@ pub fn claim(tx: &mut WriteTx, kinds: &[JobKind], owner: &str, limit: i64) -> Re
     Ok(store::jobs::claim(tx, &claim)?)
 }
 
-/// Renews the lease of a running job; false if the lease was lost.
+/// Renews the lease of a running job. Returns false if the lease was lost.
 pub fn renew(tx: &mut WriteTx, job: &Job) -> Result<bool> {
     let until = lease_end(tx);
     Ok(store::jobs::renew(tx, job, until)?)
@@ -58,14 +57,14 @@ fn lease_end(tx: &ReadTx) -> Time {
     tx.instant().plus_seconds(LEASE_SECONDS)
 }
 
-/// When the next job of these kinds becomes available.
+/// The time at which the next job of these kinds can be leased.
 pub fn next_available(tx: &mut ReadTx, kinds: &[JobKind]) -> Result<Option<Time>> {
     Ok(store::jobs::next_available(tx, kinds)?)
 }
 
-/// Runs a leased job and deletes it in one transaction, so its changes are committed exactly once. A job that
-/// touches files or the network has done so before, possibly more than once, and is only completed here.
-/// False if the lease was lost; nothing has changed then.
+/// Runs a leased job and deletes it in one transaction, so its changes are committed exactly once. Work on files is
+/// done before, possibly more than once; such a job is only completed here. Returns false, without any change, if the
+/// lease was lost.
 pub fn run(tx: &mut WriteTx, job: &Job) -> Result<bool> {
     if !store::jobs::remove(tx, job)? {
         return Ok(false);
@@ -76,12 +75,12 @@ pub fn run(tx: &mut WriteTx, job: &Job) -> Result<bool> {
         JobKind::IdentityRetention => {
             sessions::sweep(tx)?;
             oauth_tokens::sweep(tx)?;
-            let more = login_records::sweep(tx)?;
-            next_batch(tx, more)
+            let has_more = login_records::sweep(tx)?;
+            next_batch(tx, has_more)
         }
         JobKind::EventRetention => {
-            let more = events::sweep(tx)?;
-            next_batch(tx, more)
+            let has_more = events::sweep(tx)?;
+            next_batch(tx, has_more)
         }
         JobKind::UploadSweep | JobKind::AttachmentScrub | JobKind::DatabaseCheck => Outcome::Done,
     };
@@ -89,9 +88,9 @@ pub fn run(tx: &mut WriteTx, job: &Job) -> Result<bool> {
     Ok(true)
 }
 
-/// Whether a job runs again immediately, for the next batch.
-fn next_batch(tx: &ReadTx, more: bool) -> Outcome {
-    match more {
+/// The outcome of a batch: the job runs again immediately if there is more to do.
+fn next_batch(tx: &ReadTx, has_more: bool) -> Outcome {
+    match has_more {
         true => Outcome::Again {
             payload: String::new(),
             due: tx.instant(),
@@ -100,7 +99,7 @@ fn next_batch(tx: &ReadTx, more: bool) -> Outcome {
     }
 }
 
-/// Records the failure of a leased job and schedules a retry; `None` if the job is dead now.
+/// Records the failure of a leased job and schedules a retry; `None` if the job is now dead.
 pub fn fail(tx: &mut WriteTx, job: &Job, error: &str) -> Result<Option<Time>> {
     let delay = job.kind.retry_delay_seconds(job.attempts);
     let retry = delay.map(|seconds| tx.instant().plus_seconds(seconds));
@@ -126,13 +125,13 @@ pub fn load(tx: &mut ReadTx, id: JobId) -> Result<JobSummary> {
     store::jobs::find(tx, id)?.ok_or(Error::NotFound)
 }
 
-/// Makes a job due now, even a dead one; false if it is running.
+/// Makes a job due now, even a dead job. Returns false if the job is running.
 pub fn retry(tx: &mut WriteTx, id: JobId) -> Result<bool> {
     load(tx, id)?;
     Ok(store::jobs::retry(tx, id)?)
 }
 
-/// Deletes a job; false if its kind repeats, because it would never run again.
+/// Deletes a job. Returns false if its kind repeats, because the next run would not be scheduled.
 pub fn discard(tx: &mut WriteTx, id: JobId) -> Result<bool> {
     let job = load(tx, id)?;
     if JobKind::parse(&job.kind).is_some_and(|kind| kind.interval_seconds().is_some()) {

@@ -21,11 +21,11 @@ pub const FILTER: &str = "X-Filter";
 pub struct ListRequest {
     pub page: Number,
     pub page_size: Number,
-    /// The ID of the last event that a client knows, with the name of the field that it was sent in.
+    /// The ID of the last event that the client has received, and the name of the field with this ID.
     pub after: Option<(&'static str, String)>,
-    /// A client's filter with its order, or the JSON error.
+    /// A client's filter with its sort order, or the error if it is not JSON.
     pub filter: Option<Result<Input, Reason>>,
-    /// Internal conditions, only without a client's filter.
+    /// The conditions of an internal list. A client's filter replaces them.
     pub only: Vec<Condition>,
     pub sorted: Option<Sorted>,
 }
@@ -62,7 +62,7 @@ impl ListRequest {
         }
     }
 
-    /// The page in the URL of a console page; the first by default.
+    /// Sets the page number to the one in a console URL; the first page by default.
     pub fn at_page_in_url(self, page: &str) -> Self {
         let page = match page {
             "" => Number::Default,
@@ -87,11 +87,11 @@ impl ListRequest {
     /// Validates the request against the fields of a collection, and reports all errors together.
     pub fn read(&self, policy: &Policy, fields: &'static [Field]) -> Result<ListQuery> {
         let mut errors = Vec::new();
-        let wanted = self.collect(policy, fields, &mut errors);
-        check(errors, wanted)
+        let query = self.collect(policy, fields, &mut errors);
+        check(errors, query)
     }
 
-    /// The page of a list without items. The request is validated like that of any list.
+    /// A page of a list without items. The request is validated as for any other list.
     pub fn read_empty(&self, policy: &Policy, fields: &'static [Field]) -> Result<Paged<()>> {
         Ok(self.read(policy, fields)?.select(&[], |(), _| Value::Null))
     }
@@ -103,12 +103,12 @@ impl ListRequest {
         fields: &'static [Field],
     ) -> Result<(ListQuery, Option<EventId>)> {
         let mut errors = Vec::new();
-        let wanted = self.collect(policy, fields, &mut errors);
+        let query = self.collect(policy, fields, &mut errors);
         let after = self.collect_after(&mut errors);
-        check(errors, (wanted, after))
+        check(errors, (query, after))
     }
 
-    /// The ID of the last event that the caller knows, if it was sent.
+    /// The ID of the last event that the caller has received, if it was sent.
     pub fn after(&self) -> Result<Option<EventId>> {
         let mut errors = Vec::new();
         let after = self.collect_after(&mut errors);

@@ -1,7 +1,7 @@
 //! Business rules: permissions, validation, changes and events.
 //!
-//! A rule is a synchronous function over a transaction; an error rolls the transaction back. Rules know
-//! nothing of HTTP, SQL or the terminal.
+//! A rule is a synchronous function over a transaction; an error rolls the transaction back. Rules do
+//! not depend on HTTP, SQL or the terminal.
 
 mod account;
 pub mod agent;

@@ -1,19 +1,19 @@
-//! Refusals of fields and operations of the public service that Garth does not have.
+//! Refuses fields and operations of the public service that Garth does not have.
 
 use super::error::Error;
 use super::form::Form;
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 
-/// Refuses a field, unless its value requests nothing.
+/// Refuses a field, unless its value requests nothing: null, false, 0, or an empty text, list or object.
 pub fn refuse_field(form: &mut Form, name: &'static str, text: &str) {
     refuse_unless(form, name, requests_nothing, text);
 }
 
-/// Refuses each value of a field except the one that is always true.
-pub fn refuse_other_than(form: &mut Form, name: &'static str, only: &str, text: &str) {
-    let is_only = |value: &Input| matches!(value, Input::Text(sent) if sent == only);
-    refuse_unless(form, name, is_only, text);
+/// Refuses every value of a field except the value that Garth always has.
+pub fn refuse_other_than(form: &mut Form, name: &'static str, fixed_value: &str, text: &str) {
+    let is_fixed_value = |value: &Input| matches!(value, Input::Text(sent) if sent == fixed_value);
+    refuse_unless(form, name, is_fixed_value, text);
 }
 
 /// The error of an operation that Garth does not have.
@@ -21,8 +21,8 @@ pub fn refusal(text: &str) -> Error {
     Error::whole(reason(text))
 }
 
-fn refuse_unless(form: &mut Form, name: &'static str, is_harmless: impl Fn(&Input) -> bool, text: &str) {
-    if form.value(name).is_some_and(|value| !is_harmless(value)) {
+fn refuse_unless(form: &mut Form, name: &'static str, is_allowed: impl Fn(&Input) -> bool, text: &str) {
+    if form.value(name).is_some_and(|value| !is_allowed(value)) {
         let field = form.path(name);
         form.refuse(field, reason(text));
     }

@@ -9,8 +9,7 @@ use crate::model::page::Paged;
 use crate::model::policy::Policy;
 use crate::store::filter::{Field, Kind};
 
-/// The fields of all these collections. Clients filter and sort by them before they know that the list is
-/// empty.
+/// The fields of all these collections. Clients filter and sort by them, although the lists are always empty.
 static FIELDS: [Field; 25] = [
     Field::new("id", Kind::Integer, ""),
     Field::new("label", Kind::Text, ""),
@@ -43,7 +42,7 @@ pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<()>> {
     list.read_empty(policy, &FIELDS)
 }
 
-/// A list that a restricted user needs account access for.
+/// A list for which a restricted user needs account access.
 pub fn list_with_account_access(policy: &Policy, caller: &Caller, list: &ListRequest) -> Result<Paged<()>> {
     caller.account_access().ok_or(Error::Forbidden)?;
     self::list(policy, list)
@@ -55,7 +54,7 @@ pub fn list_unrestricted(policy: &Policy, caller: &Caller, list: &ListRequest) -
     self::list(policy, list)
 }
 
-/// Refuses an operation on such a collection.
+/// Refuses an operation on one of these collections.
 pub fn refuse(request: &Request, text: &str) -> Result<()> {
     request.require_valid_body()?;
     Err(not_offered::refusal(text))

@@ -1,10 +1,10 @@
 //! A request as rules see it: the body and `If-Match`.
 //!
-//! Access is checked before the body is validated. So a rule first loads the object, then calls `unchanged`,
-//! then opens the `form`.
+//! Access is checked before the body is validated. So a rule first loads the object, then calls
+//! `check_if_match`, then opens the `form`.
 //!
 //! A body with lists is parsed before the transaction, as a draft: the single writer thread must not spend
-//! time on lists whose length a client chooses. Its errors are still reported only when the rule opens it.
+//! time on lists whose length a client chooses. The errors of a draft are reported only when the rule opens the draft.
 
 use std::hash::Hash;
 
@@ -21,7 +21,7 @@ pub struct Request {
     pub body: Result<Input, BodyFault>,
 }
 
-/// Parses the fields of a body. This may use the policy but not the store.
+/// Parses the fields of a body. An implementation can use the policy, but not the store.
 pub trait FromForm: Sized {
     fn read(form: &mut Form, policy: &Policy) -> Self;
 }
@@ -59,15 +59,15 @@ impl<D: FromForm + Send + 'static> Prepared for Drafted<D> {
 }
 
 impl<D> Drafted<D> {
-    /// Refuses if the object has changed since the caller read it.
-    pub fn check_if_match(&self, thing: &impl Hash) -> Result<()> {
-        check_if_match(self.expected.as_ref(), thing)
+    /// Fails if the object has changed since the caller read it.
+    pub fn check_if_match(&self, object: &impl Hash) -> Result<()> {
+        check_if_match(self.expected.as_ref(), object)
     }
 
-    /// The same for an object with parts that change by themselves: it is enough that the stable part
-    /// (`stable`) matches.
-    pub fn check_if_match_or_stable(&self, thing: &impl Hash, stable: &impl Hash) -> Result<()> {
-        self.check_if_match(thing)
+    /// Like `check_if_match`, for an object with fields that also change without an update. It is sufficient that
+    /// `stable`, the object without these fields, matches.
+    pub fn check_if_match_or_stable(&self, object: &impl Hash, stable: &impl Hash) -> Result<()> {
+        self.check_if_match(object)
             .or_else(|_| self.check_if_match(stable))
     }
 
@@ -88,15 +88,15 @@ pub enum Expected {
 }
 
 impl Request {
-    /// Refuses if the object has changed since the caller read it.
-    pub fn check_if_match(&self, thing: &impl Hash) -> Result<()> {
-        check_if_match(self.expected.as_ref(), thing)
+    /// Fails if the object has changed since the caller read it.
+    pub fn check_if_match(&self, object: &impl Hash) -> Result<()> {
+        check_if_match(self.expected.as_ref(), object)
     }
 
-    /// The same for an object with parts that change by themselves: it is enough that the stable part
-    /// (`stable`) matches.
-    pub fn check_if_match_or_stable(&self, thing: &impl Hash, stable: &impl Hash) -> Result<()> {
-        self.check_if_match(thing)
+    /// Like `check_if_match`, for an object with fields that also change without an update. It is sufficient that
+    /// `stable`, the object without these fields, matches.
+    pub fn check_if_match_or_stable(&self, object: &impl Hash, stable: &impl Hash) -> Result<()> {
+        self.check_if_match(object)
             .or_else(|_| self.check_if_match(stable))
     }
 
@@ -114,10 +114,10 @@ impl Request {
 }
 
 /// Checks `If-Match` of a request without a form.
-pub fn check_if_match(expected: Option<&Expected>, thing: &impl Hash) -> Result<()> {
+pub fn check_if_match(expected: Option<&Expected>, object: &impl Hash) -> Result<()> {
     match expected {
         None | Some(Expected::Any) => Ok(()),
-        Some(Expected::Tags(tags)) if tags.contains(&Tag::of(thing).to_string()) => Ok(()),
+        Some(Expected::Tags(tags)) if tags.contains(&Tag::of(object).to_string()) => Ok(()),
         Some(Expected::Tags(_)) => Err(Error::Stale),
     }
 }

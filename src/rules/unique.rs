@@ -1,13 +1,13 @@
 //! Maps violated unique constraints to field errors.
 //!
-//! Rules check before they write, so a constraint only refuses what a rule has missed. The caller still gets
-//! the same error as from the rule, on either engine.
+//! Rules check for conflicts before they write, so a constraint is only violated if a rule has missed a conflict. The
+//! caller then gets the same error as from the rule, with each engine.
 
 use super::error::FieldError;
 use crate::model::reason::{Code, Reason};
 
-/// Constraints on values that callers choose: the name in the engine's message, the field, the code and the
-/// message.
+/// Constraints on values that callers choose: the name in the engine's message, the field, the error code and the error
+/// text.
 const INDEXES: [(&str, &str, Code, &str); 8] = [
     (
         "vpc_label",

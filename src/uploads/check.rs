@@ -1,4 +1,4 @@
-//! Compares the stored files with the attachments, for `garth check`, while a server may be changing both.
+//! Compares the stored files with the attachments, for `garth check`. A running server can change both meanwhile.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,11 +20,11 @@ struct KnownFiles {
     uploads: HashSet<String>,
 }
 
-/// Finds attachments without files and files without attachments. Calls `progress` with the number of checked
-/// attachments.
+/// Finds attachments without files and files without attachments.
 ///
-/// A running server stores and deletes files. Therefore the rows are read before and after the list of files: an
-/// attachment without a file must have been there both times, and a file without a row must still be there at the end.
+/// A running server stores and deletes files. Therefore the rows are read before and after the list of files. An
+/// attachment without a file is reported only if both reads return it. A file without a row is reported only if the
+/// file still exists at the end.
 pub async fn check_files(store: &Store, files: &Files) -> Result<Vec<Finding>> {
     let before = store.read_once(known_files).await?;
     let listed: HashMap<String, u64> = files.list().await.map_err(storage)?.into_iter().collect();
@@ -53,12 +53,12 @@ pub async fn check_files(store: &Store, files: &Files) -> Result<Vec<Finding>> {
             });
         }
     }
-    findings.sort_by(|one, other| (one.invariant, &one.object).cmp(&(other.invariant, &other.object)));
+    findings.sort_by(|left, right| (left.invariant, &left.object).cmp(&(right.invariant, &right.object)));
     Ok(findings)
 }
 
 /// Reads the files of all attachments and compares their hashes. Calls `progress` before each file, with the number of
-/// files and the total.
+/// files read so far and the total.
 pub async fn check_contents(
     store: &Store,
     files: &Files,
@@ -72,7 +72,7 @@ pub async fn check_contents(
         progress(number, attachments.len());
         let problem = match verify(files, attachment).await {
             Verification::Intact => continue,
-            // The ticket and its attachments may have been deleted meanwhile. A missing file was reported before.
+            // The ticket and its attachments could have been deleted meanwhile. `check_files` reports missing files.
             Verification::Damaged(_) if !files.contains(&attachment.key).await.map_err(storage)? => continue,
             Verification::Damaged(cause) => cause.to_owned(),
             Verification::Unknown(cause) => format!("cannot be read: {cause}"),

@@ -1,4 +1,4 @@
-//! Damaged attachments, whose bytes are missing or differ from the upload: logs, counts and records them.
+//! Logs, counts and records damaged attachments, whose file is missing or differs from the upload.
 
 use crate::model::id::AttachmentId;
 use crate::rules::scrub;

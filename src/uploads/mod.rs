@@ -1,6 +1,6 @@
-//! Attaches a file to a ticket: scan it, store its bytes, then create the attachment. In this order, a
-//! visible attachment is always complete. Bytes that do not become an attachment are deleted here, or later
-//! by the sweep (decision 0015).
+//! Attaches a file to a ticket: scans the file, stores it, then creates the attachment. In this order, a visible
+//! attachment is always complete. A stored file that does not become an attachment is deleted here, or later by the
+//! sweep (decision 0015).
 
 pub mod check;
 pub mod damage;
@@ -38,7 +38,7 @@ impl Uploads {
         self.scan(&caller, &upload).await?;
         let key = self.write(&caller, |tx, _| attachments::begin(tx)).await?;
         if let Err(cause) = self.files.put(&key, &upload.spooled).await {
-            // If storing failed, deleting may be slow too: the client does not wait for it.
+            // If storing has failed, deleting can be slow, so the client does not wait for it.
             let uploads = self.clone();
             tokio::spawn(async move { uploads.discard(key).await });
             return Err(storage(&cause));
@@ -61,7 +61,8 @@ impl Uploads {
             })
             .await
             .map(drop);
-        // After a store error the attachment may exist, so the sweep decides.
+        // After a store error, the attachment possibly exists. Then only the sweep can decide whether to delete the
+        // file.
         if attached.is_err() && !matches!(attached, Err(Error::Store(_))) {
             self.discard(key).await;
         }
@@ -87,7 +88,7 @@ impl Uploads {
         }
     }
 
-    /// Runs a rule for a caller that is confirmed in the same transaction.
+    /// Runs a rule, and confirms the caller's permissions in the same transaction.
     async fn write<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -99,13 +100,13 @@ impl Uploads {
         Ok(written)
     }
 
-    /// Deletes bytes that did not become an attachment. If that fails too, the sweep deletes them later.
+    /// Deletes a stored file that did not become an attachment. If this fails, the sweep deletes the file later.
     async fn discard(&self, key: String) {
         match self.files.remove(&key).await {
             Err(cause) => tracing::warn!(error = %cause, "file of failed upload not deleted"),
             Ok(()) => {
-                let forgotten = self.store.write(move |tx| attachments::forget(tx, &key)).await;
-                if let Err(cause) = forgotten {
+                let deleted = self.store.write(move |tx| attachments::forget(tx, &key)).await;
+                if let Err(cause) = deleted {
                     tracing::warn!(error = ?cause, "record of failed upload not deleted");
                 }
             }
@@ -113,7 +114,7 @@ impl Uploads {
     }
 }
 
-/// The error of a request if the storage failed.
+/// Converts an error of the storage to the error of a request.
 pub fn storage(cause: &FilesError) -> Error {
     Error::Files(FilesFault::Storage(cause.to_string()))
 }

@@ -15,14 +15,14 @@ pub enum Verification {
 }
 
 pub async fn verify(files: &Files, attachment: &Attachment) -> Verification {
-    let pieces = match files.read(&attachment.key).await {
-        Ok(pieces) => pieces,
+    let chunks = match files.read(&attachment.key).await {
+        Ok(chunks) => chunks,
         Err(cause) if cause.is_missing() => return Verification::Damaged("file is missing"),
         Err(cause) => return Verification::Unknown(cause.to_string()),
     };
-    let mut pieces = Box::pin(verified(pieces, attachment.into()));
-    while let Some(piece) = pieces.next().await {
-        match piece {
+    let mut chunks = Box::pin(verified(chunks, attachment.into()));
+    while let Some(chunk) = chunks.next().await {
+        match chunk {
             Ok(_) => {}
             Err(ReadFault::Damaged) => return Verification::Damaged("content differs from the hash"),
             Err(ReadFault::Io(cause)) => return Verification::Unknown(cause.to_string()),

@@ -148,7 +148,7 @@ def disks(garth):
     devices = instance.configs[0].devices
     assert [devices.sda.id, devices.sdb.id] == [boot.id, swap.id]
 
-    assert_refused(400, "0 MB of it are unallocated", instance.disk_create, 100, label="data", filesystem="raw")
+    assert_refused(400, "; 0 MB are unallocated", instance.disk_create, 100, label="data", filesystem="raw")
     assert boot.resize(5000) and client.load(Disk, boot.id, instance.id).size == 5000
     poller = client.polling.event_poller_create("linode", "disk_create", entity_id=instance.id)
     data = instance.disk_create(2000, label="data", filesystem="raw")

@@ -1,4 +1,4 @@
-//! The contact of an account, as its users enter it.
+//! The contact details of an account, which its users enter.
 
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::text::OptionalLine;
@@ -18,7 +18,7 @@ pub struct Contact {
     pub tax_id: OptionalLine<100>,
 }
 
-/// A country code of two letters, or none.
+/// A country code of two letters, or an empty text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Country(String);
 
@@ -30,7 +30,7 @@ impl Country {
         })
     }
 
-    /// The code in a row, if it is valid.
+    /// The code from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         let is_code = raw.len() == 2 && raw.bytes().all(|byte| byte.is_ascii_alphabetic());
         (raw.is_empty() || is_code).then_some(Self(raw))

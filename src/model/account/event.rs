@@ -23,7 +23,7 @@ pub struct Event {
     pub entity: Option<Entity>,
     pub secondary: Option<Entity>,
     pub status: String,
-    /// The progress of an action that takes time; `None` for one that finished immediately.
+    /// The progress in percent; `None` for an action that finished immediately.
     pub percent: Option<i64>,
     /// The duration so far, in microseconds.
     pub duration: Option<i64>,
@@ -31,7 +31,7 @@ pub struct Event {
     pub read: bool,
 }
 
-/// The objects of events.
+/// Constructors for the entities of events.
 impl Entity {
     fn new(kind: EntityKind, id: i64, label: &str) -> Self {
         let label = label.to_owned();

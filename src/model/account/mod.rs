@@ -20,7 +20,7 @@ pub struct Account {
     pub id: AccountId,
     pub company: String,
     pub email: String,
-    /// The address when the account was created.
+    /// The e-mail address at the creation of the account. It never changes, because `euuid` depends on it.
     pub first_email: String,
     pub contact: Contact,
     pub settings: AccountSettings,
@@ -43,7 +43,7 @@ impl Account {
     }
 }
 
-/// The overrides of an account's quota.
+/// The limits of an account that differ from the provider's defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct QuotaOverride {
     pub vpcs_per_region: Option<i64>,
@@ -52,7 +52,7 @@ pub struct QuotaOverride {
 }
 
 impl QuotaOverride {
-    /// The resulting quota with `defaults` as the default.
+    /// The quota: these overrides, and `defaults` for limits without an override.
     pub fn over(self, defaults: Quota) -> Quota {
         Quota {
             vpcs_per_region: self.vpcs_per_region.unwrap_or(defaults.vpcs_per_region),
@@ -62,7 +62,7 @@ impl QuotaOverride {
     }
 }
 
-/// A new value of one of an account's quotas.
+/// A new value for one limit of an account's quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuotaValue {
     /// The provider's current default.
@@ -79,7 +79,7 @@ impl QuotaValue {
     }
 }
 
-/// A change of an account's quotas; `None` leaves one unchanged.
+/// A change of an account's quota; `None` leaves a limit unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuotaChange {
     pub vpcs_per_region: Option<QuotaValue>,
@@ -88,12 +88,12 @@ pub struct QuotaChange {
 }
 
 impl QuotaChange {
-    pub fn apply_to(self, set: QuotaOverride) -> QuotaOverride {
-        let apply = |change: Option<QuotaValue>, set| change.map_or(set, QuotaValue::to_override);
+    pub fn apply_to(self, current: QuotaOverride) -> QuotaOverride {
+        let apply = |change: Option<QuotaValue>, current| change.map_or(current, QuotaValue::to_override);
         QuotaOverride {
-            vpcs_per_region: apply(self.vpcs_per_region, set.vpcs_per_region),
-            subnets_per_vpc: apply(self.subnets_per_vpc, set.subnets_per_vpc),
-            attachment_bytes: apply(self.attachment_bytes, set.attachment_bytes),
+            vpcs_per_region: apply(self.vpcs_per_region, current.vpcs_per_region),
+            subnets_per_vpc: apply(self.subnets_per_vpc, current.subnets_per_vpc),
+            attachment_bytes: apply(self.attachment_bytes, current.attachment_bytes),
         }
     }
 }

@@ -26,7 +26,7 @@ impl TagLabel {
         }
     }
 
-    /// The label in a row, if it is valid.
+    /// The label from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         Self::parse(&raw).ok()
     }

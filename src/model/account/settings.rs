@@ -11,7 +11,7 @@ pub struct AccountSettings {
 }
 
 impl AccountSettings {
-    /// The generation of the interfaces of new instances. There is no other.
+    /// The kind of interfaces that new instances have. Garth supports no other kind.
     pub const INTERFACES_FOR_NEW_LINODES: &str = "legacy_config_only";
     /// Garth has no object storage.
     pub const OBJECT_STORAGE: &str = "disabled";

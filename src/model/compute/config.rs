@@ -18,7 +18,7 @@ pub struct Config {
     pub updated: Time,
 }
 
-/// Settings that only matter to the machine.
+/// Settings that only a real machine would use.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
     pub comments: String,
@@ -27,9 +27,9 @@ pub struct Settings {
     pub root_device: String,
     pub run_level: String,
     pub virt_mode: String,
-    /// In the order of `HELPERS`.
+    /// Whether each helper is enabled, in the order of `HELPERS`.
     pub helpers: [bool; 5],
-    /// `sda` to `sdh`.
+    /// The disks on `sda` to `sdh`.
     pub devices: [Option<DiskId>; 8],
 }
 
@@ -43,7 +43,7 @@ pub const HELPERS: [&str; 5] = [
 pub const DEVICES: [&str; 8] = ["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"];
 
 impl Settings {
-    /// The settings of a new config in an account that enables the network helper or not.
+    /// The settings of a new config. The account's settings decide about the network helper.
     pub fn new(network_helper: bool) -> Self {
         let mut settings = Self::default();
         settings.set_network_helper(network_helper);
@@ -83,7 +83,7 @@ impl ConfigLabel {
         label::parse_short(raw).map(Self)
     }
 
-    /// The label of an image's config: as much of the image's name as fits.
+    /// The label of a config for an image, with as much of the image's name as fits.
     pub fn of_image(image: &str) -> Self {
         Self(label::fit_short("My ", image, " Disk Profile"))
     }
@@ -93,7 +93,7 @@ impl ConfigLabel {
         Self(label::fit_short("My ", label.as_str(), " Profile"))
     }
 
-    /// The label in a row, if it is valid.
+    /// The label from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         label::checked_short(raw).map(Self)
     }

@@ -18,7 +18,7 @@ pub struct Disk {
     pub filesystem: Filesystem,
     /// In megabytes.
     pub size: i64,
-    /// That of its instance.
+    /// The same as the encryption of its instance.
     pub encryption: DiskEncryption,
     pub created: Time,
     pub updated: Time,
@@ -99,7 +99,7 @@ impl DiskLabel {
         label::parse_short(raw).map(Self)
     }
 
-    /// The label of the disk that an image is deployed to: as much of the image's name as fits.
+    /// The label of a disk with a deployed image, with as much of the image's name as fits.
     pub fn of_image(image: &str) -> Self {
         Self(label::fit_short("", image, " Disk"))
     }
@@ -113,7 +113,7 @@ impl DiskLabel {
         Self(label::fit_short("Copy of ", &label.0, ""))
     }
 
-    /// The label in a row, if it is valid.
+    /// The label from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         label::checked_short(raw).map(Self)
     }

@@ -14,7 +14,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// The provider's images are the only ones, so these values are the same for all.
+    /// Only the provider creates images, so all images have these values.
     pub const TYPE: &str = "manual";
     pub const STATUS: &str = "available";
     pub const CREATED_BY: &str = "linode";
@@ -122,7 +122,7 @@ pub fn built_in() -> Vec<Image> {
         label: label.to_owned(),
         vendor: vendor.to_owned(),
         size,
-        created: day(created).expect("the built-in days are well written"),
+        created: day(created).expect("the built-in dates are valid"),
         eol: day(eol),
     };
     BUILT_IN.into_iter().map(image).collect()

@@ -1,7 +1,7 @@
 //! A compute instance.
 //!
-//! There is no real machine. An instance has a state, configs and addresses, because attaching, detaching and
-//! the deletion rules need them (decision 0013).
+//! There is no real machine. An instance has a state, configs and addresses, because the rules
+//! for attaching, detaching and deleting depend on them (decision 0013).
 
 use crate::model::id::{AccountId, ConfigId, InstanceId};
 use crate::model::reason::{Code, Reason, Reasons};
@@ -18,7 +18,7 @@ pub struct Instance {
     pub plan: String,
     pub image: Option<String>,
     pub status: Status,
-    /// The config of a running instance.
+    /// The config that a running instance uses.
     pub running: Option<ConfigId>,
     /// The config of the last boot.
     pub last_booted: Option<ConfigId>,
@@ -37,7 +37,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Its public addresses, then the private one.
+    /// The public addresses, then the private address.
     pub fn addresses(&self) -> impl Iterator<Item = u32> {
         self.ipv4.iter().chain(&self.private_ipv4).copied()
     }
@@ -118,7 +118,7 @@ impl InstanceLabel {
         std::iter::once(Self(format!("linode{id}"))).chain(more)
     }
 
-    /// The label in a row, if it is valid.
+    /// The label from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         Self::parse(&raw).ok()
     }

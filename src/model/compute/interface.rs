@@ -11,9 +11,9 @@ pub struct Interface {
     pub id: InterfaceId,
     pub purpose: Purpose,
     pub primary: bool,
-    /// Whether the running instance uses it.
+    /// Whether the running instance uses the interface.
     pub active: bool,
-    /// Only for a VLAN.
+    /// The label of the VLAN. Only a VLAN interface has a label and an `ipam_address`.
     pub label: Option<String>,
     pub ipam_address: Option<String>,
     /// Only for a VPC.

@@ -6,11 +6,10 @@ pub struct Kernel {
     pub label: &'static str,
     pub version: &'static str,
     pub architecture: &'static str,
-    /// As times are written in the API.
+    /// The time of the build, in the format of the API.
     pub built: &'static str,
 }
 
-/// All kernels.
 pub const KERNELS: [Kernel; 4] = [
     Kernel {
         id: "linode/latest-64bit",

@@ -36,13 +36,13 @@ impl Price {
     }
 }
 
-/// The public service's regions where plans cost more, with the percentage of the usual price.
-const DEARER_REGIONS: [(&str, i64); 2] = [("br-gru", 140), ("id-cgk", 120)];
+/// Regions of the public service with higher prices, each with its prices as a percentage of the usual ones.
+const EXPENSIVE_REGIONS: [(&str, i64); 2] = [("br-gru", 140), ("id-cgk", 120)];
 
 /// The default plans.
 pub fn built_in() -> Vec<Plan> {
-    let mut previous = plan("g5-nanode-1", "Nanode 1GB G5", [1024, 20_480, 1, 1000, 1000], 5);
-    previous.successor = Some("g6-nanode-1".to_owned());
+    let mut previous_generation = plan("g5-nanode-1", "Nanode 1GB G5", [1024, 20_480, 1, 1000, 1000], 5);
+    previous_generation.successor = Some("g6-nanode-1".to_owned());
     vec![
         plan("g6-nanode-1", "Nanode 1GB", [1024, 25_600, 1, 1000, 1000], 5),
         plan("g6-standard-1", "Linode 2GB", [2048, 51_200, 1, 2000, 2000], 12),
@@ -72,14 +72,14 @@ pub fn built_in() -> Vec<Plan> {
             [16_384, 327_680, 8, 6000, 6000],
             144,
         ),
-        previous,
+        previous_generation,
     ]
 }
 
 /// A plan with its memory and disk in MiB, virtual CPUs, transfer in GiB, outbound bandwidth in Mbit/s, and
 /// monthly price in dollars.
 fn plan(id: &str, label: &str, [memory, disk, vcpus, transfer, network_out]: [i64; 5], dollars: i64) -> Plan {
-    let region_prices = DEARER_REGIONS.map(|(region, percent)| RegionPrice {
+    let region_prices = EXPENSIVE_REGIONS.map(|(region, percent)| RegionPrice {
         region: region.to_owned(),
         hourly: Price(dollars * HOURLY_PER_DOLLAR * percent / 100),
         monthly: Price(dollars * 100 * percent),

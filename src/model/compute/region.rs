@@ -18,7 +18,7 @@ impl Region {
     /// All regions are core regions; the public service also has distributed ones.
     pub const SITE_TYPE: &str = "core";
 
-    /// The default name servers: a public resolver (Quad9), because clients expect some.
+    /// The default name servers: a public resolver (Quad9), because clients expect every region to have name servers.
     pub const RESOLVERS_IPV4: &str = "9.9.9.9,149.112.112.112";
     pub const RESOLVERS_IPV6: &str = "2620:fe::fe,2620:fe::9";
 
@@ -34,11 +34,11 @@ impl Region {
     }
 }
 
-/// The ID of a region that exists and supports VPCs, or did when the VPC was created.
+/// The ID of a region that supports VPCs, or supported them when the VPC was created.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RegionId(pub String);
 
-/// The public service's regions of June 2026, and whether each supported VPCs.
+/// The regions of the public service in June 2026, and whether each of them supported VPCs.
 const PUBLIC: [(&str, &str, &str, bool); 34] = [
     ("ap-northeast", "Tokyo, JP", "jp", false),
     ("ap-south", "Singapore, SG", "sg", false),

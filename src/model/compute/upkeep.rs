@@ -1,6 +1,7 @@
-//! Settings of an instance that only the upkeep of a real machine would use: alerts, backups and maintenance.
+//! The settings of an instance for alerts, backups and maintenance.
 //!
-//! Garth stores and returns them. It sends no alerts, makes no backups and maintains no machines.
+//! There is no real machine, so Garth only stores and returns these settings. It sends no alerts, makes no backups and
+//! performs no maintenance.
 
 use crate::model::reason::{Code, Reason, Reasons};
 
@@ -15,7 +16,7 @@ pub struct Upkeep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Alerts(pub [i64; ALERTS.len()]);
 
-/// The names of the thresholds, each with its greatest value.
+/// The names of the thresholds, each with its maximum.
 pub const ALERTS: [(&str, i64); 5] = [
     ("cpu", 4800),
     ("network_in", 1_000_000),
@@ -74,7 +75,7 @@ impl MaintenancePolicy {
         Self::ALL.into_iter().find(|policy| policy.word() == word)
     }
 
-    /// Parses a policy. An empty text is none: linodego sends it for an unset field.
+    /// Parses a policy. An empty text means no policy: linodego sends an empty text for an unset field.
     pub fn parse(raw: &str) -> Result<Option<Self>, Reasons> {
         let found = Self::with_word(raw);
         if found.is_some() || raw.is_empty() {
@@ -86,7 +87,7 @@ impl MaintenancePolicy {
     }
 }
 
-/// The encryption of an instance's disks that the owner has chosen.
+/// Whether the owner of an instance has chosen to encrypt its disks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DiskEncryption {
     Enabled,

@@ -5,7 +5,7 @@ use crate::model::time::Time;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkStep {
-    /// Starts the work; its end time is already fixed.
+    /// Starts the work, which ends at `finish`.
     Start {
         event: EventId,
         finish: Time,
@@ -58,7 +58,7 @@ mod tests {
         for step in [WorkStep::Start { event, finish }, WorkStep::Finish { event }] {
             assert_eq!(WorkStep::parse(&step.to_string()), Some(step));
         }
-        for wrong in [
+        for payload in [
             "",
             "start",
             "start 7",
@@ -67,7 +67,7 @@ mod tests {
             "finish 7 8",
             "stop 7",
         ] {
-            assert_eq!(WorkStep::parse(wrong), None, "{wrong}");
+            assert_eq!(WorkStep::parse(payload), None, "{payload}");
         }
     }
 }

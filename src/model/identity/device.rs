@@ -9,7 +9,7 @@ use crate::model::id::UserId;
 use crate::model::time::Time;
 use crate::model::token::{TokenText, hex};
 
-/// How long a device is known after a log-in, in seconds: 180 days.
+/// How long a device is recognized after a log-in, in seconds: 180 days.
 pub const DEVICE_TTL_SECONDS: i64 = 180 * 24 * 3600;
 
 pub type DeviceId = [u8; 16];
@@ -38,7 +38,7 @@ impl DeviceKey {
         format!("{text}.{}", hex(&signature))
     }
 
-    /// The device of a cookie, if the signature is valid and it has not expired.
+    /// The device that a cookie identifies, if the signature is valid and the cookie has not expired.
     pub fn verify(&self, cookie: &str, now: Time) -> Option<Device> {
         let (text, signature) = cookie.rsplit_once('.')?;
         let signature = from_hex::<32>(signature)?;
@@ -50,12 +50,12 @@ impl DeviceKey {
             user: UserId(parts.next()?.parse().ok()?),
             seen: Time::from_micros(parts.next()?.parse::<i64>().ok()?.checked_mul(1_000_000)?),
         };
-        let ends = device.seen.seconds().saturating_add(DEVICE_TTL_SECONDS);
-        (now.seconds() < ends).then_some(device)
+        let expiry = device.seen.seconds().saturating_add(DEVICE_TTL_SECONDS);
+        (now.seconds() < expiry).then_some(device)
     }
 
-    /// A keyed hash of a typed name for the log. People sometimes type a password as the name; equal names
-    /// give equal hashes.
+    /// A keyed hash of an entered username. Logs contain this hash, because users sometimes enter their password as the
+    /// username. Equal names have equal hashes.
     pub fn name_hash(&self, name: &str) -> String {
         let hash = self.mac("name", &name.to_lowercase()).finalize().into_bytes();
         hex(&hash[..6])
@@ -77,8 +77,8 @@ fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     if digits.len() != 2 * N || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
-    for (byte, two) in bytes.iter_mut().zip(digits.chunks(2)) {
-        *byte = u8::from_str_radix(str::from_utf8(two).ok()?, 16).ok()?;
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+        *byte = u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()?;
     }
     Some(bytes)
 }

@@ -101,7 +101,7 @@ impl Global {
         }
     }
 
-    /// Parses a grant; the text of the interface says `add_vpc` for `add_vpcs`.
+    /// Parses a grant. The description of the interface also spells `add_vpcs` as `add_vpc`.
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         let raw = if raw == "add_vpc" { "add_vpcs" } else { raw };
         let found = Self::ALL.into_iter().find(|global| global.word() == raw);

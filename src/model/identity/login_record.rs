@@ -1,4 +1,4 @@
-//! Attempts of users to log in.
+//! Records of log-in attempts.
 
 use crate::model::id::LoginRecordId;
 use crate::model::time::Time;
@@ -9,8 +9,9 @@ pub struct LoginRecord {
     pub created: Time,
     /// The address or network of the client; empty if the provider does not record it.
     pub ip: String,
-    /// The name and the restriction of the user at that time.
+    /// The username at the time of the attempt.
     pub username: String,
+    /// Whether the user was restricted at the time of the attempt.
     pub restricted: bool,
     pub status: LoginStatus,
 }

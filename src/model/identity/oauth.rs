@@ -10,7 +10,7 @@ use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::text::Line;
 use crate::model::time::Time;
 
-/// The label of a client: one line without invisible characters, because users decide by it.
+/// The label of a client, by which users recognize it before they authorize it: one line without invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClientLabel(Line<512>);
 
@@ -29,7 +29,7 @@ impl ClientLabel {
         }
     }
 
-    /// The label in a row, if it is valid. Early builds allowed invisible characters; `quoted` omits them.
+    /// The label from a database row, if it is valid. Early builds allowed invisible characters; `quoted` omits them.
     pub fn checked(raw: String) -> Option<Self> {
         Line::checked(raw).map(Self)
     }
@@ -38,12 +38,12 @@ impl ClientLabel {
         self.0.as_str()
     }
 
-    /// The label for a page: truncated and in quotation marks, so that it cannot be mistaken for text of
-    /// Garth.
+    /// The label for a page: truncated and in quotation marks, so that it cannot be mistaken for
+    /// Garth's own text.
     pub fn quoted(&self) -> String {
-        let mut letters = self.as_str().chars().filter(|c| !is_invisible(*c));
-        let shown: String = letters.by_ref().take(Self::MAX_SHOWN_CHARS).collect();
-        let more = if letters.next().is_some() { "…" } else { "" };
+        let mut visible = self.as_str().chars().filter(|c| !is_invisible(*c));
+        let shown: String = visible.by_ref().take(Self::MAX_SHOWN_CHARS).collect();
+        let more = if visible.next().is_some() { "…" } else { "" };
         format!("“{shown}{more}”")
     }
 }
@@ -68,21 +68,21 @@ pub struct OauthClient {
     pub redirect_uri: RedirectUri,
     /// The hash of its secret.
     pub secret: String,
-    /// Whether it cannot keep a secret, like an application in a browser.
+    /// Whether the client cannot keep a secret, like an application in a browser.
     pub public: bool,
     pub status: String,
     pub created: Time,
 }
 
 impl OauthClient {
-    /// Whether a redirect URI is allowed: the registered one, compared exactly. A public client may add
-    /// `returnTo`, as the public web app does.
+    /// Whether a redirect URI is allowed: the registered one, compared exactly. A public client is also
+    /// allowed to add `returnTo`, as the public web app does.
     pub fn may_redirect_to(&self, uri: &RedirectUri) -> bool {
         let registered = &self.redirect_uri;
         registered.is_same(uri) || (self.public && registered.is_same_with_return_to(uri))
     }
 
-    /// Whether it may get codes and tokens.
+    /// Whether the client can get codes and tokens.
     pub fn is_active(&self) -> bool {
         self.status == "active"
     }
@@ -120,8 +120,8 @@ impl RedirectUri {
         Ok(address)
     }
 
-    /// The URI in a row, if it is valid. Early builds allowed queries and ports that `parse` refuses today;
-    /// such a client keeps its URI until it is changed.
+    /// The URI from a database row, if it is valid. Early builds allowed queries and ports that `parse` refuses today;
+    /// a client with such a URI can use it until the URI is changed.
     pub fn checked(raw: String) -> Option<Self> {
         is_address(&raw).then_some(Self(raw))
     }
@@ -135,7 +135,7 @@ impl RedirectUri {
         origin_of(&self.0)
     }
 
-    /// Whether it is a loopback address, where any local program may listen.
+    /// Whether the host is a loopback address, where any local program can listen.
     pub fn is_loopback(&self) -> bool {
         is_loopback_origin(self.origin())
     }
@@ -166,7 +166,7 @@ impl RedirectUri {
         Some((split_port(host).0, &self.0[origin.len()..]))
     }
 
-    /// Whether it is this URI with `returnTo`, a path on the client's own site, as the only query parameter.
+    /// Whether `uri` is this URI with one query parameter: `returnTo`, a path on the client's own site.
     fn is_same_with_return_to(&self, uri: &RedirectUri) -> bool {
         let Some((address, path)) = uri.0.split_once("?returnTo=/") else {
             return false;
@@ -190,11 +190,11 @@ impl Challenge {
         &self.0
     }
 
-    /// Whether it is the challenge of this verifier.
+    /// Whether this is the challenge for `verifier`.
     pub fn matches(&self, verifier: &str) -> bool {
-        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~');
-        let whole = (43..=128).contains(&verifier.len()) && verifier.bytes().all(plain);
-        whole && BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes())) == self.0
+        let is_allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~');
+        let is_verifier = (43..=128).contains(&verifier.len()) && verifier.bytes().all(is_allowed);
+        is_verifier && BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes())) == self.0
     }
 }
 
@@ -229,8 +229,8 @@ fn uri_error(raw: &str) -> Option<String> {
     if raw.contains('#') {
         return Some("Must not have a fragment".to_owned());
     }
-    let plain = |b: u8| matches!(b, b'!'..=b'~') && b != b'\\';
-    if !raw.bytes().all(plain) {
+    let is_allowed = |b: u8| matches!(b, b'!'..=b'~') && b != b'\\';
+    if !raw.bytes().all(is_allowed) {
         return Some("Must be ASCII without spaces and backslashes".to_owned());
     }
     let authority = rest.split(['/', '?']).next().unwrap_or_default();
@@ -245,16 +245,16 @@ fn uri_error(raw: &str) -> Option<String> {
         return Some("The port must be a number from 1 to 65535 without leading zeros".to_owned());
     }
     let query = rest.split_once('?').map_or("", |(_, query)| query);
-    let taken =
+    let reserved =
         form_urlencoded::parse(query.as_bytes()).find(|(name, _)| RESERVED_PARAMETERS.contains(&&**name));
-    taken.map(|(name, _)| format!("The query must not contain {name}; the server adds it to the redirect"))
+    reserved.map(|(name, _)| format!("The query must not contain {name}; the server adds it to the redirect"))
 }
 
 /// A host and its port; the colons of an IPv6 address are inside brackets.
 fn split_port(host: &str) -> (&str, Option<&str>) {
-    let ends = host.rfind(']').map_or(0, |at| at + 1);
-    match host[ends..].find(':') {
-        Some(at) => (&host[..ends + at], Some(&host[ends + at + 1..])),
+    let host_end = host.rfind(']').map_or(0, |at| at + 1);
+    match host[host_end..].find(':') {
+        Some(at) => (&host[..host_end + at], Some(&host[host_end + at + 1..])),
         None => (host, None),
     }
 }
@@ -264,12 +264,13 @@ fn is_port(raw: &str) -> bool {
     digits && !raw.starts_with('0') && raw.parse::<u16>().is_ok()
 }
 
-/// Whether it is a host without characters that have a meaning in the headers that contain the origin.
+/// Whether a text is a host name or address. Other characters could change the meaning of headers that contain the
+/// origin.
 fn is_host(raw: &str) -> bool {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
+    let is_allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
     match raw.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         Some(address) => address.parse::<Ipv6Addr>().is_ok(),
-        None => !raw.is_empty() && raw.bytes().all(plain),
+        None => !raw.is_empty() && raw.bytes().all(is_allowed),
     }
 }
 

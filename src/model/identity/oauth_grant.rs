@@ -20,7 +20,7 @@ pub struct OauthGrant {
 }
 
 impl OauthGrant {
-    /// Whether it has a valid token. Only live grants are shown to the user, so only these count as consent.
+    /// Whether the authorization has a valid token. Users see only live authorizations, so only these count as consent.
     pub fn is_live(&self, now: Time) -> bool {
         !self.revoked && self.expiry.is_some_and(|expiry| expiry > now)
     }
@@ -44,8 +44,8 @@ pub struct RefreshToken {
     pub used: bool,
 }
 
-/// The origin of a token: an access token of a grant, or a personal token, which may have been created through a
-/// client.
+/// The origin of a token. An access token belongs to an authorization. A personal token belongs to an authorization
+/// only if an OAuth client created the token.
 #[derive(Clone, Copy, Debug)]
 pub struct TokenOrigin {
     pub is_access: bool,

@@ -1,4 +1,4 @@
-//! The identity of a token or a session.
+//! The identity that a token or a session proves.
 
 use crate::model::grant::{Global, Permission};
 use crate::model::id::{AccountId, TokenId, UserId};

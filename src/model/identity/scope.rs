@@ -16,7 +16,7 @@ pub struct Scope {
     level: Level,
 }
 
-/// All scope families. Garth has no operations for some of them, but tokens can have them.
+/// All scope families. Tokens can have each of them, although Garth has no operations for some.
 const FAMILIES: [&str; 18] = [
     "account",
     "child_account",
@@ -53,7 +53,7 @@ impl Scope {
     pub const DESK_READ_WRITE: Scope = Scope::new("desk", Level::ReadWrite);
     pub const EVENTS_READ_ONLY: Scope = Scope::new("events", Level::ReadOnly);
 
-    /// `family` is one of the families above.
+    /// `family` must be one of `FAMILIES`.
     pub const fn new(family: &'static str, level: Level) -> Self {
         Self { family, level }
     }

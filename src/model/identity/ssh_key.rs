@@ -35,7 +35,7 @@ impl PublicKey {
         "ssh-dss",
     ];
 
-    /// Parses a key. Blanks around it are removed.
+    /// Parses a key. Removes white space around the key.
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         let key = raw.trim();
         if key.len() > Self::MAX_LENGTH {
@@ -54,7 +54,7 @@ impl PublicKey {
         }
     }
 
-    /// The key in a row, if it is valid.
+    /// The key from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         (raw.len() <= Self::MAX_LENGTH && is_public_key(&raw)).then_some(Self(raw))
     }
@@ -64,7 +64,7 @@ impl PublicKey {
     }
 }
 
-/// Whether the base64 part starts with the type, as it must.
+/// Whether a text is a public key: the base64 part must repeat the type.
 fn is_public_key(key: &str) -> bool {
     if key.chars().any(char::is_control) {
         return false;
@@ -79,9 +79,9 @@ fn is_public_key(key: &str) -> bool {
     let Some((length, rest)) = bytes.split_first_chunk::<4>() else {
         return false;
     };
-    let named = usize::try_from(u32::from_be_bytes(*length)).ok() == Some(kind.len())
+    let type_matches = usize::try_from(u32::from_be_bytes(*length)).ok() == Some(kind.len())
         && rest.starts_with(kind.as_bytes());
-    PublicKey::TYPES.contains(&kind) && named && rest.len() > kind.len()
+    PublicKey::TYPES.contains(&kind) && type_matches && rest.len() > kind.len()
 }
 
 #[cfg(test)]

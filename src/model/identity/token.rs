@@ -113,7 +113,7 @@ pub struct Token {
     pub prefix: String,
     pub scopes: Scopes,
     pub created: Time,
-    /// `None` means that it does not expire.
+    /// `None` if the token does not expire.
     pub expiry: Option<Time>,
 }
 
@@ -126,7 +126,7 @@ pub struct NewToken {
     pub expiry: Option<Time>,
 }
 
-/// The expiry of a token without one, as the API shows it.
+/// The expiry that the API returns for a token that does not expire.
 pub const NO_EXPIRY: &str = "2999-12-12T05:00:00";
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl Username {
         Err(vec![Reason::new(Code::UsernameInvalid, text)])
     }
 
-    /// The username in a row, if it is valid.
+    /// The username from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         Self::is_valid(&raw).then_some(Self(raw))
     }
@@ -96,7 +96,7 @@ impl Email {
         Err(vec![Reason::new(Code::EmailInvalid, text)])
     }
 
-    /// The address in a row, if it is valid.
+    /// The address from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         Self::is_valid(&raw).then_some(Self(raw))
     }
@@ -118,13 +118,13 @@ impl Email {
     }
 }
 
-/// The Gravatar ID of an address: the MD5 of the lower-case address. An empty address has one too.
+/// The Gravatar ID of an address: the MD5 of the lower-case address. An empty address also has an ID.
 pub fn gravatar_id(address: &str) -> String {
     hex(&Md5::digest(address.trim().to_lowercase().as_bytes()))
 }
 
-/// A user without the fields that a log-in changes, so that a log-in does not make an open form stale. Its
-/// hash always differs from that of the user itself.
+/// A user without the fields that a log-in changes, so that a log-in does not make an open form stale.
+/// The hash of this value always differs from the hash of the `User`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WithoutLogin(&'static str, User);
 

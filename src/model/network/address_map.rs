@@ -32,32 +32,36 @@ impl Part {
     }
 }
 
-/// All private address spaces with these subnets, which do not overlap.
+/// All private address spaces, each divided into subnets, forbidden ranges and free parts. The subnets must not
+/// overlap.
 pub fn spaces(subnets: &[Cidr], forbidden: &[Cidr]) -> Vec<Space> {
     let taken = subnets
         .iter()
         .enumerate()
         .map(|(at, range)| (*range, PartKind::Subnet(at)));
     // A subnet that was created before its range was forbidden is still shown.
-    let clear = |range: &&Cidr| !subnets.iter().any(|subnet| subnet.overlaps(**range));
-    let outermost = |range: &&Cidr| {
+    let is_unassigned = |range: &&Cidr| !subnets.iter().any(|subnet| subnet.overlaps(**range));
+    let is_outermost = |range: &&Cidr| {
         !forbidden
             .iter()
             .any(|other| other != *range && other.contains(**range))
     };
-    let reserved = forbidden.iter().filter(clear).filter(outermost);
-    let mut known: Vec<(Cidr, PartKind)> = taken
+    let reserved = forbidden.iter().filter(is_unassigned).filter(is_outermost);
+    let mut used_parts: Vec<(Cidr, PartKind)> = taken
         .chain(reserved.map(|range| (*range, PartKind::Forbidden)))
         .collect();
-    known.sort_by_key(|(range, _)| range.first());
-    known.dedup_by_key(|(range, _)| *range);
-    PRIVATE.into_iter().map(|range| space(range, &known)).collect()
+    used_parts.sort_by_key(|(range, _)| range.first());
+    used_parts.dedup_by_key(|(range, _)| *range);
+    PRIVATE
+        .into_iter()
+        .map(|range| space(range, &used_parts))
+        .collect()
 }
 
-fn space(range: Cidr, known: &[(Cidr, PartKind)]) -> Space {
+fn space(range: Cidr, used_parts: &[(Cidr, PartKind)]) -> Space {
     let mut parts = Vec::new();
     let mut next = u64::from(range.first());
-    let gap = |from: u64, before: u64, parts: &mut Vec<Part>| {
+    let push_free_part = |from: u64, before: u64, parts: &mut Vec<Part>| {
         if from < before {
             parts.push(Part {
                 first: from as u32,
@@ -66,9 +70,9 @@ fn space(range: Cidr, known: &[(Cidr, PartKind)]) -> Space {
             });
         }
     };
-    for (taken, kind) in known.iter().filter(|(taken, _)| taken.overlaps(range)) {
+    for (taken, kind) in used_parts.iter().filter(|(taken, _)| taken.overlaps(range)) {
         let (first, last) = (taken.first().max(range.first()), taken.last().min(range.last()));
-        gap(next, u64::from(first), &mut parts);
+        push_free_part(next, u64::from(first), &mut parts);
         parts.push(Part {
             first,
             last,
@@ -76,7 +80,7 @@ fn space(range: Cidr, known: &[(Cidr, PartKind)]) -> Space {
         });
         next = u64::from(last) + 1;
     }
-    gap(next, u64::from(range.last()) + 1, &mut parts);
+    push_free_part(next, u64::from(range.last()) + 1, &mut parts);
     Space { range, parts }
 }
 
@@ -115,7 +119,7 @@ pub enum State {
     Taken(usize),
 }
 
-/// A range of addresses that is shown as one.
+/// A range of addresses that a map shows as one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
     pub range: Cidr,
@@ -126,15 +130,15 @@ pub struct Bucket {
 
 /// Parts with at least this prefix length are shown address by address.
 const ADDRESS_VIEW_PREFIX: u8 = 24;
-/// The longest prefix of a bucket. A map has at most 256 buckets.
+/// The maximum prefix length of a bucket. A map has at most 256 buckets.
 const MAX_BUCKET_PREFIX: u8 = 28;
 
-/// The prefix length of the buckets for a part of a subnet; `None` if it is shown address by address.
+/// The prefix length of the buckets for a part of a subnet; `None` if the part is shown address by address.
 pub fn bucket_prefix(window: Cidr) -> Option<u8> {
     (window.prefix() < ADDRESS_VIEW_PREFIX).then(|| (window.prefix() + 8).min(MAX_BUCKET_PREFIX))
 }
 
-/// The part of a subnet around an address that is shown address by address.
+/// The part of a subnet around `address` that a map shows address by address.
 pub fn window_around(subnet: Cidr, address: u32) -> Cidr {
     Cidr::around(address, ADDRESS_VIEW_PREFIX.max(subnet.prefix()))
 }
@@ -158,8 +162,8 @@ pub fn addresses(subnet: Cidr, window: Cidr, holders: &[Holder]) -> View {
     )
 }
 
-/// A part of a subnet in buckets. `counts` has the number of assigned addresses by bucket, except those in
-/// `ranges`, which are sorted and may overlap.
+/// A part of a subnet in buckets. `counts` has the index of each bucket with its number of assigned addresses, without
+/// the addresses in `ranges`. `ranges` must be sorted and can overlap.
 pub fn buckets(subnet: Cidr, window: Cidr, prefix: u8, counts: &[(u64, u64)], ranges: &[(u32, u32)]) -> View {
     let assignable = subnet.assignable();
     let parts = window.split(prefix);

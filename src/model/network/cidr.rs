@@ -6,15 +6,15 @@ use crate::model::reason::{Code, Reason, Reasons};
 
 /// An IPv4 network in canonical form: `10.0.0.0/24`, no host bits, no leading zeros.
 ///
-/// It can be any network, including one that a subnet may not have, such as a forbidden range. `for_subnet`
-/// checks that.
+/// It can be any network, including those that are not allowed for subnets, such as forbidden ranges. `for_subnet`
+/// only accepts a network that is allowed for a subnet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cidr {
     network: u32,
     prefix: u8,
 }
 
-/// The ranges that subnets may be in.
+/// The private address ranges. Every subnet is inside one of them.
 pub const PRIVATE: [Cidr; 3] = [
     Cidr::from_octets([10, 0, 0, 0], 8),
     Cidr::from_octets([172, 16, 0, 0], 12),
@@ -53,7 +53,7 @@ impl Cidr {
         Ok(cidr)
     }
 
-    /// The network from one address to another, if they form one.
+    /// The network with this first and this last address, if there is one.
     pub fn spanning(first: u32, last: u32) -> Option<Self> {
         let prefix = (first ^ last).leading_zeros() as u8;
         let cidr = Self {
@@ -112,19 +112,20 @@ impl Cidr {
         self.first() + 2..=self.last() - 2
     }
 
-    /// The private network of an address with a prefix length, such as `10.0.0.5/24`.
+    /// The private network that contains an address with a prefix length, such as `10.0.0.5/24`. `None` if the text is
+    /// a network itself.
     pub fn network_of(raw: &str) -> Option<Self> {
         let (address, prefix) = raw.split_once('/')?;
         let address: Ipv4Addr = address.parse().ok()?;
-        let meant = Self::around(
+        let network = Self::around(
             address.to_bits(),
             prefix.parse().ok().filter(|prefix| *prefix <= 32)?,
         );
-        let is_private = PRIVATE.iter().any(|range| range.contains(meant));
-        (is_private && meant.first() != address.to_bits()).then_some(meant)
+        let is_private = PRIVATE.iter().any(|range| range.contains(network));
+        (is_private && network.first() != address.to_bits()).then_some(network)
     }
 
-    /// The network to search for: an address, or a network with host bits allowed.
+    /// Parses a network to search for: an address, or a network, which can have host bits.
     pub fn parse_search(raw: &str) -> Option<Self> {
         let (address, prefix) = raw.split_once('/').unwrap_or((raw, "32"));
         let prefix = prefix.parse().ok().filter(|prefix| *prefix <= 32)?;
@@ -140,7 +141,7 @@ impl Cidr {
         }
     }
 
-    /// Splits the network into networks with another prefix length.
+    /// Splits the network into networks with a longer prefix.
     pub fn split(self, prefix: u8) -> impl Iterator<Item = Cidr> {
         let step = 1usize << (32 - prefix.min(32));
         let all = u64::from(self.first())..=u64::from(self.last());
@@ -150,17 +151,17 @@ impl Cidr {
         })
     }
 
-    /// The next network of the same size that overlaps none of `taken`: first after this one in the same
-    /// private range, then from the start of each.
+    /// The next network of the same size that overlaps none of `taken`. The search starts at this network and continues
+    /// to the end of its private range; then it starts again at the beginning of each private range.
     pub fn next_free(self, taken: &[Cidr]) -> Option<Cidr> {
         let mut taken = taken.to_vec();
         taken.sort_by_key(|range| range.first());
-        let here = PRIVATE.into_iter().find(|space| space.contains(self));
-        let further = here.map(|space| (self.first(), space));
-        let all = PRIVATE.into_iter().map(|space| (space.first(), space));
-        further
+        let own_space = PRIVATE.into_iter().find(|space| space.contains(self));
+        let after_self = own_space.map(|space| (self.first(), space));
+        let from_start = PRIVATE.into_iter().map(|space| (space.first(), space));
+        after_self
             .into_iter()
-            .chain(all)
+            .chain(from_start)
             .filter(|(_, space)| space.prefix <= self.prefix)
             .find_map(|(from, space)| free_from(from, space, self.prefix, &taken))
     }
@@ -174,7 +175,7 @@ impl Cidr {
     }
 }
 
-/// The first free network at or after an address in a range; `taken` is sorted.
+/// The first free network in `space` that starts at or after `from`. `taken` must be sorted.
 fn free_from(from: u32, space: Cidr, prefix: u8, taken: &[Cidr]) -> Option<Cidr> {
     let size = 1u64 << (32 - prefix);
     let mut first = u64::from(from);
@@ -182,7 +183,7 @@ fn free_from(from: u32, space: Cidr, prefix: u8, taken: &[Cidr]) -> Option<Cidr>
         if u64::from(range.first()) >= first + size {
             continue;
         }
-        // The next aligned network after the one that is taken.
+        // The start of the next aligned network after the taken range.
         let after = (u64::from(range.last()) + 1).div_ceil(size) * size;
         first = first.max(after);
     }
@@ -198,17 +199,17 @@ fn mask(prefix: u8) -> u32 {
 }
 
 impl Cidr {
-    /// The maximum length of the text, plus one.
+    /// The maximum length of the formatted network, plus a space.
     pub const WIDTH: usize = "255.255.255.255/32 ".len();
 
-    /// Formats it into a buffer, because long lists have one per subnet.
+    /// Formats the network into a buffer instead of a new string, because long lists contain many networks.
     pub fn write(self, text: &mut [u8; Self::WIDTH]) -> &str {
         let [a, b, c, d] = self.network.to_be_bytes();
         let mut end = 0;
-        for (number, behind) in [(a, b'.'), (b, b'.'), (c, b'.'), (d, b'/'), (self.prefix, b' ')] {
+        for (number, separator) in [(a, b'.'), (b, b'.'), (c, b'.'), (d, b'/'), (self.prefix, b' ')] {
             let digits = [number / 100, number / 10 % 10, number % 10].map(|digit| b'0' + digit);
             let zeros = usize::from(number < 100) + usize::from(number < 10);
-            let written = &[digits[0], digits[1], digits[2], behind][zeros..];
+            let written = &[digits[0], digits[1], digits[2], separator][zeros..];
             text[end..end + written.len()].copy_from_slice(written);
             end += written.len();
         }
@@ -296,7 +297,7 @@ mod tests {
             let from = Cidr { network: base, prefix };
             let found = from.next_free(&taken);
             let lowest = Cidr::parse("10.0.0.0/8").unwrap().split(prefix).take(70_000);
-            let mut lowest = lowest.filter(|one| !taken.iter().any(|range| range.overlaps(*one)));
+            let mut lowest = lowest.filter(|network| !taken.iter().any(|range| range.overlaps(*network)));
             if let Some(found) = found {
                 prop_assert!(!taken.iter().any(|range| range.overlaps(found)));
                 prop_assert_eq!(found.first() % (1 << (32 - prefix)), 0);

@@ -1,4 +1,4 @@
-//! Addresses of instances outside of VPCs: public ones, and one in the provider's private network.
+//! Addresses of instances outside of VPCs: public addresses, and one in the provider's private network.
 
 use std::net::Ipv4Addr;
 
@@ -15,12 +15,12 @@ pub const PRIVATE_PREFIX: u8 = 17;
 pub struct Ip {
     pub address: u32,
     pub kind: IpKind,
-    /// The name that the owner has set; `None` is the provider's default.
+    /// The reverse DNS name that the owner has set; `None` for the provider's default name.
     pub rdns: Option<Hostname>,
     pub instance: InstanceId,
     pub instance_label: String,
     pub region: String,
-    /// The address in a VPC that 1:1 NAT translates it to.
+    /// The address in a VPC that 1:1 NAT translates this address to.
     pub translated: Option<NatTarget>,
 }
 
@@ -61,7 +61,7 @@ impl Hostname {
         }
     }
 
-    /// The name in a row, if it is valid.
+    /// The name from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
         Self::parse(&raw).ok()
     }

@@ -11,13 +11,13 @@ pub struct Subnet {
     pub vpc: VpcId,
     pub label: Label,
     pub ipv4: Cidr,
-    /// The interfaces on it, ordered by instance, config and position.
+    /// The interfaces in the subnet, ordered by instance, config and position.
     pub uses: Vec<SubnetUse>,
     pub created: Time,
     pub updated: Time,
 }
 
-/// An interface on a subnet, with its instance and config.
+/// An interface in a subnet, with its instance and config.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SubnetUse {
     pub subnet: SubnetId,

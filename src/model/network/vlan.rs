@@ -1,4 +1,4 @@
-//! A VLAN. It exists while an interface names it.
+//! A VLAN. It exists as long as an interface has its label.
 
 use crate::model::id::InstanceId;
 use crate::model::time::Time;
@@ -7,8 +7,8 @@ use crate::model::time::Time;
 pub struct Vlan {
     pub label: String,
     pub region: String,
-    /// The instances with an interface on it, in ascending order.
+    /// The instances with an interface in the VLAN, in ascending order.
     pub instances: Vec<InstanceId>,
-    /// When the oldest config with such an interface was created.
+    /// The creation time of the oldest config with an interface in the VLAN.
     pub created: Time,
 }

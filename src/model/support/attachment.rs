@@ -14,13 +14,13 @@ pub struct Attachment {
     pub size: i64,
     /// 64 hexadecimal digits.
     pub sha256: String,
-    /// The storage key of its bytes.
+    /// The storage key of the file.
     pub key: String,
     pub created: Time,
     pub created_by: String,
 }
 
-/// A file whose bytes are stored, before it becomes an attachment.
+/// A stored file, before it becomes an attachment.
 #[derive(Clone, Debug)]
 pub struct NewAttachment {
     pub name: FileName,
@@ -72,8 +72,8 @@ impl FileKind {
     /// Refuses content that does not match the extension.
     pub fn check(self, content: &Content) -> Result<(), Reason> {
         let head = content.head.as_slice();
-        let starts = |any: &[&[u8]]| any.iter().any(|magic| head.starts_with(magic));
-        let (good, wanted) = match self {
+        let starts = |signatures: &[&[u8]]| signatures.iter().any(|magic| head.starts_with(magic));
+        let (is_match, expected) = match self {
             FileKind::Gif => (starts(&[b"GIF87a", b"GIF89a"]), "a GIF image"),
             FileKind::Jpeg => (starts(&[b"\xff\xd8\xff"]), "a JPEG image"),
             FileKind::Tiff => {
@@ -84,21 +84,21 @@ impl FileKind {
             // PDF readers accept the signature anywhere near the start.
             FileKind::Pdf => (head.windows(5).any(|part| part == b"%PDF-"), "a PDF document"),
             FileKind::Text => {
-                let wide = starts(&[b"\xff\xfe", b"\xfe\xff"]);
-                (wide || !content.has_nul, "plain text")
+                let is_utf16 = starts(&[b"\xff\xfe", b"\xfe\xff"]);
+                (is_utf16 || !content.has_nul, "plain text")
             }
         };
-        match good {
+        match is_match {
             true => Ok(()),
             false => Err(Reason::new(
                 Code::FileContent,
-                format!("The content does not match the extension: expected {wanted}"),
+                format!("The content does not match the extension: expected {expected}"),
             )),
         }
     }
 }
 
-/// What the content check needs of a file, collected while it arrives.
+/// The properties of a file that the content check uses. They are collected while the file arrives.
 #[derive(Clone, Debug, Default)]
 pub struct Content {
     /// The first bytes, at most `HEAD_BYTES`.
@@ -124,7 +124,7 @@ pub struct FileName(String);
 impl FileName {
     const MAX: usize = 255;
 
-    /// Cleans a name; only an unsupported extension is refused.
+    /// Removes the path and invisible characters. Refuses an empty name and an unsupported extension.
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
         let shown: String = last.chars().filter(|c| !is_invisible(*c)).collect();
@@ -149,12 +149,12 @@ impl FileName {
         Ok(Self(format!("{}.{extension}", &stem[..end])))
     }
 
-    /// The name in a row, if it is valid. A name that an earlier build stored is cleaned again.
+    /// The name from a database row, if it is valid. A name that an earlier build stored is cleaned again.
     pub fn checked(raw: String) -> Option<Self> {
-        let foreign = |c: char| matches!(c, '/' | '\\') || is_invisible(c);
+        let is_refused = |c: char| matches!(c, '/' | '\\') || is_invisible(c);
         let (_, extension) = raw.rsplit_once('.')?;
         let known = FileKind::of_extension(&extension.to_ascii_lowercase()).is_some();
-        match known && raw.len() <= Self::MAX && !raw.contains(foreign) {
+        match known && raw.len() <= Self::MAX && !raw.contains(is_refused) {
             true => Some(Self(raw)),
             false => Self::parse(&raw).ok(),
         }
@@ -170,8 +170,8 @@ impl FileName {
     }
 }
 
-/// Control characters, and those that change the text direction or have no width: a name with them could look
-/// like another.
+/// Control characters, and characters that change the text direction or have no width. A name with such characters
+/// could look like another name.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}')

@@ -54,7 +54,8 @@ impl Template {
         }
     }
 
-    /// The template in a row, if it is valid. A placeholder of a newer build becomes empty.
+    /// The template from a database row, if it is valid. A placeholder that only a newer build supports is replaced by
+    /// an empty text.
     pub fn checked(raw: String) -> Option<Self> {
         ReplyText::parse(&raw).is_ok().then_some(Self(raw))
     }
@@ -85,7 +86,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The text before the next `{{name}}`, the name, and the rest.
+/// The text before the next `{{name}}`, the name, and the text after it.
 fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once("{{")?;
     let (name, after) = rest.split_once("}}")?;

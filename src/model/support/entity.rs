@@ -12,7 +12,8 @@ pub struct Entry {
     pub label: String,
 }
 
-/// An object that an event or a ticket is about, with its label at that time.
+/// An object that an event or a ticket is about. In an event, the label is the object's label at that time; in a
+/// ticket, it is the current label.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Entity {
     pub kind: EntityKind,
@@ -23,7 +24,7 @@ pub struct Entity {
 /// The kind of an object. A nested object also has the ID of its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntityKind {
-    /// A kind that tickets can be about too.
+    /// A kind that tickets can also be about.
     Subject(SubjectKind),
     Subnet(VpcId),
     Config(InstanceId),

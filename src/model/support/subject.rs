@@ -1,5 +1,5 @@
-//! Kinds of objects that tickets can be about. VPCs and instances are Garth's own; all others are only known
-//! from the provider's directory.
+//! Kinds of objects that tickets can be about. VPCs, VLANs and instances are Garth's own objects; all other
+//! objects are entries in the provider's directory.
 
 use crate::model::entity::{Entity, EntityKind};
 use crate::model::reason::{Code, Reason, Reasons};
@@ -58,7 +58,7 @@ impl SubjectKind {
         all.find(|kind| kind.word() == word)
     }
 
-    /// The attribute of a ticket with the object's ID.
+    /// The attribute of a ticket that contains the object's ID.
     pub const fn attribute(self) -> &'static str {
         match self {
             SubjectKind::Database => "database_id",
@@ -74,7 +74,7 @@ impl SubjectKind {
         }
     }
 
-    /// Parses a kind of another service, which the directory can have.
+    /// Parses a kind of object in another service. Only these kinds can be in the directory.
     pub fn parse_foreign(raw: &str) -> Result<Self, Reasons> {
         let foreign = |kind: &SubjectKind| !matches!(kind, SubjectKind::Linode | SubjectKind::Vpc);
         let mut kinds = Self::WITH_ID.into_iter().filter(foreign);
@@ -85,13 +85,13 @@ impl SubjectKind {
         })
     }
 
-    /// The object of this kind with an ID and a label.
+    /// An entity of this kind.
     pub fn entity(self, id: i64, label: String) -> Entity {
         let kind = EntityKind::Subject(self);
         Entity { kind, id, label }
     }
 
-    /// The default label of an object without one: `domain7`.
+    /// The label for an object without a label, such as `domain7`.
     pub fn default_label(self, id: i64) -> String {
         format!("{}{id}", self.word())
     }

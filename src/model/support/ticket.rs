@@ -17,7 +17,7 @@ pub struct Ticket {
     pub summary: Summary,
     pub description: TicketText,
     pub status: Status,
-    /// Whether the account may close it while it is open.
+    /// Whether users of the account are allowed to close the ticket while it is open.
     pub may_close: bool,
     pub closed: Option<Time>,
     pub opened: Time,

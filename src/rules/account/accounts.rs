@@ -24,15 +24,15 @@ use crate::store::{self, ReadTx, WriteTx};
 #[derive(Debug, Hash)]
 pub struct QuotaUse {
     pub quota: Quota,
-    /// The number of VPCs in each region that has any.
+    /// The number of VPCs in each region that has VPCs.
     pub vpcs: Vec<(String, i64)>,
     pub attachment_bytes: i64,
 }
 
 /// The quota of an account: the provider's default with the overrides of this account (decision 0006).
 pub fn quota(tx: &mut ReadTx, account: AccountId) -> Result<Quota> {
-    let set = load(tx, account)?.quota;
-    Ok(set.over(tx.policy().quota))
+    let overrides = load(tx, account)?.quota;
+    Ok(overrides.over(tx.policy().quota))
 }
 
 pub fn quota_use(tx: &mut ReadTx, caller: &Caller) -> Result<QuotaUse> {
@@ -47,11 +47,11 @@ fn quota_use_of(tx: &mut ReadTx, account: AccountId) -> Result<QuotaUse> {
     })
 }
 
-/// An account's quotas for the provider.
+/// An account's quota and its use, for operators.
 #[derive(Debug)]
 pub struct QuotaReport {
     pub usage: QuotaUse,
-    /// The number of subnets of the VPC with the most.
+    /// The number of subnets in the VPC with the most subnets.
     pub most_subnets: i64,
     /// The overrides of this account.
     pub set: QuotaOverride,
@@ -68,10 +68,10 @@ pub fn quota_report(tx: &mut ReadTx, account: AccountId) -> Result<QuotaReport> 
     })
 }
 
-/// The network transfer of an account per month, in gigabytes. Garth does not measure it.
+/// The monthly network transfer of an account, in gigabytes. Garth does not measure the usage.
 #[derive(Debug, Hash)]
 pub struct Transfer {
-    /// The sum over the plans of all instances.
+    /// The sum of the transfer quotas of all instances.
     pub quota: i64,
 }
 
@@ -98,8 +98,8 @@ pub fn list(tx: &mut ReadTx) -> Result<Vec<Account>> {
 
 /// A page of all accounts, for the desk.
 pub fn desk_list(tx: &mut ReadTx, list: &ListRequest) -> Result<Paged<DeskAccount>> {
-    let wanted = list.read(tx.policy(), &store::accounts::FIELDS)?;
-    Ok(store::accounts::desk_list(tx, &wanted)?)
+    let query = list.read(tx.policy(), &store::accounts::FIELDS)?;
+    Ok(store::accounts::desk_list(tx, &query)?)
 }
 
 pub fn desk_view(tx: &mut ReadTx, id: AccountId) -> Result<DeskAccount> {
@@ -112,7 +112,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<Account> {
     load(tx, caller.account)
 }
 
-/// Changes what the account's users have entered about it. A restricted user needs account access.
+/// Changes the e-mail address, company and contact details of the account. A restricted user needs account access.
 pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Account> {
     require_change(caller)?;
     let mut account = load(tx, caller.account)?;
@@ -144,12 +144,12 @@ fn change_contact(form: &mut Form, contact: &mut Contact) {
 }
 
 fn set<T>(form: &mut Form, name: &'static str, parse: fn(&str) -> Result<T, Reasons>, field: &mut T) {
-    if let Some(sent) = form.optional(name, parse) {
-        *field = sent;
+    if let Some(value) = form.optional(name, parse) {
+        *field = value;
     }
 }
 
-/// Refuses a restricted user that may not change the account.
+/// Fails for a restricted user who is not allowed to change the account.
 pub fn require_change(caller: &Caller) -> Result<()> {
     match caller.account_access() {
         Some(Permission::ReadWrite) => Ok(()),
@@ -162,7 +162,7 @@ pub fn create(tx: &mut WriteTx, company: &str, email: &Email) -> Result<Account>
     load(tx, id)
 }
 
-/// Changes some of an account's quotas; `None` leaves one unchanged.
+/// Changes an account's quota; `None` leaves a limit unchanged.
 pub fn set_quota(tx: &mut WriteTx, id: AccountId, change: QuotaChange) -> Result<()> {
     let quota = change.apply_to(load(tx, id)?.quota);
     Ok(store::accounts::set_quota(tx, id, quota)?)
@@ -187,17 +187,17 @@ pub fn bootstrap(tx: &mut WriteTx, first: &FirstToken) -> Result<Option<Bootstra
     if !store::users::is_empty(tx)? {
         return Ok(None);
     }
-    let email = Email::parse("admin@localhost").expect("the first address is well written");
+    let email = Email::parse("admin@localhost").expect("the first e-mail address is valid");
     let account = create(tx, "", &email)?;
     let admin = NewUser {
         account: Some(account.id),
-        username: Username::parse("admin").expect("the first name is well written"),
+        username: Username::parse("admin").expect("the first username is valid"),
         email,
         restricted: false,
         password: None,
     };
     let admin = users::create(tx, &admin)?;
-    let given = match first {
+    let requested_text = match first {
         FirstToken::None => return Ok(Some(Bootstrapped { token: None })),
         FirstToken::Random => None,
         FirstToken::Given(token) => Some(token),
@@ -209,7 +209,7 @@ pub fn bootstrap(tx: &mut WriteTx, first: &FirstToken) -> Result<Option<Bootstra
         scopes: Scopes::Everything,
         expiry: None,
     };
-    let (_, text) = tokens::create(tx, &new, given)?;
+    let (_, text) = tokens::create(tx, &new, requested_text)?;
     Ok(Some(Bootstrapped { token: Some(text) }))
 }
 

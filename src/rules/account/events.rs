@@ -1,4 +1,4 @@
-//! Events: recording and reading them.
+//! Records and reads events.
 //!
 //! A change and its event are written in the same transaction, so an event exists if and only if its change does
 //! (interface §6, decision 0008).
@@ -29,8 +29,8 @@ const FINISHED: Progress = Progress {
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Event>> {
-    let (wanted, after) = list.read_after(tx.policy(), &store::events::FIELDS)?;
-    Ok(store::events::list(tx, reader(tx, caller), after, &wanted)?)
+    let (query, after) = list.read_after(tx.policy(), &store::events::FIELDS)?;
+    Ok(store::events::list(tx, reader(tx, caller), after, &query)?)
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: EventId) -> Result<Event> {
@@ -56,7 +56,7 @@ pub fn mark_read(tx: &mut WriteTx, caller: &Caller, id: EventId, request: &Reque
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
     last: EventId,
-    /// The account's revision when the stream last had every event.
+    /// The account's revision when the stream last returned all events.
     complete_at: Option<i64>,
 }
 
@@ -69,8 +69,8 @@ impl Position {
     }
 }
 
-/// The next events of a stream, oldest first, and its new position. Events are read only if the account's
-/// revision has risen since the stream had all of them (decision 0026).
+/// The next events of a stream, oldest first, and its new position. Reads events only if the account's revision has
+/// risen since the stream last returned all events (decision 0026).
 pub fn next(
     tx: &mut ReadTx,
     caller: &Caller,
@@ -100,7 +100,7 @@ pub fn newest_id(tx: &mut ReadTx, caller: &Caller) -> Result<EventId> {
     Ok(store::events::last_id(tx, caller.account)?)
 }
 
-/// Deletes a batch of expired events and trims some change logs; true if there may be more.
+/// Deletes a batch of expired events and trims some change logs. Returns true if more can remain.
 pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
     const MAX_EVENTS_PER_SWEEP: u64 = 1000;
     const MAX_LOGS_PER_SWEEP: i64 = 100;
@@ -158,8 +158,8 @@ pub fn record_ticket(tx: &mut WriteTx, author: Author, action: Action, ticket: &
     record(tx, author, action, &Entity::ticket(ticket), None, guard)
 }
 
-/// Records an event about the account itself, its users, tokens or clients. Unrestricted users see it, and
-/// the user who caused it.
+/// Records an event about the account itself, its users, tokens or clients. Unrestricted users
+/// see the event, and so does the user who caused it.
 pub fn record_account(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -200,7 +200,7 @@ pub const fn finished(duration: i64) -> Progress {
     }
 }
 
-/// Records an event of an action that may take time.
+/// Records the event of an action that can take time.
 pub fn record_progress(
     tx: &mut WriteTx,
     author: Author,

@@ -10,7 +10,7 @@ use crate::rules::request::Request;
 use crate::rules::{accounts, events, not_offered};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// Clients request the settings for any user, so they need no account access.
+/// The account's settings. Users can read them without account access, because clients read them for every user.
 pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<AccountSettings> {
     Ok(accounts::load(tx, caller.account)?.settings)
 }
@@ -34,14 +34,14 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Ac
     Ok(settings)
 }
 
-/// Refuses settings that could not be true.
+/// Refuses settings of services that Garth does not offer.
 fn refuse_not_offered(form: &mut Form) {
-    let nothing = [
+    let not_offered_fields = [
         ("managed", "Managed services are not offered; must be false"),
         ("backups_enabled", "Backups are not offered; must be false"),
         ("longview_subscription", "Longview is not offered; must be null"),
     ];
-    for (name, text) in nothing {
+    for (name, text) in not_offered_fields {
         not_offered::refuse_field(form, name, text);
     }
     let fixed = [
@@ -56,7 +56,7 @@ fn refuse_not_offered(form: &mut Form) {
             "Instances have the interfaces of their configs; must be legacy_config_only",
         ),
     ];
-    for (name, only, text) in fixed {
-        not_offered::refuse_other_than(form, name, only, text);
+    for (name, allowed, text) in fixed {
+        not_offered::refuse_other_than(form, name, allowed, text);
     }
 }

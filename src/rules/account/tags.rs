@@ -1,4 +1,4 @@
-//! Tags of an account's objects. Only unrestricted users manage them.
+//! Tags of an account's objects. Only unrestricted users can manage tags.
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
@@ -16,10 +16,10 @@ use crate::rules::lists::ListRequest;
 use crate::rules::request::{Drafted, FromForm, Request};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// Maximum number of tags that were created by themselves in an account. Tags that exist only on instances are not
-/// counted.
+/// The maximum number of permanent tags of an account, which exist even without an object. Tags that exist only on
+/// instances are not counted.
 const MAX_TAGS: i64 = 1000;
-/// The limit of the tags of one object.
+/// The maximum number of tags of one object.
 pub const MAX_TAGS_PER_OBJECT: usize = 100;
 /// Kinds of objects of the public service that Garth does not have.
 const UNSUPPORTED_OBJECTS: [&str; 5] = [
@@ -32,8 +32,8 @@ const UNSUPPORTED_OBJECTS: [&str; 5] = [
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<ObjectTag>> {
     caller.require_unrestricted()?;
-    let wanted = list.read(tx.policy(), &store::tags::FIELDS)?;
-    Ok(store::tags::list(tx, caller.account, &wanted)?)
+    let query = list.read(tx.policy(), &store::tags::FIELDS)?;
+    Ok(store::tags::list(tx, caller.account, &query)?)
 }
 
 /// The objects with a tag.
@@ -44,12 +44,12 @@ pub fn objects(
     list: &ListRequest,
 ) -> Result<Paged<Instance>> {
     let tag = load(tx, caller, &label)?;
-    let wanted = list.read(tx.policy(), &store::instances::TAGGED_FIELDS)?;
+    let query = list.read(tx.policy(), &store::instances::TAGGED_FIELDS)?;
     Ok(store::instances::list_tagged(
         tx,
         caller.account,
         tag.label.as_str(),
-        &wanted,
+        &query,
     )?)
 }
 
@@ -58,7 +58,7 @@ pub fn objects(
 pub struct Draft {
     label: Option<TagLabel>,
     instances: Vec<i64>,
-    /// The position of each instance in the list.
+    /// The position of each instance in the request's list.
     positions: Vec<usize>,
 }
 
@@ -92,7 +92,7 @@ impl FromForm for Draft {
     }
 }
 
-/// Creates a tag, or adds an existing one to instances.
+/// Creates a tag, or adds an existing tag to instances.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<ObjectTag> {
     caller.require_unrestricted()?;
     let (draft, mut form) = request.open()?;
@@ -114,7 +114,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
     Ok(tag)
 }
 
-/// Deletes a tag, also from the objects that have it.
+/// Deletes a tag and removes it from all objects.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, label: String, request: &Request) -> Result<()> {
     let tag = load(tx, caller, &label)?;
     request.check_if_match(&tag)?;

@@ -1,6 +1,6 @@
 //! Configs of an instance: list, create, view, update, delete.
 //!
-//! `draft` parses them.
+//! `draft` parses the bodies of requests.
 
 mod draft;
 
@@ -31,8 +31,8 @@ pub fn list(
     list: &ListRequest,
 ) -> Result<Paged<Config>> {
     loading::instance_for(tx, caller, instance, Permission::ReadOnly)?;
-    let wanted = list.read(tx.policy(), &store::configs::FIELDS)?;
-    Ok(store::configs::list(tx, instance, &wanted)?)
+    let query = list.read(tx.policy(), &store::configs::FIELDS)?;
+    Ok(store::configs::list(tx, instance, &query)?)
 }
 
 pub fn create(
@@ -74,12 +74,16 @@ pub fn update(
     let settings = config.settings.clone();
     let settings = draft.settings.over(tx, &mut form, &instance, settings)?;
     let target = TargetInstance::of(&instance, &config.interfaces);
-    let wanted = resolve_interfaces(tx, caller, &mut form, draft.interfaces.as_deref(), &target)?;
-    let (settings, wanted) =
-        form.finish(|| Some((settings, wanted.map_or(Some(None), |wanted| wanted.map(Some))?)))?;
+    let new_interfaces = resolve_interfaces(tx, caller, &mut form, draft.interfaces.as_deref(), &target)?;
+    let (settings, new_interfaces) = form.finish(|| {
+        Some((
+            settings,
+            new_interfaces.map_or(Some(None), |new_interfaces| new_interfaces.map(Some))?,
+        ))
+    })?;
 
-    if let Some(wanted) = wanted {
-        interfaces::set_all(tx, &instance, &config, wanted)?;
+    if let Some(new_interfaces) = new_interfaces {
+        interfaces::set_all(tx, &instance, &config, new_interfaces)?;
     }
     config.label = draft.label.clone().unwrap_or(config.label);
     config.settings = settings;
@@ -121,8 +125,8 @@ pub fn insert(
 ) -> Result<ConfigId> {
     let id = store::configs::insert(tx, instance.id, label, settings)?;
     let config = loading::config(tx, instance.id, id)?;
-    for (place, interface) in interfaces.into_iter().enumerate() {
-        interfaces::insert(tx, instance, &config, place, interface)?;
+    for (position, interface) in interfaces.into_iter().enumerate() {
+        interfaces::insert(tx, instance, &config, position, interface)?;
     }
     Ok(id)
 }
@@ -142,14 +146,14 @@ pub fn resolve_interfaces(
     caller: &Caller,
     form: &mut Form,
     drafts: Option<&[Option<interfaces::Draft>]>,
-    on: &TargetInstance,
+    target: &TargetInstance,
 ) -> Result<Option<Option<Vec<Interface>>>> {
     let Some(drafts) = drafts else {
         return Ok(None);
     };
     let mut found = Vec::new();
     for draft in drafts.iter().flatten() {
-        found.push(interfaces::resolve(tx, caller, form, draft, on)?);
+        found.push(interfaces::resolve(tx, caller, form, draft, target)?);
     }
     Ok(Some(found.into_iter().collect()))
 }

@@ -1,4 +1,4 @@
-//! The fields with which an image is deployed to a disk: the image, and the credentials of its root user.
+//! The fields for deploying an image to a disk: the image, and the credentials of its root user.
 
 use crate::model::image::Image;
 use crate::model::input::Input;

@@ -1,6 +1,6 @@
 //! Disks of an instance: list, create, view, update, resize, copy, delete.
 //!
-//! `draft` parses them.
+//! `draft` parses the bodies of requests.
 
 mod draft;
 
@@ -36,8 +36,8 @@ pub fn list(
     list: &ListRequest,
 ) -> Result<Paged<Disk>> {
     loading::instance_for(tx, caller, instance, Permission::ReadOnly)?;
-    let wanted = list.read(tx.policy(), &store::disks::FIELDS)?;
-    Ok(store::disks::list(tx, instance, &wanted)?)
+    let query = list.read(tx.policy(), &store::disks::FIELDS)?;
+    Ok(store::disks::list(tx, instance, &query)?)
 }
 
 /// Creates a disk, if the plan of the instance has space for it.
@@ -118,7 +118,7 @@ pub fn resize(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Request
     begin(tx, caller, &instance, Action::DiskResize, disk)
 }
 
-/// Sets the password of the root user of a disk.
+/// Sets the root password on a disk.
 pub fn set_password(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Request) -> Result<()> {
     let (instance, disk) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.check_if_match(&disk)?;
@@ -129,7 +129,7 @@ pub fn set_password(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &R
     begin(tx, caller, &instance, Action::PasswordReset, disk)
 }
 
-/// Sets the password of the root user on the only disk of an instance that is not a swap disk.
+/// Sets the root password of an instance, which must have exactly one disk that is not a swap disk.
 pub fn set_instance_password(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -157,7 +157,7 @@ pub fn set_instance_password(
     }
 }
 
-/// Creates a disk of the same size and file system.
+/// Copies a disk: creates a disk with the same size and file system.
 pub fn copy(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Request) -> Result<Disk> {
     let (instance, disk) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.check_if_match(&disk)?;
@@ -195,7 +195,7 @@ pub fn delete_all(tx: &mut WriteTx, instance: InstanceId) -> Result<()> {
     Ok(())
 }
 
-/// Refuses while the instance changes its state, or work on one of its disks is in progress.
+/// Fails while the instance changes its state, or while work on one of its disks is in progress.
 pub fn require_idle(tx: &mut ReadTx, instance: &Instance) -> Result<()> {
     match instance.is_busy() || store::disks::are_busy(tx, instance.id)? {
         true => Err(Error::refused(Code::InstanceBusy, "Linode busy.")),
@@ -210,7 +210,7 @@ pub fn space(tx: &ReadTx, instance: &Instance) -> i64 {
 }
 
 fn load_for(tx: &mut ReadTx, caller: &Caller, at: DiskPath, access: Permission) -> Result<(Instance, Disk)> {
-    // A missing disk is not found, even if the caller has read-only access.
+    // Check that the disk exists before the write permission, so that a missing disk is 404 and not 403.
     let instance = loading::instance_for(tx, caller, at.0, Permission::ReadOnly)?;
     let disk = store::disks::find(tx, at.0, at.1)?.ok_or(Error::NotFound)?;
     if access > Permission::ReadOnly {
@@ -267,7 +267,7 @@ fn begin(
     work::begin(tx, caller.author(), action, instance, Some(&entity), subject)
 }
 
-/// Reports that a disk of this size, new or `resized`, does not fit the instance.
+/// Adds an error if a new disk of this size, or the disk `resized` with this size, does not fit the instance.
 fn refuse_excess(
     tx: &mut ReadTx,
     form: &mut Form,
@@ -287,7 +287,7 @@ fn refuse_excess(
     let (space, free) = (space(tx, instance), space(tx, instance) - used);
     if size.is_some_and(|size| size > free) {
         let text = format!(
-            "The plan has {space} MB for disks, and {} MB of it are unallocated",
+            "The plan has {space} MB for disks; {} MB are unallocated",
             free.max(0)
         );
         form.refuse("size", Reason::new(Code::DiskSpace, text));
@@ -295,7 +295,7 @@ fn refuse_excess(
     Ok(())
 }
 
-/// Refuses while the instance is busy, or runs with a config that refers to the disk.
+/// Fails while the instance is busy, or while it runs with a config that refers to the disk.
 fn require_unused(tx: &mut ReadTx, instance: &Instance, disk: &Disk) -> Result<()> {
     require_idle(tx, instance)?;
     let Some(running) = instance.running else {

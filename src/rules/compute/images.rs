@@ -23,8 +23,8 @@ static FIELDS: [Field; 11] = [
 ];
 
 pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Image>> {
-    let wanted = list.read(policy, &FIELDS)?;
-    Ok(wanted.select(&policy.images, field))
+    let query = list.read(policy, &FIELDS)?;
+    Ok(query.select(&policy.images, field))
 }
 
 pub fn view(policy: &Policy, id: &str) -> Result<Image> {

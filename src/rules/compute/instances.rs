@@ -1,6 +1,6 @@
 //! Instances: list, create, view, update, delete. `power.rs` boots and shuts them down.
 //!
-//! `draft` parses them, and `upkeep` parses their alerts, backups and maintenance.
+//! `draft` parses the bodies of requests, and `upkeep` parses the fields about alerts, backups and maintenance.
 
 mod draft;
 mod upkeep;
@@ -38,16 +38,17 @@ use crate::store::{self, ReadTx, WriteTx};
 pub use draft::{Change, Draft};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Instance>> {
-    let wanted = list.read(tx.policy(), &store::instances::FIELDS)?;
+    let query = list.read(tx.policy(), &store::instances::FIELDS)?;
     Ok(store::instances::list(
         tx,
         caller.account,
         caller.visibility(),
-        &wanted,
+        &query,
     )?)
 }
 
-/// Creates an instance. With an image it gets disks and a config; with interfaces it gets a config too.
+/// Creates an instance. An instance with an image gets disks and a config; an instance with only interfaces gets a
+/// config.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Instance> {
     caller.require_global_grant(Global::AddLinodes)?;
     let resolved = resolve(tx, caller, request)?;
@@ -124,20 +125,20 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Reque
 /// The addresses of an instance.
 pub struct Addresses {
     pub instance: Instance,
-    /// Public and private ones.
+    /// The public and private addresses.
     pub ips: Vec<Ip>,
     pub vpc: Vec<VpcIp>,
 }
 
 pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Addresses> {
     let instance = instance_for(tx, caller, id, Permission::ReadOnly)?;
-    let wanted = ListRequest::full_page().read(tx.policy(), &store::vpc_ips::FIELDS)?;
+    let query = ListRequest::full_page().read(tx.policy(), &store::vpc_ips::FIELDS)?;
     let found = store::vpc_ips::list(
         tx,
         caller.account,
         caller.visibility(),
         Scope::Instance(id),
-        &wanted,
+        &query,
     )?;
     let ips = store::ips::of_instance(tx, caller.visibility(), id)?;
     Ok(Addresses {
@@ -162,7 +163,7 @@ struct ResolvedInstance {
     settings: Settings,
 }
 
-/// Validates the parts of a new instance that need the store: label, addresses, subnets of interfaces.
+/// Validates a new instance against the store: its label, its addresses and the subnets of its interfaces.
 fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<ResolvedInstance> {
     let (draft, mut form) = request.open()?;
     let account = settings::view(tx, caller)?;
@@ -217,7 +218,7 @@ fn free_label(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Instan
             return Ok(label);
         }
     }
-    unreachable!("there is no end of names")
+    unreachable!("the sequence of default labels is infinite")
 }
 
 fn add_config(
@@ -248,9 +249,9 @@ fn add_config(
     )?))
 }
 
-/// The disks of an image: one for its file system and one for swap.
+/// The disks of an instance with an image: one for the image's file system and, unless its size is 0, one for swap.
 fn image_disks(space: i64, image: &Image, resolved: &ResolvedInstance) -> Vec<NewDisk> {
-    // A plan may be too small for the default swap disk.
+    // A plan can be too small for the default swap disk.
     let swap = resolved.swap_size.min(space - 1);
     let boot = NewDisk {
         label: DiskLabel::of_image(&image.label),

@@ -1,6 +1,7 @@
 //! Interfaces of a config, which attach an instance to a subnet.
 //!
-//! `draft` parses them, `draft_checks` checks their fields, and `resolution` their subnets and addresses.
+//! `draft` parses the bodies of requests, `draft_checks` checks their fields, and `resolution` checks subnets and
+//! addresses.
 
 mod draft;
 mod draft_checks;
@@ -71,8 +72,8 @@ pub fn update(
     if changed.primary && !interface.primary {
         clear_primary(tx, &instance, &mut config, Some(interface.id))?;
     }
-    let place = place_of(&config, interface.id);
-    replace(tx, &instance, place, &interface, &changed)?;
+    let position = position_of(&config, interface.id);
+    replace(tx, &instance, position, &interface, &changed)?;
     touch(tx, caller, &instance, config)?;
     view(tx, caller, at)
 }
@@ -88,7 +89,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, at: InterfacePath, request: &Re
     touch(tx, caller, &instance, config)
 }
 
-/// Reorders the interfaces of a config. `ids` must name each of them once.
+/// Reorders the interfaces of a config. `ids` must contain the ID of each interface exactly once.
 pub fn order(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -98,13 +99,13 @@ pub fn order(
     let (instance, config) = config_for(tx, caller, at, Permission::ReadWrite)?;
     request.check_if_match(&config)?;
     let (order, mut form) = request.open()?;
-    let mut wanted = order.ids.clone().unwrap_or_default();
-    wanted.sort_unstable();
+    let mut sorted_ids = order.ids.clone().unwrap_or_default();
+    sorted_ids.sort_unstable();
     let mut current: Vec<_> = config.interfaces.iter().map(|interface| interface.id).collect();
     current.sort_unstable();
     if !order.is_present {
         form.refuse("ids", Reason::new(Code::Required, "ids is required"));
-    } else if order.ids.is_some() && wanted != current {
+    } else if order.ids.is_some() && sorted_ids != current {
         let text = "Must contain the ID of each interface of the config exactly once";
         form.refuse("ids", Reason::new(Code::OrderInvalid, text));
     }
@@ -112,10 +113,10 @@ pub fn order(
     if config.interfaces.iter().any(|interface| interface.active) {
         return Err(Error::whole(active(&instance, &config)));
     }
-    for (place, id) in ids.iter().enumerate() {
+    for (position, id) in ids.iter().enumerate() {
         let interface = config.interfaces.iter().find(|interface| interface.id == *id);
-        let interface = interface.expect("the ids are those of the config's interfaces");
-        store::interfaces::update(tx, instance.id, place, interface)?;
+        let interface = interface.expect("the IDs were compared with the config's interfaces");
+        store::interfaces::update(tx, instance.id, position, interface)?;
     }
     touch(tx, caller, &instance, config)
 }
@@ -189,38 +190,44 @@ fn read_change(
     form.finish(|| Some(changed))
 }
 
-/// Replaces the interfaces of a config. Those that remain keep their IDs and, unless they request others,
-/// their addresses. An active one can be removed only if neither the old nor the new ones are attached to a VPC.
-pub fn set_all(tx: &mut WriteTx, instance: &Instance, config: &Config, wanted: Vec<Interface>) -> Result<()> {
-    let on_vpc = config
+/// Replaces the interfaces of a config. A new interface with the purpose, subnet and label of an old interface gets the
+/// old ID and, unless it requests another address, the old address. An active interface cannot be removed if any old or
+/// new interface is attached to a VPC.
+pub fn set_all(
+    tx: &mut WriteTx,
+    instance: &Instance,
+    config: &Config,
+    new_interfaces: Vec<Interface>,
+) -> Result<()> {
+    let uses_vpc = config
         .interfaces
         .iter()
-        .chain(&wanted)
+        .chain(&new_interfaces)
         .any(|interface| interface.vpc.is_some());
-    let mut left = config.interfaces.clone();
+    let mut unmatched = config.interfaces.clone();
     let mut replacements: Vec<(Option<Interface>, Interface)> = Vec::new();
-    for interface in wanted {
-        let same = |other: &Interface| {
+    for interface in new_interfaces {
+        let is_same = |other: &Interface| {
             let subnet = |interface: &Interface| interface.vpc.as_ref().map(|vpc| vpc.subnet);
             (other.purpose, subnet(other), &other.label)
                 == (interface.purpose, subnet(&interface), &interface.label)
         };
-        let old = left.iter().position(same).map(|at| left.remove(at));
+        let old = unmatched.iter().position(is_same).map(|at| unmatched.remove(at));
         replacements.push((old, interface));
     }
-    if on_vpc && left.iter().any(|interface| interface.active) {
+    if uses_vpc && unmatched.iter().any(|interface| interface.active) {
         return Err(Error::whole(active(instance, config)));
     }
-    for interface in &left {
+    for interface in &unmatched {
         remove(tx, interface)?;
     }
-    for (place, (old, mut interface)) in replacements.into_iter().enumerate() {
+    for (position, (old, mut interface)) in replacements.into_iter().enumerate() {
         match old {
             Some(old) => {
                 interface.id = old.id;
-                replace(tx, instance, place, &old, &interface)?;
+                replace(tx, instance, position, &old, &interface)?;
             }
-            None => drop(insert(tx, instance, config, place, interface)?),
+            None => drop(insert(tx, instance, config, position, interface)?),
         }
     }
     Ok(())
@@ -230,7 +237,7 @@ pub fn insert(
     tx: &mut WriteTx,
     instance: &Instance,
     config: &Config,
-    place: usize,
+    position: usize,
     interface: Interface,
 ) -> Result<InterfaceId> {
     if let Some(vpc) = &interface.vpc {
@@ -240,7 +247,7 @@ pub fn insert(
         tx,
         instance.id,
         config.id,
-        place,
+        position,
         &interface,
     )?)
 }
@@ -257,11 +264,11 @@ pub fn remove(tx: &mut WriteTx, interface: &Interface) -> Result<()> {
 fn replace(
     tx: &mut WriteTx,
     instance: &Instance,
-    place: usize,
+    position: usize,
     old: &Interface,
     new: &Interface,
 ) -> Result<()> {
-    store::interfaces::update(tx, instance.id, place, new)?;
+    store::interfaces::update(tx, instance.id, position, new)?;
     if let (Some(old), Some(new)) = (&old.vpc, &new.vpc) {
         addresses::release(tx, old)?;
         addresses::assign(tx, new)?;
@@ -275,21 +282,21 @@ fn clear_primary(
     config: &mut Config,
     except: Option<InterfaceId>,
 ) -> Result<()> {
-    for (place, interface) in config.interfaces.iter_mut().enumerate() {
+    for (position, interface) in config.interfaces.iter_mut().enumerate() {
         if interface.primary && Some(interface.id) != except {
             interface.primary = false;
-            store::interfaces::update(tx, instance.id, place, interface)?;
+            store::interfaces::update(tx, instance.id, position, interface)?;
         }
     }
     Ok(())
 }
 
-fn place_of(config: &Config, id: InterfaceId) -> usize {
-    let place = config.interfaces.iter().position(|interface| interface.id == id);
-    place.expect("an interface that was found in a config is in it")
+fn position_of(config: &Config, id: InterfaceId) -> usize {
+    let position = config.interfaces.iter().position(|interface| interface.id == id);
+    position.expect("the interface was found in this config")
 }
 
-/// Updates the config of a changed interface and records the event.
+/// Sets the update time of a config whose interfaces have changed, and records the event.
 fn touch(tx: &mut WriteTx, caller: &Caller, instance: &Instance, mut config: Config) -> Result<()> {
     config.updated = tx.now_after(config.updated);
     store::configs::update(tx, &config)?;

@@ -19,8 +19,8 @@ static FIELDS: [Field; 7] = [
 ];
 
 pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Kernel>> {
-    let wanted = list.read(policy, &FIELDS)?;
-    Ok(wanted.select(&KERNELS, field))
+    let query = list.read(policy, &FIELDS)?;
+    Ok(query.select(&KERNELS, field))
 }
 
 pub fn view(_: &Policy, id: &str) -> Result<Kernel> {

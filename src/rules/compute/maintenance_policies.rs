@@ -11,6 +11,6 @@ use crate::store::value::Value;
 static FIELDS: [Field; 1] = [Field::new("slug", Kind::Text, "")];
 
 pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<MaintenancePolicy>> {
-    let wanted = list.read(policy, &FIELDS)?;
-    Ok(wanted.select(&MaintenancePolicy::ALL, |policy, _| Value::from(policy.word())))
+    let query = list.read(policy, &FIELDS)?;
+    Ok(query.select(&MaintenancePolicy::ALL, |policy, _| Value::from(policy.word())))
 }

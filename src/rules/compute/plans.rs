@@ -22,8 +22,8 @@ static FIELDS: [Field; 10] = [
 ];
 
 pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Plan>> {
-    let wanted = list.read(policy, &FIELDS)?;
-    Ok(wanted.select(&policy.plans, field))
+    let query = list.read(policy, &FIELDS)?;
+    Ok(query.select(&policy.plans, field))
 }
 
 pub fn view(policy: &Policy, id: &str) -> Result<Plan> {

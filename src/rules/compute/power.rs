@@ -1,6 +1,6 @@
 //! Booting, rebooting and shutting down instances.
 //!
-//! A change is work on the instance (`work.rs`), which may take time.
+//! A change of the power state is work on the instance (`work.rs`), which can take time.
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
@@ -53,7 +53,7 @@ pub fn shutdown(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Req
     }
 }
 
-/// Provisions a new instance, and boots it if it has a config.
+/// Provisions a new instance and, if `boot` is a config, boots it with this config.
 pub fn provision(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -64,7 +64,7 @@ pub fn provision(
     begin(tx, caller.author(), instance, Change::Provision)
 }
 
-/// Runs due jobs in this transaction, for commands without a server; true if there may be more.
+/// Runs due jobs in this transaction, for commands that run without a server. Returns true if more can be due.
 pub fn run_due_jobs(tx: &mut WriteTx) -> Result<bool> {
     const MAX_BATCH_JOBS: usize = 100;
     for _ in 0..MAX_BATCH_JOBS {
@@ -174,7 +174,7 @@ fn finish_change(tx: &mut WriteTx, id: InstanceId, event: EventId) -> Result<()>
     complete_change(tx, author, instance)
 }
 
-/// Completes a change: sets the instance's final status.
+/// Sets the instance's status after a change. A provisioned instance is then booted, if it has a config to boot.
 fn complete_change(tx: &mut WriteTx, author: Author, mut instance: Instance) -> Result<()> {
     let provisioned = instance.status == Status::Provisioning;
     instance.running = match instance.status {
@@ -204,28 +204,28 @@ fn load_idle(tx: &mut ReadTx, caller: &Caller, id: InstanceId, request: &Request
     Ok(instance)
 }
 
-/// The config to boot: the requested one, else the only one, else the last booted one. A request for config 0 leaves
-/// the choice to the server, which then falls back to the first.
+/// The config to boot: the requested config, else the only config, else the config of the last boot. A `config_id` of 0
+/// leaves the choice to the server: then the first config is the last fallback.
 fn config_to_boot(tx: &mut ReadTx, instance: &Instance, request: &Request) -> Result<ConfigId> {
     let mut form = request.form()?;
     let sent = form.integer("config_id").map(ConfigId);
-    let named = sent.filter(|config| config.0 != 0);
+    let requested = sent.filter(|config| config.0 != 0);
     let configs: Vec<ConfigId> = store::configs::names(tx, instance.id)?
         .into_iter()
         .map(|(id, _)| id)
         .collect();
-    if named.is_some_and(|named| !configs.contains(&named)) {
+    if requested.is_some_and(|requested| !configs.contains(&requested)) {
         form.refuse(
             "config_id",
             Reason::new(Code::ConfigInvalid, "config_id is not valid"),
         );
     }
     form.finish(|| Some(()))?;
-    let is_free = sent.is_some() && named.is_none();
-    let first = || configs.first().copied().filter(|_| is_free);
+    let server_chooses = sent.is_some() && requested.is_none();
+    let first = || configs.first().copied().filter(|_| server_chooses);
     let only = || configs.first().copied().filter(|_| configs.len() == 1);
     let last = || instance.last_booted.filter(|last| configs.contains(last));
-    let chosen = named.or_else(only).or_else(last).or_else(first);
+    let chosen = requested.or_else(only).or_else(last).or_else(first);
     chosen.ok_or_else(|| {
         let text = match configs.is_empty() {
             true => "The instance has no config; create one first",

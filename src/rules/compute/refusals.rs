@@ -9,7 +9,7 @@ use crate::rules::not_offered;
 use crate::rules::request::Request;
 use crate::store::ReadTx;
 
-/// Refuses an operation on an instance, for callers who could change it.
+/// Refuses an operation on an instance. Callers without write access get the usual error instead.
 pub fn refuse(tx: &mut ReadTx, caller: &Caller, id: InstanceId, request: &Request, text: &str) -> Result<()> {
     let instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
     request.check_if_match(&instance)?;

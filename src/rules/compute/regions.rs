@@ -16,13 +16,13 @@ static FIELDS: [Field; 5] = [
     Field::new("site_type", Kind::Text, ""),
 ];
 
-/// The field for the region in lists about something else.
+/// The filter field of lists whose items have the ID of a region.
 static NAMED: [Field; 1] = [Field::new("region", Kind::Text, "")];
 
-/// The regions for a list that only names them.
+/// The regions, for a list whose items have the ID of a region.
 pub fn list_named(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
-    let wanted = list.read(policy, &NAMED)?;
-    Ok(wanted.select(&policy.regions, |region, _| Value::from(region.id.as_str())))
+    let query = list.read(policy, &NAMED)?;
+    Ok(query.select(&policy.regions, |region, _| Value::from(region.id.as_str())))
 }
 
 /// Whether instances of a plan can be created in a region.
@@ -41,13 +41,13 @@ static PLAN_FIELDS: [Field; 3] = [
 
 /// All plans in all regions.
 pub fn list_plan_availability(policy: &Policy, list: &ListRequest) -> Result<Paged<PlanAvailability>> {
-    let wanted = list.read(policy, &PLAN_FIELDS)?;
+    let query = list.read(policy, &PLAN_FIELDS)?;
     let all: Vec<_> = policy
         .regions
         .iter()
         .flat_map(|region| plans_in(policy, region))
         .collect();
-    Ok(wanted.select(&all, |row, name| match name {
+    Ok(query.select(&all, |row, name| match name {
         "region" => Value::from(row.region.as_str()),
         "plan" => Value::from(row.plan.as_str()),
         _ => Value::from(row.available),
@@ -73,18 +73,18 @@ static VPC_FIELDS: [Field; 2] = [
     Field::new("available", Kind::Boolean, ""),
 ];
 
-/// The regions for a list of whether VPCs can be created in them.
+/// The regions, for a list that shows whether each region supports VPCs.
 pub fn list_vpc_availability(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
-    let wanted = list.read(policy, &VPC_FIELDS)?;
-    Ok(wanted.select(&policy.regions, |region, name| match name {
+    let query = list.read(policy, &VPC_FIELDS)?;
+    Ok(query.select(&policy.regions, |region, name| match name {
         "region" => Value::from(region.id.as_str()),
         _ => Value::from(region.has_capability(Region::VPCS)),
     }))
 }
 
 pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
-    let wanted = list.read(policy, &FIELDS)?;
-    Ok(wanted.select(&policy.regions, field))
+    let query = list.read(policy, &FIELDS)?;
+    Ok(query.select(&policy.regions, field))
 }
 
 pub fn view(policy: &Policy, id: &str) -> Result<Region> {

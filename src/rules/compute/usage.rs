@@ -1,5 +1,5 @@
-//! The usage of an instance, and what could be attached to it. There is no real machine: nothing is transferred,
-//! measured, backed up or attached.
+//! The usage of an instance, and its attached volumes, firewalls and NodeBalancers. There is no real machine: nothing
+//! is transferred, measured, backed up or attached.
 
 use crate::model::grant::Permission;
 use crate::model::id::InstanceId;
@@ -45,7 +45,7 @@ pub fn month(tx: &mut ReadTx, caller: &Caller, at: MonthPath) -> Result<()> {
     }
 }
 
-/// Refuses statistics with the text that the public web app knows.
+/// Refuses statistics with the error text that the public web app expects.
 pub fn stats(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<()> {
     view(tx, caller, id)?;
     Err(not_offered::refusal("Stats are unavailable at this time."))

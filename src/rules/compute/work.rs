@@ -1,5 +1,5 @@
-//! Operations on instances and disks that may take time. Each has an event with its progress, and a job that runs its
-//! steps.
+//! Operations on instances and disks that can take time. Each operation has an event with its progress, and a job that
+//! runs its steps.
 //!
 //! There is no real machine. Work completes immediately, or after `settle_ms`, so that clients can be tested against
 //! a slow server. Work that takes time is a job (`rules/jobs.rs`), so a restarted server finishes it.
@@ -56,9 +56,9 @@ pub fn begin(
 
 /// Runs the next step of work. Returns the ID of the object and the event when the work is complete.
 pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<(Outcome, Option<(i64, EventId)>)> {
-    let wrong = || StoreError::Unexpected(format!("invalid step {:?}", job.payload));
-    let step = WorkStep::parse(&job.payload).ok_or_else(wrong)?;
-    let id = job.subject.parse().map_err(|_| wrong())?;
+    let invalid_step = || StoreError::Unexpected(format!("invalid step {:?}", job.payload));
+    let step = WorkStep::parse(&job.payload).ok_or_else(invalid_step)?;
+    let id = job.subject.parse().map_err(|_| invalid_step())?;
     let wait = tx.policy().settle_ms * 1000;
     match step {
         WorkStep::Start { event, finish } => {

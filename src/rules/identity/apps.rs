@@ -21,9 +21,9 @@ static FIELDS: [Field; 5] = [
 ];
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<OauthGrant>> {
-    let wanted = list.read(tx.policy(), &FIELDS)?;
+    let query = list.read(tx.policy(), &FIELDS)?;
     let all = applications(tx, caller.user())?;
-    Ok(wanted.select(&all, |grant, name| match name {
+    Ok(query.select(&all, |grant, name| match name {
         "id" => Value::from(grant.id),
         "label" => Value::from(grant.client_label.as_str()),
         "scopes" => Value::from(grant.scopes.to_string()),
@@ -36,13 +36,13 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: i64) -> Result<OauthGrant> {
     load(tx, caller.user(), id)
 }
 
-/// Revokes an application. The tokens of all its authorizations become invalid immediately, and so do personal
-/// tokens created with them.
+/// Revokes an application. The tokens of all its authorizations become invalid immediately, and so do
+/// the personal tokens that were created with these tokens.
 pub fn delete(tx: &mut WriteTx, caller: &Caller, id: i64, request: &Request) -> Result<()> {
     let grant = view(tx, caller, id)?;
     request.check_if_match(&grant)?;
     request.require_valid_body()?;
-    revoke_all_like(tx, &grant)
+    revoke_application(tx, &grant)
 }
 
 /// The applications of a user.
@@ -55,11 +55,12 @@ pub fn list_of_user(tx: &mut ReadTx, username: &str) -> Result<Vec<OauthGrant>> 
 pub fn revoke(tx: &mut WriteTx, username: &str, id: i64) -> Result<()> {
     let user = users::load(tx, username)?;
     let grant = load(tx, user.id, id)?;
-    revoke_all_like(tx, &grant)
+    revoke_application(tx, &grant)
 }
 
-/// The live authorizations of a user. Each log-in has its own authorization, so that a log-out ends only that one
-/// (decision 0018). Those for the same client and scopes are merged: the oldest of them gets their latest expiry.
+/// The live authorizations of a user. Each log-in has its own authorization, so that a log-out ends only that
+/// authorization (decision 0018). Authorizations for the same client and scopes are merged into the oldest, with the
+/// latest expiry.
 fn applications(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>> {
     let mut found: Vec<OauthGrant> = Vec::new();
     for grant in store::oauth_grants::live_of_user(tx, user)? {
@@ -71,11 +72,11 @@ fn applications(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>> {
     Ok(found)
 }
 
-fn is_same_application(one: &OauthGrant, other: &OauthGrant) -> bool {
-    one.client == other.client && one.scopes == other.scopes
+fn is_same_application(grant: &OauthGrant, other: &OauthGrant) -> bool {
+    grant.client == other.client && grant.scopes == other.scopes
 }
 
-fn revoke_all_like(tx: &mut WriteTx, grant: &OauthGrant) -> Result<()> {
+fn revoke_application(tx: &mut WriteTx, grant: &OauthGrant) -> Result<()> {
     let all = store::oauth_grants::live_of_user(tx, grant.user)?;
     for same in all.iter().filter(|other| is_same_application(grant, other)) {
         store::oauth_grants::revoke_with_personal_tokens(tx, same.id)?;

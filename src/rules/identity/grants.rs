@@ -16,7 +16,7 @@ use crate::rules::request::{Drafted, FromForm};
 use crate::rules::{events, not_offered, users};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// One grant.
+/// A grant to add to a user.
 #[derive(Clone, Copy, Debug)]
 pub enum Grant {
     Global(Global),
@@ -54,10 +54,10 @@ pub fn add(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> {
     users::load(tx, username)
 }
 
-fn require(found: bool, field: &str, otherwise: String) -> Result<()> {
+fn require(found: bool, field: &str, error_text: String) -> Result<()> {
     match found {
         true => Ok(()),
-        false => Err(invalid_grant(field, otherwise)),
+        false => Err(invalid_grant(field, error_text)),
     }
 }
 
@@ -90,7 +90,7 @@ pub fn view_own(tx: &mut ReadTx, caller: &Caller) -> Result<Option<Grants>> {
     Ok(Some(grants))
 }
 
-/// The grants of another user, with every object that could be granted.
+/// The grants of another user, with every object that a grant can be for.
 pub fn view(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<Option<Grants>> {
     let user = users::view(tx, caller, username)?;
     match user.restricted {
@@ -123,7 +123,7 @@ impl FromForm for Change {
     }
 }
 
-/// Changes the grants of another user; fields that are missing stay unchanged.
+/// Changes the grants of another user. Missing fields are not changed.
 pub fn update(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -226,7 +226,7 @@ fn read_globals(form: &mut Form) -> Globals {
     (access, globals)
 }
 
-/// The permission on an object; `None` removes the grant.
+/// The ID of an object, and the permission on it; `None` removes the grant.
 type Entry = (i64, Option<Permission>);
 
 fn read_entries(form: &mut Form, kind: &'static str) -> Vec<Option<Entry>> {

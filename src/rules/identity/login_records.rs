@@ -1,4 +1,4 @@
-//! Attempts of an account's users to log in. `sessions.rs` records them.
+//! The log-in attempts of an account's users. `sessions.rs` records them.
 
 use crate::model::id::LoginRecordId;
 use crate::model::login_record::LoginRecord;
@@ -35,11 +35,11 @@ pub fn view_own(tx: &mut ReadTx, caller: &Caller, id: LoginRecordId) -> Result<L
 }
 
 fn page(tx: &mut ReadTx, scope: Scope, list: &ListRequest) -> Result<Paged<LoginRecord>> {
-    let wanted = list.read(tx.policy(), &store::login_records::FIELDS)?;
-    Ok(store::login_records::list(tx, scope, &wanted)?)
+    let query = list.read(tx.policy(), &store::login_records::FIELDS)?;
+    Ok(store::login_records::list(tx, scope, &query)?)
 }
 
-/// Deletes a batch of attempts that are older than the retention of events; true if there may be more.
+/// Deletes a batch of attempts that are older than the retention of events. Returns true if more can remain.
 pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
     let before = tx.now().plus_seconds(-tx.policy().event_days * DAY_SECONDS);
     let deleted = store::login_records::delete_before(tx, before, MAX_RECORDS_PER_SWEEP as i64)?;

@@ -30,24 +30,24 @@ pub struct AuthorizationRequest {
 }
 
 impl AuthorizationRequest {
-    /// Reads the known parameters; one with an empty value counts as missing.
+    /// Reads the supported parameters. A parameter with an empty value counts as missing.
     pub fn read(pairs: &[(String, String)]) -> Self {
         let mut request = AuthorizationRequest::default();
         for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
-            let place = match name.as_str() {
+            let parameter = match name.as_str() {
                 "client_id" => &mut request.client_id,
                 "redirect_uri" => &mut request.redirect_uri,
                 "response_type" => &mut request.response_type,
-                // Published clients send one or the other.
+                // Published clients send either name.
                 "scope" | "scopes" => &mut request.scope,
                 "state" => &mut request.state,
                 "code_challenge" => &mut request.challenge,
                 "code_challenge_method" => &mut request.challenge_method,
                 _ => continue,
             };
-            if place
+            if parameter
                 .replace(value.clone())
-                .is_some_and(|before| before != *value)
+                .is_some_and(|previous| previous != *value)
             {
                 request.repeated.push(name.clone());
             }
@@ -112,7 +112,7 @@ pub fn next_step(
     Ok(Next::Consent(Box::new(authorization), Box::new(user)))
 }
 
-/// Issues a code or token that the user has authorized before.
+/// Issues a code or token without a consent page, because the user has consented before.
 pub fn issue_with_earlier_consent(
     tx: &mut WriteTx,
     request: &AuthorizationRequest,
@@ -124,7 +124,7 @@ pub fn issue_with_earlier_consent(
     }
 }
 
-/// Carries out the user's decision.
+/// Redirects to the client after the user's decision: with a code or token, or with an error.
 pub fn decide(
     tx: &mut WriteTx,
     request: &AuthorizationRequest,
@@ -173,16 +173,16 @@ fn issue(tx: &mut WriteTx, authorization: &Authorization, user: &User) -> Result
     let redirect = authorization.redirect();
     if authorization.response_type == ResponseType::Token {
         let access = oauth_tokens::create_access_token(tx, grant, user.id, client.label.as_str(), scopes)?;
-        let written = scopes.to_string();
+        let scope_text = scopes.to_string();
         return Ok(redirect.with(&[
             ("access_token", access.reveal()),
             ("token_type", "bearer"),
             ("expires_in", &oauth_tokens::ACCESS_TOKEN_TTL_SECONDS.to_string()),
-            ("scope", &written),
-            ("scopes", &written),
+            ("scope", &scope_text),
+            ("scopes", &scope_text),
         ]));
     }
-    // Starts with a letter: one published client parses digits as a number.
+    // The code starts with a letter, because a published client parses digits as a number.
     let code = format!("c{}", hex(&tx.random()[12..]));
     let expiry = tx.now().plus_seconds(CODE_TTL_SECONDS);
     let challenge = authorization.challenge.as_ref().map(Challenge::as_str);
@@ -213,8 +213,8 @@ fn read(
         let text = "The redirect_uri is not registered for this application";
         return refuse(Code::RedirectUriInvalid, text);
     };
-    // A staff token can read all accounts. No redirect either: the URI belongs to a customer, who would learn
-    // that a member of staff followed the link.
+    // A staff token can read all accounts, so a customer's application must not get a staff token. This error is not
+    // sent by redirect: the customer would learn that a member of staff followed the link.
     if client.account.is_some() && user.is_some_and(User::is_staff) {
         let text = "This application belongs to a customer. Staff can authorize only the provider's own applications";
         return refuse(Code::WrongSide, text);
@@ -332,19 +332,19 @@ impl Redirect<'_> {
         self.with(&[("error", error), ("error_description", text)])
     }
 
-    /// The redirect URI with these parameters and the state; its own query is preserved.
+    /// The redirect URI with its own query, these parameters and the state.
     fn with(&self, pairs: &[(&str, &str)]) -> String {
         let to = self.to.as_str();
-        let mark = match (self.in_fragment, to.contains('?')) {
+        let separator = match (self.in_fragment, to.contains('?')) {
             (true, _) => '#',
             (false, false) => '?',
             (false, true) => '&',
         };
-        let mut written = form_urlencoded::Serializer::new(String::new());
-        written.extend_pairs(pairs);
+        let mut parameters = form_urlencoded::Serializer::new(String::new());
+        parameters.extend_pairs(pairs);
         if let Some(state) = self.state {
-            written.append_pair("state", state);
+            parameters.append_pair("state", state);
         }
-        format!("{to}{mark}{}", written.finish())
+        format!("{to}{separator}{}", parameters.finish())
     }
 }

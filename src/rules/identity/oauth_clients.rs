@@ -16,8 +16,8 @@ use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<OauthClient>> {
     require_read_access(caller)?;
-    let wanted = list.read(tx.policy(), &store::oauth_clients::FIELDS)?;
-    Ok(store::oauth_clients::list(tx, caller.account, &wanted)?)
+    let query = list.read(tx.policy(), &store::oauth_clients::FIELDS)?;
+    Ok(store::oauth_clients::list(tx, caller.account, &query)?)
 }
 
 /// Creates a client. Only this response shows its secret.
@@ -34,14 +34,14 @@ pub fn create_once(
     newest: i64,
 ) -> Result<Submission<(OauthClient, TokenText), ()>> {
     let new = read(caller, request)?;
-    let same = (&new.label, &new.redirect_uri, new.public);
-    if store::oauth_clients::has_duplicate(tx, caller.account, same, newest)? {
+    let fields = (&new.label, &new.redirect_uri, new.public);
+    if store::oauth_clients::has_duplicate(tx, caller.account, fields, newest)? {
         return Ok(Submission::Duplicate(()));
     }
     register_own(tx, caller, &new).map(Submission::Created)
 }
 
-/// The account's newest client; zero if there is none.
+/// The number of the account's newest client; 0 if there is none.
 pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
     caller.require_unrestricted()?;
     Ok(store::oauth_clients::newest(tx, caller.account)?)
@@ -110,10 +110,10 @@ pub fn list_all(tx: &mut ReadTx) -> Result<Vec<OauthClient>> {
     Ok(store::oauth_clients::list_all(tx)?)
 }
 
-/// Whether an address has the origin of a registered client.
-pub fn has_client_at(tx: &mut ReadTx, address: &str) -> Result<bool> {
-    let at = |client: OauthClient| client.is_active() && client.redirect_uri.has_same_origin(address);
-    Ok(store::oauth_clients::list_all(tx)?.into_iter().any(at))
+/// Whether a URL has the same origin as the redirect URI of an active client.
+pub fn has_client_at(tx: &mut ReadTx, url: &str) -> Result<bool> {
+    let has_origin = |client: OauthClient| client.is_active() && client.redirect_uri.has_same_origin(url);
+    Ok(store::oauth_clients::list_all(tx)?.into_iter().any(has_origin))
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
@@ -128,14 +128,14 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: &str, request: &Request) ->
     let mut form = request.form()?;
     let label = form.optional("label", ClientLabel::parse);
     let redirect_uri = form.optional("redirect_uri", |raw| match raw == client.redirect_uri.as_str() {
-        // An unchanged address is accepted, even if it would be refused today (plain http).
+        // An unchanged URI is accepted, even if a new client could not register it (plain http).
         true => Ok(client.redirect_uri.clone()),
         false => RedirectUri::register(raw),
     });
     form.finish(|| Some(()))?;
 
     client.label = label.unwrap_or(client.label);
-    if let Some(redirect_uri) = redirect_uri.filter(|wanted| *wanted != client.redirect_uri) {
+    if let Some(redirect_uri) = redirect_uri.filter(|new_uri| *new_uri != client.redirect_uri) {
         // Users authorized the client with its old redirect URI, so they must consent again.
         store::oauth_grants::revoke_of_client(tx, id)?;
         client.redirect_uri = redirect_uri;
@@ -186,7 +186,8 @@ pub fn renew_secret(tx: &mut WriteTx, id: &str) -> Result<(OauthClient, TokenTex
     Ok((client, secret))
 }
 
-/// A client can affect every user who authorizes it, so no grant gives access to changing one.
+/// Loads a client to change it. A client can affect every user who authorizes it, so only unrestricted users can do
+/// this.
 pub fn load_to_change(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
     let client = load_own(tx, caller, id)?;
     caller.require_unrestricted()?;

@@ -1,8 +1,8 @@
 //! The OAuth token and revocation endpoints.
 //!
-//! A refusal is a result here, not an error: if a code or refresh token is used a second time, the whole
-//! grant is revoked, and that must be committed although the request is refused. Decision 0018 lists which
-//! event revokes which tokens.
+//! A refusal is an `Outcome` here, not an error, because an error would roll the transaction back. If a code or refresh
+//! token is used a second time, the request is refused, but the revocation of the authorization must be committed.
+//! Decision 0018 lists which event revokes which tokens.
 
 use crate::model::id::UserId;
 use crate::model::oauth::OauthClient;
@@ -86,13 +86,13 @@ pub fn issue(tx: &mut WriteTx, request: &TokenRequest) -> Result<Outcome<IssuedT
     outcome(try_issue(tx, request))
 }
 
-/// Revokes an access or refresh token together with its grant. An unknown token, or one of another client,
-/// changes nothing and is not an error.
+/// Revokes an access or refresh token together with its authorization. An unknown token, or a token of another client,
+/// is ignored without an error.
 pub fn revoke(tx: &mut WriteTx, request: &RevocationRequest) -> Result<Outcome<()>> {
     outcome(try_revoke(tx, request))
 }
 
-/// Creates an access token of a grant.
+/// Creates an access token for an authorization.
 pub fn create_access_token(
     tx: &mut WriteTx,
     grant: i64,
@@ -113,7 +113,7 @@ pub fn create_access_token(
     Ok(access)
 }
 
-/// Deletes expired codes and tokens, and revoked grants that have none left.
+/// Deletes expired codes and tokens, and revoked authorizations without codes and tokens.
 pub fn sweep(tx: &mut WriteTx) -> Result<()> {
     Ok(store::oauth_grants::sweep(tx)?)
 }
@@ -142,8 +142,8 @@ impl From<Error> for Failure {
     }
 }
 
-fn outcome<T>(tried: Result<T, Failure>) -> Result<Outcome<T>> {
-    match tried {
+fn outcome<T>(result: Result<T, Failure>) -> Result<Outcome<T>> {
+    match result {
         Ok(done) => Ok(Outcome::Done(done)),
         Err(Failure::Refused(refusal)) => Ok(Outcome::Refused(refusal)),
         Err(Failure::Failed(error)) => Err(error),
@@ -159,7 +159,7 @@ fn try_issue(tx: &mut WriteTx, request: &TokenRequest) -> Result<IssuedTokens, F
     )?;
     match (request.grant_type.as_deref(), &request.code) {
         (Some("authorization_code"), None) => Err(required("code").into()),
-        // One published client omits the type.
+        // A published client omits `grant_type`.
         (Some("authorization_code") | None, Some(code)) => exchange_code(tx, request, &client, code),
         (Some("refresh_token"), _) => match &request.refresh_token {
             Some(token) => exchange_refresh_token(tx, request, &client, token),
@@ -198,7 +198,7 @@ fn exchange_code(
         .as_ref()
         .is_some_and(|uri| *uri != code.redirect_uri)
     {
-        let text = "redirect_uri must be the one of the authorization request";
+        let text = "redirect_uri must be the same as in the authorization request";
         return Err(refused(
             Fault::InvalidGrant,
             "redirect_uri",
@@ -210,12 +210,12 @@ fn exchange_code(
     let proven = match (&code.challenge, &request.code_verifier) {
         (None, None) => true,
         (Some(challenge), Some(verifier)) => challenge.matches(verifier.reveal()),
-        // A verifier without a challenge: an attacker may have removed the challenge from the authorization
+        // If there is a verifier but no challenge, an attacker could have removed the challenge from the authorization
         // request.
         _ => false,
     };
     if !proven {
-        let text = "code_verifier must be what the code_challenge was made from";
+        let text = "code_verifier must match the code_challenge of the authorization request";
         return Err(refused(
             Fault::InvalidGrant,
             "code_verifier",
@@ -257,7 +257,7 @@ fn exchange_refresh_token(
         None => grant.scopes.clone(),
         Some(Ok(scopes)) if scopes.are_within(&grant.scopes) => scopes,
         Some(_) => {
-            let text = "scope must be within what the user has allowed";
+            let text = "scope must not exceed the scopes that the user has authorized";
             return Err(refused(Fault::InvalidScope, "scope", Code::ScopesInvalid, text).into());
         }
     };
@@ -294,17 +294,17 @@ fn try_revoke(tx: &mut WriteTx, request: &RevocationRequest) -> Result<(), Failu
     if let Some(grant) = grant
         && let Some(grant) = grant_of(tx, grant, &client)?
     {
-        // Clients revoke when their user logs out. Personal tokens that the user created with the client
+        // Clients revoke their token when the user logs out. Personal tokens that the user created with the client
         // remain valid.
         store::oauth_grants::revoke(tx, grant.id)?;
     }
     Ok(())
 }
 
-/// Possession of the token is sufficient to revoke it.
+/// A client without its secret can revoke a token, because it possesses the token.
 const TOKEN_IS_PROOF: bool = true;
 
-/// Authenticates the client. A public client has no secret; a secret that is sent must be correct.
+/// Authenticates the client. A public client needs no secret, but a secret that is sent must be correct.
 fn authenticate(
     tx: &mut ReadTx,
     id: Option<&str>,
@@ -325,7 +325,7 @@ fn authenticate(
     }))
 }
 
-/// A grant of this client.
+/// The authorization, if it is for this client.
 fn grant_of(tx: &mut ReadTx, id: i64, client: &OauthClient) -> Result<Option<OauthGrant>, Failure> {
     let grant = store::oauth_grants::find(tx, id)?;
     Ok(grant.filter(|grant| grant.client == client.id))

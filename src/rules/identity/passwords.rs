@@ -17,7 +17,7 @@ use crate::store::{self, ReadTx, WriteTx};
 const MIN_PASSWORD_CHARS: usize = 11;
 /// The lifetime of a link for a new user, in seconds.
 const INVITATION_TTL_SECONDS: i64 = 3 * 24 * 3600;
-/// A hash of no password, with the same parameters as real ones.
+/// A hash that no password matches, with the same parameters as real hashes.
 const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
@@ -28,16 +28,16 @@ pub fn hash(password: &Secret) -> Result<String> {
         let reason = Reason::new(Code::PasswordTooShort, text);
         return Err(Error::on("password", reason));
     }
-    let mut letters = password.reveal().chars();
-    let first = letters.next();
-    if letters.all(|letter| Some(letter) == first) || password.reveal().trim().is_empty() {
+    let mut chars = password.reveal().chars();
+    let first = chars.next();
+    if chars.all(|c| Some(c) == first) || password.reveal().trim().is_empty() {
         let reason = Reason::new(
             Code::PasswordTooSimple,
             "Must not be blank or one repeated character",
         );
         return Err(Error::on("password", reason));
     }
-    let mut stored = phc::PasswordHash::new(DUMMY_HASH).expect("it is one");
+    let mut stored = phc::PasswordHash::new(DUMMY_HASH).expect("the dummy hash is valid");
     let salt = phc::Salt::new(&generate_salt()).expect("a salt of the usual length");
     let output = output(password, &salt, Params::DEFAULT);
     stored.hash = Some(output.expect("argon2 hashes any password of moderate length"));
@@ -45,7 +45,7 @@ pub fn hash(password: &Secret) -> Result<String> {
     Ok(stored.to_string())
 }
 
-/// Whether a password matches a hash. Without a hash it takes the same time, so that the duration does not
+/// Whether a password matches a hash. Without a hash, the check takes the same time, so that the duration does not
 /// reveal which users have a password. Never call it inside a transaction.
 pub fn is_correct(password: &Secret, hash: Option<&str>) -> bool {
     let Ok(stored) = phc::PasswordHash::new(hash.unwrap_or(DUMMY_HASH)) else {
@@ -59,8 +59,8 @@ pub fn is_correct(password: &Secret, hash: Option<&str>) -> bool {
     correct && hash.is_some()
 }
 
-/// Buffers for hashing, 19 MiB each, cached for reuse: memory that many threads free stays with the allocator
-/// and would add up. The cache holds as many as are used concurrently.
+/// A cache of buffers for hashing, 19 MiB each. Without the cache, each thread would allocate its own buffers, and the
+/// allocator would not return their memory to the system.
 static BUFFERS: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
 const MAX_CACHED_BUFFERS: usize = 2;
 
@@ -70,13 +70,13 @@ fn output(password: &Secret, salt: &phc::Salt, params: Params) -> Option<phc::Ou
     memory.resize(params.block_count(), Block::new());
     let mut out = [0; Params::DEFAULT_OUTPUT_LEN];
     let argon2 = Argon2::from(params);
-    let done =
+    let result =
         argon2.hash_password_into_with_memory(password.reveal().as_bytes(), salt, &mut out, &mut memory);
-    let mut stored = lock();
-    if stored.len() < MAX_CACHED_BUFFERS {
-        stored.push(memory);
+    let mut cached = lock();
+    if cached.len() < MAX_CACHED_BUFFERS {
+        cached.push(memory);
     }
-    done.ok().and_then(|()| phc::Output::new(&out).ok())
+    result.ok().and_then(|()| phc::Output::new(&out).ok())
 }
 
 /// Sets a user's password. All sessions, password links and OAuth authorizations of the user end; personal
@@ -92,14 +92,14 @@ pub fn set(tx: &mut WriteTx, username: &str, hash: &str) -> Result<User> {
 
 /// The result of a password change.
 pub enum Change {
-    /// Changed; the token of the new session.
+    /// The password was changed. Contains the token of the new session.
     Done(TokenText),
     /// The error, and the seconds to wait before the next attempt.
     Refused { wrong: FieldError, wait: u64 },
 }
 
-/// Changes the caller's own password; `old` is the hash that the old password matched. All sessions end, and
-/// a new one begins for the caller.
+/// Changes the caller's own password; `old` is the hash that the old password matched. Ends
+/// all sessions of the caller and starts a new session.
 pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result<Change> {
     if store::logins::find_password(tx, caller.user())?.as_deref() != Some(old) {
         let reason = Reason::new(
@@ -115,7 +115,7 @@ pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result
     Ok(Change::Done(session))
 }
 
-/// Creates a link for another user of the caller's account who has no password yet. A user with a password
+/// Creates a password link for another user of the caller's account who has no password yet. A user with a password
 /// cannot be invited.
 pub fn invite(tx: &mut WriteTx, caller: &Caller, username: &str) -> Result<TokenText> {
     let user = users::view(tx, caller, username)?;
@@ -153,7 +153,8 @@ pub fn own_hash(tx: &mut ReadTx, caller: &Caller) -> Result<Option<String>> {
     Ok(store::logins::find_password(tx, caller.user())?)
 }
 
-/// The hash under which attempts for a username are counted. People sometimes type a password as the name.
+/// The hash of a username, under which log-in attempts are counted. The username itself is not stored, because users
+/// sometimes enter their password as the username.
 pub fn name_hash(username: &str) -> TokenHash {
     TokenHash::of(&username.to_lowercase())
 }

@@ -24,14 +24,14 @@ pub fn on_account(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<Na
     Ok(found)
 }
 
-/// The permissions of a user on an object; none if the object does not exist or Garth does not have the kind.
+/// The permissions of a user on an object; empty for a missing object, or a kind that Garth does not have.
 pub fn on_entity(
     tx: &mut ReadTx,
     caller: &Caller,
     (username, kind, id): (String, String, i64),
 ) -> Result<Names> {
     let user = load(tx, caller, &username)?;
-    let (granted, exists) = match kind.as_str() {
+    let (grant_kind, exists) = match kind.as_str() {
         "vpc" => {
             let found = store::vpcs::find_without_subnets(tx, caller.account, VpcId(id))?;
             (GrantKind::Vpc, found.is_some())
@@ -45,9 +45,9 @@ pub fn on_entity(
     let permission = match user.restricted {
         _ if !exists => None,
         false => Some(Permission::ReadWrite),
-        true => store::grants::permission(tx, user.id, granted, id)?,
+        true => store::grants::permission(tx, user.id, grant_kind, id)?,
     };
-    let (reads, changes): (&[_], &[_]) = match granted {
+    let (reads, changes): (&[_], &[_]) = match grant_kind {
         GrantKind::Vpc => (&names::VPC_READS, &names::VPC_CHANGES),
         GrantKind::Linode => (&names::LINODE_READS, &names::LINODE_CHANGES),
     };
@@ -60,7 +60,7 @@ pub fn on_entity(
     Ok(found)
 }
 
-/// Users can view their own permissions, and an unrestricted user those of all users of the account.
+/// Loads a user whose permissions the caller can view: the caller, or for unrestricted callers any user of the account.
 fn load(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<User> {
     match store::users::find_in(tx, caller.account, username)? {
         Some(user) if user.id == caller.user() => Ok(user),
@@ -92,7 +92,7 @@ fn names_of_global(global: Global) -> &'static [&'static str] {
         Global::AddVolumes => &["create_volume"],
         Global::AddVpcs => &["create_vpc"],
         Global::CancelAccount => &["cancel_account"],
-        // The public service has no names for these.
+        // The public service has no permissions for these grants.
         Global::AddDatabases
         | Global::AddDomains
         | Global::AddKubernetes

@@ -76,22 +76,17 @@ pub fn preferences(tx: &mut ReadTx, caller: &Caller) -> Result<String> {
     Ok(store::users::preferences(tx, caller.user())?)
 }
 
-/// Replaces the preferences. `written` is the request's object as JSON.
-pub fn set_preferences(
-    tx: &mut WriteTx,
-    caller: &Caller,
-    request: &Request,
-    written: &str,
-) -> Result<String> {
+/// Replaces the preferences. `json` is the object of the request.
+pub fn set_preferences(tx: &mut WriteTx, caller: &Caller, request: &Request, json: &str) -> Result<String> {
     request.check_if_match(&preferences(tx, caller)?)?;
     request.require_valid_body()?;
-    if written.len() > MAX_PREFERENCES_BYTES {
+    if json.len() > MAX_PREFERENCES_BYTES {
         let text = format!("Preferences must be at most {MAX_PREFERENCES_BYTES} bytes");
         let reason = Reason::new(Code::PreferencesTooLarge, text);
         return Err(Error::whole(reason));
     }
-    store::users::set_preferences(tx, caller.user(), written)?;
-    Ok(written.to_owned())
+    store::users::set_preferences(tx, caller.user(), json)?;
+    Ok(json.to_owned())
 }
 
 fn join(keys: &[PublicKey]) -> String {
@@ -101,8 +96,8 @@ fn join(keys: &[PublicKey]) -> String {
 
 /// A name like `Europe/Berlin`. Only the format is checked, because no rule depends on it.
 fn parse_timezone(raw: &str) -> Result<String, Reasons> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
-    match (1..=64).contains(&raw.len()) && raw.chars().all(plain) {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
+    match (1..=64).contains(&raw.len()) && raw.chars().all(is_allowed) {
         true => Ok(raw.to_owned()),
         false => {
             let text = "Must be the name of a time zone, such as Europe/Berlin";

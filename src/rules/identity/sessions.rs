@@ -1,6 +1,6 @@
 //! Sessions of logged-in users.
 //!
-//! `web/login/login_throttle.rs` limits password attempts, on each node.
+//! `web/login/login_throttle.rs` limits password attempts, separately on each node.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::store::{self, ReadTx, WriteTx};
 
 /// The lifetime of a session, in seconds.
 pub const SESSION_TTL_SECONDS: i64 = 12 * 3600;
-/// Maximum number of stored log-in attempts for each user and status, so that failed attempts do not displace
-/// successful ones.
+/// The maximum number of stored log-in attempts of a user with the same status. Each status has its own limit, so that
+/// failed attempts do not displace successful ones.
 const MAX_RECORDS_PER_USER: i64 = 100;
 
 /// The password hash of a user; `None` if there is no such user.
@@ -25,7 +25,7 @@ pub fn credentials(tx: &mut ReadTx, username: &str) -> Result<Option<Credentials
 }
 
 /// Creates a session after the password matched `hash`, and deletes the browser's previous session. `None` if
-/// the password has changed since, or the user was deleted.
+/// the password has changed since then, or if the user was deleted.
 pub fn create_session(
     tx: &mut WriteTx,
     user: UserId,
@@ -45,7 +45,7 @@ pub fn create_session(
     Ok(Some(session))
 }
 
-/// Creates a session for a log-in from an address, and records it.
+/// Creates a session, and records the log-in with the client's address.
 pub fn log_in(
     tx: &mut WriteTx,
     user: UserId,

@@ -18,12 +18,12 @@ use crate::rules::request::Request;
 use crate::store::{self, ReadTx, WriteTx};
 
 const MAX_KEYS_PER_USER: i64 = 100;
-/// The limit of the users whose keys one instance gets.
+/// The maximum number of users whose keys an instance gets.
 const MAX_AUTHORIZED_USERS: usize = 100;
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<SshKey>> {
-    let wanted = list.read(tx.policy(), &store::ssh_keys::FIELDS)?;
-    Ok(store::ssh_keys::list(tx, caller.user(), &wanted)?)
+    let query = list.read(tx.policy(), &store::ssh_keys::FIELDS)?;
+    Ok(store::ssh_keys::list(tx, caller.user(), &query)?)
 }
 
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<SshKey> {

@@ -20,16 +20,20 @@ use crate::store::{self, ReadTx, WriteTx};
 
 type TokenLabel = Line<100>;
 
-/// Creates a token. Only this response shows its text.
-pub fn create(tx: &mut WriteTx, new: &NewToken, given: Option<&TokenText>) -> Result<(Token, TokenText)> {
-    let text = given
+/// Creates a token, with a random text unless `chosen_text` is set. Only this response shows the text.
+pub fn create(
+    tx: &mut WriteTx,
+    new: &NewToken,
+    chosen_text: Option<&TokenText>,
+) -> Result<(Token, TokenText)> {
+    let text = chosen_text
         .cloned()
         .unwrap_or_else(|| TokenText::from_bytes(tx.random()));
     let id = store::tokens::insert(tx, new, &text)?;
-    let made = store::tokens::list(tx, new.user)?
+    let token_row = store::tokens::list(tx, new.user)?
         .into_iter()
         .find(|token| token.id == id);
-    Ok((made.ok_or(Error::NotFound)?, text))
+    Ok((token_row.ok_or(Error::NotFound)?, text))
 }
 
 pub fn list(tx: &mut ReadTx, username: &str) -> Result<Vec<Token>> {
@@ -37,8 +41,8 @@ pub fn list(tx: &mut ReadTx, username: &str) -> Result<Vec<Token>> {
     Ok(store::tokens::list(tx, user.id)?)
 }
 
-/// Revokes a token with this commit. An access token is revoked together with its grant, because its refresh
-/// token could get another one.
+/// Revokes a token. An access token is revoked together with its authorization, because the client could get another
+/// access token with the refresh token.
 pub fn revoke(tx: &mut WriteTx, id: TokenId) -> Result<()> {
     let origin = store::oauth_grants::origin(tx, id)?;
     if let Some(grant) = origin
@@ -56,13 +60,13 @@ pub fn revoke(tx: &mut WriteTx, id: TokenId) -> Result<()> {
 
 /// The caller's own personal tokens.
 pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Token>> {
-    let wanted = list.read(tx.policy(), &store::tokens::FIELDS)?;
-    Ok(store::tokens::page(tx, caller.user(), &wanted)?)
+    let query = list.read(tx.policy(), &store::tokens::FIELDS)?;
+    Ok(store::tokens::page(tx, caller.user(), &query)?)
 }
 
-/// Creates a personal token for the caller, with at most the scopes of the current token. It expires no later
-/// than a personal token that creates it. One created with an OAuth token may live longer, but is revoked
-/// with the client's authorization.
+/// Creates a personal token for the caller, with at most the scopes of the current token. A token that
+/// is created with a personal token expires no later than that token. A token that is created with an OAuth token can
+/// expire later, but is revoked with the client's authorization.
 pub fn create_own(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(Token, TokenText)> {
     let (new, grant) = read_own(tx, caller, request)?;
     insert_own(tx, caller, &new, grant)
@@ -82,12 +86,12 @@ pub fn create_own_once(
     insert_own(tx, caller, &new, grant).map(Submission::Created)
 }
 
-/// The caller's newest token; zero if there is none.
+/// The ID of the caller's newest token; 0 if there is none.
 pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
     Ok(store::tokens::newest(tx, caller.user())?)
 }
 
-/// The requested token, and the OAuth grant of the token that creates it.
+/// The requested token, and the authorization of the OAuth token that creates it.
 fn read_own(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<(NewToken, Option<i64>)> {
     let held = &caller.identity().scopes;
     let now = tx.now();
@@ -158,7 +162,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: TokenId, request: &Request)
 fn parse_scopes_within(raw: &str, held: &Scopes) -> Result<Scopes, Reasons> {
     match Scopes::parse(raw)? {
         Scopes::Everything => Ok(held.clone()),
-        wanted if wanted.are_within(held) => Ok(wanted),
+        scopes if scopes.are_within(held) => Ok(scopes),
         _ => {
             let text = format!(
                 "The new token cannot have scopes that the current token lacks: {}",

@@ -1,4 +1,4 @@
-//! Users of an account. Only unrestricted users manage them (decision 0017).
+//! Users of an account. Only unrestricted users can manage users (decision 0017).
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
@@ -34,8 +34,8 @@ pub fn load(tx: &mut ReadTx, username: &str) -> Result<User> {
 
 pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<User>> {
     caller.require_unrestricted()?;
-    let wanted = list.read(tx.policy(), &store::users::FIELDS)?;
-    Ok(store::users::list(tx, caller.account, &wanted)?)
+    let query = list.read(tx.policy(), &store::users::FIELDS)?;
+    Ok(store::users::list(tx, caller.account, &query)?)
 }
 
 /// Creates a user of the caller's account, restricted by default.
@@ -135,8 +135,8 @@ pub fn restrict(tx: &mut WriteTx, username: &str, restricted: bool) -> Result<Us
     load(tx, username)
 }
 
-/// A user who becomes restricted has no grants yet. A user who becomes unrestricted needs none, so they are
-/// deleted.
+/// Sets whether a user is restricted. A change deletes the user's grants: an unrestricted user needs none, and a newly
+/// restricted user starts without grants.
 fn set_restricted(tx: &mut WriteTx, user: &mut User, restricted: bool) -> Result<()> {
     if user.restricted != restricted {
         user.restricted = restricted;
@@ -160,7 +160,7 @@ fn refuse_taken(
     Ok(())
 }
 
-/// Tenants see the staff under the provider's name, so no user may have it.
+/// Tenants see the staff under the provider's name, so no tenant can have it as a username.
 fn is_reserved(tx: &ReadTx, username: &Username) -> bool {
     let provider = &tx.policy().support.provider;
     username.as_str().eq_ignore_ascii_case(provider)

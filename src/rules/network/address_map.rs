@@ -20,7 +20,7 @@ pub struct SubnetMap {
     pub subnet: Subnet,
     pub window: Cidr,
     pub view: View,
-    /// The holders of the addresses in the part; empty at coarse zoom levels.
+    /// The holders of the addresses in the window; empty if the view has buckets.
     pub holders: Vec<Holder>,
 }
 
@@ -29,7 +29,7 @@ pub struct SubnetMap {
 pub enum Window {
     Whole,
     Part(Cidr),
-    /// Around the address of this interface; the whole subnet if the interface is no longer on it.
+    /// Around the address of this interface; the whole subnet if the interface is no longer in it.
     Around(InterfaceId),
 }
 
@@ -37,9 +37,9 @@ pub enum Window {
 pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: Window) -> Result<SubnetMap> {
     let vpc = vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = subnets::view(tx, caller, (vpc.id, id))?;
-    let mut shown = load_map(tx, vpc, subnet, window)?;
-    hide_labels(tx, caller, &mut shown.holders)?;
-    Ok(shown)
+    let mut map = load_map(tx, vpc, subnet, window)?;
+    hide_labels(tx, caller, &mut map.holders)?;
+    Ok(map)
 }
 
 /// Shows a subnet that a ticket is about, for staff.
@@ -89,9 +89,9 @@ fn load_map(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result
 
 /// Removes the labels of instances that the caller cannot see.
 fn hide_labels(tx: &mut ReadTx, caller: &Caller, holders: &mut [Holder]) -> Result<()> {
-    let seen = visible(tx, caller)?;
+    let visible = visible(tx, caller)?;
     for holder in holders {
-        if !seen.has(holder.instance) {
+        if !visible.has(holder.instance) {
             holder.instance_label = None;
         }
     }
@@ -103,7 +103,7 @@ pub struct VisibleInstances(Option<HashSet<i64>>);
 
 impl VisibleInstances {
     pub fn has(&self, instance: InstanceId) -> bool {
-        self.0.as_ref().is_none_or(|seen| seen.contains(&instance.0))
+        self.0.as_ref().is_none_or(|ids| ids.contains(&instance.0))
     }
 }
 
@@ -112,6 +112,6 @@ pub fn visible(tx: &mut ReadTx, caller: &Caller) -> Result<VisibleInstances> {
         return Ok(VisibleInstances(None));
     }
     let all = store::grants::list_by_kind(tx, caller.account, caller.user(), GrantKind::Linode)?;
-    let seen = all.into_iter().filter(|one| one.permission.is_some());
-    Ok(VisibleInstances(Some(seen.map(|one| one.id).collect())))
+    let granted = all.into_iter().filter(|grant| grant.permission.is_some());
+    Ok(VisibleInstances(Some(granted.map(|grant| grant.id).collect())))
 }

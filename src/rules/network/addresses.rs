@@ -1,8 +1,8 @@
 //! Assignment of a subnet's addresses to instances.
 //!
-//! An address or range of a subnet belongs to one instance; several configs of that instance may repeat it.
-//! Free addresses are stored as ranges (`store/network/free_ranges.rs`), so finding the lowest free address
-//! takes the same time however many are assigned.
+//! An address or range of a subnet belongs to one instance; several configs of that instance can use it.
+//! Free addresses are stored as ranges (`store/network/free_ranges.rs`), so the number of assigned addresses does not
+//! affect the time to find the lowest free address.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,7 +16,7 @@ use crate::rules::error::Result;
 use crate::rules::form::Form;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// The number of usable and of assigned addresses.
+/// The number of assigned addresses, and of all usable addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     pub used: u64,
@@ -45,14 +45,14 @@ pub fn used_in_subnets(tx: &mut ReadTx, subnets: &[Subnet]) -> Result<Vec<Usage>
     Ok(subnets.iter().map(|subnet| usage(subnet, &free)).collect())
 }
 
-/// The usage of each VPC: all of its subnets together.
+/// The usage of each VPC: the sum over its subnets.
 pub fn used_in_vpcs(tx: &mut ReadTx, vpcs: &[Vpc]) -> Result<Vec<Usage>> {
     let free = free_in(tx, vpcs.iter().flat_map(|vpc| &vpc.subnets))?;
-    let together = |vpc: &Vpc| {
+    let total = |vpc: &Vpc| {
         let each = vpc.subnets.iter().map(|subnet| usage(subnet, &free));
         each.fold(Usage::default(), Usage::and)
     };
-    Ok(vpcs.iter().map(together).collect())
+    Ok(vpcs.iter().map(total).collect())
 }
 
 fn free_in<'a>(tx: &mut ReadTx, subnets: impl Iterator<Item = &'a Subnet>) -> Result<HashMap<SubnetId, u64>> {
@@ -75,7 +75,7 @@ pub struct AddressRequest<'a> {
     pub ranges: &'a [Cidr],
 }
 
-/// The address of an interface: the requested one, or the lowest free one.
+/// The address of an interface: the requested address, or the lowest free address. `None` after an error.
 pub fn resolve(
     tx: &mut ReadTx,
     form: &mut Form,
@@ -84,7 +84,7 @@ pub fn resolve(
     request: AddressRequest,
 ) -> Result<Option<u32>> {
     let mut ranges_fit = true;
-    // The earlier ranges that do not overlap each other, by first address.
+    // The earlier ranges without overlaps, by first address.
     let mut seen: BTreeMap<u32, Cidr> = BTreeMap::new();
     for (at, range) in request.ranges.iter().enumerate() {
         let nearest = seen.range(..=range.last()).next_back();
@@ -186,9 +186,9 @@ fn is_free_for(
     )?)
 }
 
-/// The lowest free address outside of these ranges, which are about to be assigned.
-fn lowest_free(tx: &mut ReadTx, subnet: SubnetId, outside: &[Cidr]) -> Result<Option<u32>> {
-    Ok(store::free_ranges::lowest_outside(tx, subnet, outside)?)
+/// The lowest free address outside of the ranges that the same request assigns.
+fn lowest_free(tx: &mut ReadTx, subnet: SubnetId, requested_ranges: &[Cidr]) -> Result<Option<u32>> {
+    Ok(store::free_ranges::lowest_outside(tx, subnet, requested_ranges)?)
 }
 
 pub fn assign(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
@@ -198,7 +198,7 @@ pub fn assign(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
     Ok(())
 }
 
-/// Releases the addresses of an attachment, except those that another config of the instance uses. The rows
+/// Releases the addresses of an attachment, except addresses that another config of the instance uses. The rows
 /// of the attachment must be deleted first.
 pub fn release(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
     let subnet = attachment.subnet;

@@ -1,4 +1,4 @@
-//! The ranges that subnets may have by default.
+//! The ranges that are allowed for subnets by default.
 
 use crate::model::cidr::{Cidr, PRIVATE};
 use crate::model::policy::Policy;
@@ -9,7 +9,7 @@ pub struct DefaultRanges {
     pub forbidden: Vec<Cidr>,
 }
 
-/// The private ranges without those that the provider has reserved.
+/// The private ranges without the ranges that the provider has reserved.
 pub fn view(policy: &Policy) -> DefaultRanges {
     let private = PRIVATE.into_iter();
     DefaultRanges {
@@ -20,7 +20,7 @@ pub fn view(policy: &Policy) -> DefaultRanges {
     }
 }
 
-/// `range` without `forbidden`: the largest remaining networks, except those that are too small for a subnet.
+/// `range` without `forbidden`: the largest remaining networks that are large enough for a subnet.
 fn without(range: Cidr, forbidden: &[Cidr]) -> Vec<Cidr> {
     if forbidden.iter().any(|taken| taken.contains(range)) || range.prefix() > Cidr::MAX_SUBNET_PREFIX {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Addresses of instances outside of VPCs: list, view, allocate, name, release.
+//! Addresses of instances outside of VPCs: list, view, allocate, set reverse DNS, release.
 
 mod draft;
 
@@ -23,13 +23,8 @@ use crate::store::{self, ReadTx, WriteTx};
 pub use draft::{Addition, Allocation, Assignment, Reservation, Sharing};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Ip>> {
-    let wanted = list.read(tx.policy(), &store::ips::FIELDS)?;
-    Ok(store::ips::list(
-        tx,
-        caller.account,
-        caller.visibility(),
-        &wanted,
-    )?)
+    let query = list.read(tx.policy(), &store::ips::FIELDS)?;
+    Ok(store::ips::list(tx, caller.account, caller.visibility(), &query)?)
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, address: Ipv4Addr) -> Result<Ip> {
@@ -37,7 +32,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, address: Ipv4Addr) -> Result<Ip> {
     found.ok_or(Error::NotFound)
 }
 
-/// Sets the name of an address.
+/// Sets the reverse DNS name of an address.
 pub fn update(tx: &mut WriteTx, caller: &Caller, address: Ipv4Addr, request: &Request) -> Result<Ip> {
     let ip = load_for(tx, caller, address, Permission::ReadWrite)?;
     set_rdns(tx, caller, ip, request)
@@ -103,7 +98,7 @@ pub fn update_of_instance(
     set_rdns(tx, caller, ip, request)
 }
 
-/// Releases an address of an instance, which keeps at least one public address.
+/// Releases an address of an instance. The last public address cannot be released.
 pub fn remove(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -168,7 +163,7 @@ fn load_for(tx: &mut ReadTx, caller: &Caller, address: Ipv4Addr, access: Permiss
 }
 
 fn of_instance_for_change(tx: &mut ReadTx, caller: &Caller, at: (InstanceId, Ipv4Addr)) -> Result<Ip> {
-    // A missing address is not found, even if the caller has read-only access.
+    // Check that the address exists before the write permission, so that a missing address is 404 and not 403.
     let ip = view_of_instance(tx, caller, at)?;
     caller.require_permission(tx, GrantKind::Linode, at.0.0, Permission::ReadWrite)?;
     Ok(ip)
@@ -216,7 +211,7 @@ fn add_public(tx: &mut WriteTx, caller: &Caller, instance: &Instance) -> Result<
 
 fn add_private(tx: &mut WriteTx, instance: &Instance) -> Result<u32> {
     if !instance.private_ipv4.is_empty() {
-        let text = "The instance has a private IPv4 address already, and can have one";
+        let text = "The instance already has a private IPv4 address; it can have only one";
         return Err(Error::refused(Code::QuotaExceeded, text));
     }
     let address = free_private(tx)?.ok_or_else(exhausted)?;
@@ -225,7 +220,7 @@ fn add_private(tx: &mut WriteTx, instance: &Instance) -> Result<u32> {
 }
 
 fn exhausted() -> Error {
-    Error::refused(Code::AddressesExhausted, "The provider has no address left")
+    Error::refused(Code::AddressesExhausted, "The provider has no free address")
 }
 
 fn set_rdns(tx: &mut WriteTx, caller: &Caller, mut ip: Ip, request: &Request) -> Result<Ip> {
@@ -235,7 +230,7 @@ fn set_rdns(tx: &mut WriteTx, caller: &Caller, mut ip: Ip, request: &Request) ->
     let rdns = form.optional("rdns", Hostname::parse);
     let reserve = form.boolean("reserved") == Some(true);
     if ip.kind == IpKind::Private && rdns.is_some() {
-        let text = "Only a public address has a name";
+        let text = "Only a public address can have a reverse DNS name";
         form.refuse("rdns", Reason::new(Code::RdnsInvalid, text));
     }
     form.finish(|| Some(()))?;
@@ -252,7 +247,7 @@ fn set_rdns(tx: &mut WriteTx, caller: &Caller, mut ip: Ip, request: &Request) ->
     Ok(ip)
 }
 
-fn not_offered(field: &str, what: &str) -> Error {
-    let text = format!("{what}: this is not offered here");
+fn not_offered(field: &str, feature: &str) -> Error {
+    let text = format!("{feature}: this is not offered here");
     Error::on(field, Reason::new(Code::NotOffered, text))
 }

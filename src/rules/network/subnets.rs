@@ -1,6 +1,6 @@
 //! Subnets of a VPC: list, create, view, update, delete (interface §4.2).
 //!
-//! This module also parses the subnets of a new VPC; `vpcs` creates them together with it.
+//! This module also parses the subnets of a new VPC; `vpcs` creates them with the VPC.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -28,8 +28,8 @@ pub const IPV6_NOT_OFFERED: &str = "IPv6 is not offered in VPCs. Omit the field"
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) -> Result<Paged<Subnet>> {
     vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
-    let wanted = list.read(tx.policy(), &store::subnets::FIELDS)?;
-    Ok(store::subnets::list(tx, vpc, &wanted)?)
+    let query = list.read(tx.policy(), &store::subnets::FIELDS)?;
+    Ok(store::subnets::list(tx, vpc, &query)?)
 }
 
 pub fn create(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, request: &Request) -> Result<Subnet> {
@@ -73,7 +73,8 @@ pub fn check(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, request: &Request) ->
     read_new(tx, caller, &vpc, request)
 }
 
-/// Proposes the next free range: as large as the last subnet, or of the default size if that does not fit.
+/// Proposes the next free range: as large as the last subnet or, if there is no free range of this size, a default
+/// size.
 pub fn propose(policy: &Policy, existing: &[Cidr]) -> Option<Cidr> {
     let default = Cidr::parse("10.0.0.0/24").ok()?;
     let taken: Vec<Cidr> = existing.iter().chain(&policy.forbidden_ranges).copied().collect();
@@ -81,7 +82,7 @@ pub fn propose(policy: &Policy, existing: &[Cidr]) -> Option<Cidr> {
     same_size.or_else(|| default.next_free(&taken))
 }
 
-/// Refuses if interfaces use one of the subnets, with an error for each (interface §3, rules 1 and 2).
+/// Fails if interfaces use these subnets, with one error per interface (interface §3, rules 1 and 2).
 pub fn refuse_if_used(tx: &mut ReadTx, caller: &Caller, subnets: &[Subnet]) -> Result<()> {
     let uses = subnets
         .iter()
@@ -92,15 +93,16 @@ pub fn refuse_if_used(tx: &mut ReadTx, caller: &Caller, subnets: &[Subnet]) -> R
     }
     let mut blockers = Vec::new();
     for (subnet, found) in uses.take(MAX_LISTED_ERRORS) {
-        let seen = caller.require_permission(tx, GrantKind::Linode, found.instance.0, Permission::ReadOnly);
-        blockers.push(blocker(subnet, found, seen.is_ok()));
+        let permission =
+            caller.require_permission(tx, GrantKind::Linode, found.instance.0, Permission::ReadOnly);
+        blockers.push(blocker(subnet, found, permission.is_ok()));
     }
     let omitted = count - blockers.len();
     Err(refusal(blockers, omitted))
 }
 
-fn blocker(subnet: &Subnet, found: &SubnetUse, seen: bool) -> FieldError {
-    let label = seen.then(|| found.instance_label.clone());
+fn blocker(subnet: &Subnet, found: &SubnetUse, is_visible: bool) -> FieldError {
+    let label = is_visible.then(|| found.instance_label.clone());
     let instance = match &label {
         Some(label) => format!("{} ({label})", found.instance),
         None => found.instance.to_string(),
@@ -169,12 +171,12 @@ impl FromForm for Draft {
     }
 }
 
-/// Reports subnets of a new VPC with duplicate labels or overlapping ranges. The error is about the later
-/// one.
+/// Adds errors about subnets of a new VPC with duplicate labels or overlapping ranges. Each error is about the later
+/// subnet.
 pub fn refuse_clashes(form: &mut Form, drafts: &[Option<Draft>]) {
     let mut labels = HashSet::new();
-    // The ranges without conflicts so far, by first address. They do not overlap, so only the nearest can
-    // overlap the next.
+    // The earlier ranges without overlaps, by first address. They do not overlap each other, so only the nearest of
+    // them can overlap the next range.
     let mut ranges: BTreeMap<u32, (Cidr, Option<&Label>)> = BTreeMap::new();
     for (at, draft) in drafts.iter().enumerate() {
         let Some(Draft { label, ipv4 }) = draft else {
@@ -187,8 +189,8 @@ pub fn refuse_clashes(form: &mut Form, drafts: &[Option<Draft>]) {
         }
         let Some(range) = *ipv4 else { continue };
         match ranges.range(..=range.last()).next_back() {
-            Some((_, (taken, whose))) if taken.overlaps(range) => {
-                form.refuse_with(|| (format!("subnets[{at}].ipv4"), overlap(*taken, *whose)));
+            Some((_, (taken, taken_label))) if taken.overlaps(range) => {
+                form.refuse_with(|| (format!("subnets[{at}].ipv4"), overlap(*taken, *taken_label)));
             }
             _ => drop(ranges.insert(range.first(), (range, label.as_ref()))),
         }

@@ -1,4 +1,4 @@
-//! VLANs, which interfaces of configs create by naming them.
+//! VLANs. A VLAN exists as long as an interface of a config has its label.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ static FIELDS: [Field; 3] = [
 
 /// The VLANs of the instances that the caller can see, by region and label.
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Vlan>> {
-    let wanted = list.read(tx.policy(), &FIELDS)?;
+    let query = list.read(tx.policy(), &FIELDS)?;
     let mut found: BTreeMap<(String, String), Vlan> = BTreeMap::new();
     for usage in store::vlans::uses(tx, caller.account, caller.visibility())? {
         let key = (usage.region.clone(), usage.label.clone());
@@ -33,7 +33,7 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
         vlan.created = vlan.created.min(usage.created);
     }
     let all: Vec<Vlan> = found.into_values().collect();
-    Ok(wanted.select(&all, |vlan, name| match name {
+    Ok(query.select(&all, |vlan, name| match name {
         "label" => Value::from(vlan.label.as_str()),
         "region" => Value::from(vlan.region.as_str()),
         _ => Value::from(vlan.created),

@@ -14,25 +14,25 @@ use crate::store::{self, ReadTx};
 
 /// All addresses of the account that the caller can see.
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<VpcIp>> {
-    let wanted = list.read(tx.policy(), &FIELDS)?;
+    let query = list.read(tx.policy(), &FIELDS)?;
     Ok(store::vpc_ips::list(
         tx,
         caller.account,
         caller.visibility(),
         Scope::All,
-        &wanted,
+        &query,
     )?)
 }
 
 pub fn of_vpc(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) -> Result<Paged<VpcIp>> {
     vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
-    let wanted = list.read(tx.policy(), &FIELDS)?;
+    let query = list.read(tx.policy(), &FIELDS)?;
     Ok(store::vpc_ips::list(
         tx,
         caller.account,
         caller.visibility(),
         Scope::Vpc(vpc),
-        &wanted,
+        &query,
     )?)
 }
 

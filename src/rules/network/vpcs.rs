@@ -21,12 +21,12 @@ use crate::rules::{events, not_offered, subnets};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Vpc>> {
-    let wanted = list.read(tx.policy(), &store::vpcs::FIELDS)?;
+    let query = list.read(tx.policy(), &store::vpcs::FIELDS)?;
     Ok(store::vpcs::list(
         tx,
         caller.account,
         caller.visibility(),
-        &wanted,
+        &query,
     )?)
 }
 
@@ -37,14 +37,14 @@ pub fn list_in_range(
     list: &ListRequest,
     range: Cidr,
 ) -> Result<Paged<Vpc>> {
-    let wanted = list.read(tx.policy(), &store::vpcs::FIELDS)?;
+    let query = list.read(tx.policy(), &store::vpcs::FIELDS)?;
     let (account, visibility) = (caller.account, caller.visibility());
     Ok(store::vpcs::list_in_range(
-        tx, account, visibility, range, &wanted,
+        tx, account, visibility, range, &query,
     )?)
 }
 
-/// Creates a VPC with its first subnets: all of them, or nothing.
+/// Creates a VPC together with its first subnets, or nothing.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Vpc> {
     caller.require_global_grant(Global::AddVpcs)?;
     let new = validate(tx, caller, request)?;
@@ -161,12 +161,13 @@ impl Draft {
 
 fn validate(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<NewVpc> {
     let (draft, mut form) = request.open()?;
-    let room = store::vpcs::creation_limits(tx, caller.account, draft.label.as_ref(), draft.region.as_ref())?;
-    let quota = room.quota.over(tx.policy().quota);
-    if room.label_is_taken {
+    let limits =
+        store::vpcs::creation_limits(tx, caller.account, draft.label.as_ref(), draft.region.as_ref())?;
+    let quota = limits.quota.over(tx.policy().quota);
+    if limits.label_is_taken {
         form.refuse("label", label_taken());
     }
-    if draft.region.is_some() && room.in_region >= quota.vpcs_per_region {
+    if draft.region.is_some() && limits.in_region >= quota.vpcs_per_region {
         let text = format!("You may have at most {} VPCs in a region", quota.vpcs_per_region);
         form.refuse_whole(Reason::new(Code::QuotaExceeded, text));
     }

@@ -1,7 +1,7 @@
 //! Attachments of tickets.
 //!
-//! Bytes are stored before a transaction creates the attachment, so a visible attachment is always complete.
-//! A job deletes bytes that never became one. These rules do not touch the bytes.
+//! A file is stored before a transaction creates the attachment, so a visible attachment is always complete.
+//! A job deletes files that did not become attachments. These rules do not access the files.
 
 use crate::model::attachment::{Attachment, FileName, NewAttachment};
 use crate::model::event::Action;
@@ -37,8 +37,8 @@ pub fn list(
     list: &ListRequest,
 ) -> Result<Paged<Attachment>> {
     tickets::load_for(tx, caller, ticket, Permission::ReadOnly)?;
-    let wanted = list.read(tx.policy(), &store::attachments::FIELDS)?;
-    Ok(store::attachments::list(tx, ticket, &wanted)?)
+    let query = list.read(tx.policy(), &store::attachments::FIELDS)?;
+    Ok(store::attachments::list(tx, ticket, &query)?)
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, id: AttachmentId) -> Result<Attachment> {
@@ -47,26 +47,26 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, id: AttachmentId
     found.ok_or(Error::NotFound)
 }
 
-/// Checks whether a file may be attached, before its content is read; returns the boundary.
-pub fn expect(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, announced: &UploadInfo) -> Result<String> {
+/// Checks whether a file can be attached, before its content is read. Returns the multipart boundary.
+pub fn expect(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, upload: &UploadInfo) -> Result<String> {
     let ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
-    check_if_match(announced.expected.as_ref(), &ticket)?;
-    let boundary = announced.boundary.clone().map_err(Error::Body)?;
-    refuse_more(tx, &ticket)?;
-    // Every file has at least one byte: an account without quota is refused before the content is read.
+    check_if_match(upload.expected.as_ref(), &ticket)?;
+    let boundary = upload.boundary.clone().map_err(Error::Body)?;
+    refuse_unless_attachable(tx, &ticket)?;
+    // Every file has at least one byte, so an account that has used its quota is refused before the content is read.
     refuse_over_quota(tx, caller, 1)?;
     Ok(boundary)
 }
 
-/// A new storage key, recorded until its bytes become an attachment.
+/// Creates a storage key. The key is recorded until the stored file becomes an attachment.
 pub fn begin(tx: &mut WriteTx) -> Result<String> {
     let key = hex(&tx.random()[..]);
     store::attachments::begin_upload(tx, &key)?;
     Ok(key)
 }
 
-/// Creates an attachment from stored bytes. The checks run again, because the state may have changed since
-/// the upload began.
+/// Creates an attachment from a stored file. The checks run again, because the ticket could have changed since the
+/// upload began.
 pub fn create(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -76,10 +76,10 @@ pub fn create(
 ) -> Result<Attachment> {
     let mut ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
     check_if_match(expected, &ticket)?;
-    refuse_more(tx, &ticket)?;
+    refuse_unless_attachable(tx, &ticket)?;
     refuse_over_quota(tx, caller, new.size)?;
     if !store::attachments::delete_upload(tx, &new.key)? {
-        let swept = "it took so long that its bytes were taken for abandoned";
+        let swept = "the upload took so long that it was abandoned and its file was deleted";
         return Err(Error::Files(FilesFault::Storage(swept.to_owned())));
     }
     let attachment = store::attachments::insert(tx, caller.account, ticket.id, caller.username(), new)?;
@@ -111,8 +111,8 @@ pub fn record_refused(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, name:
     )
 }
 
-/// Lets the next sweep delete the bytes of all unfinished uploads. For a server that starts alone on its
-/// store, so no upload can be running.
+/// Lets the next sweep delete the files of all unfinished uploads. The only server of a store calls this at its start,
+/// when no upload can be running.
 pub fn abandon_uploads(tx: &mut WriteTx) -> Result<()> {
     Ok(store::attachments::expire_uploads(tx)?)
 }
@@ -124,7 +124,7 @@ pub fn stale(tx: &mut ReadTx, seconds: i64) -> Result<Vec<String>> {
     Ok(store::attachments::stale_uploads(tx, before, MAX_STALE_KEYS)?)
 }
 
-/// Deletes the record of a key whose bytes are gone.
+/// Deletes the record of an upload whose file was deleted.
 pub fn forget(tx: &mut WriteTx, key: &str) -> Result<()> {
     store::attachments::delete_upload(tx, key)?;
     Ok(())
@@ -142,7 +142,7 @@ fn refuse_over_quota(tx: &mut ReadTx, caller: &Caller, size: i64) -> Result<()> 
     Ok(())
 }
 
-fn refuse_more(tx: &ReadTx, ticket: &Ticket) -> Result<()> {
+fn refuse_unless_attachable(tx: &ReadTx, ticket: &Ticket) -> Result<()> {
     let support = &tx.policy().support;
     let refuse = |reason| Error::whole(reason);
     transitions::after(ticket, TicketAction::CustomerAttach, tx.now(), support).map_err(refuse)?;

@@ -13,8 +13,8 @@ use crate::rules::request::Request;
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, list: &ListRequest) -> Result<Paged<CannedReply>> {
-    let wanted = list.read(tx.policy(), &store::canned_replies::FIELDS)?;
-    Ok(store::canned_replies::list(tx, &wanted)?)
+    let query = list.read(tx.policy(), &store::canned_replies::FIELDS)?;
+    Ok(store::canned_replies::list(tx, &query)?)
 }
 
 pub fn create(tx: &mut WriteTx, request: &Request) -> Result<CannedReply> {
@@ -93,16 +93,16 @@ pub fn fill(tx: &ReadTx, agent: &Agent, reply: &CannedReply, desk: &DeskTicket) 
     })
 }
 
-/// Escapes Markdown, so that text of a customer cannot become a link in a reply of the provider.
+/// Escapes Markdown, so that a customer's text cannot become a link in the provider's reply.
 fn escape_markdown(text: &str) -> String {
-    let mut escape_markdown = String::with_capacity(text.len());
-    for sign in text.chars() {
-        if matches!(sign, '\\' | '[' | ']' | '<') {
-            escape_markdown.push('\\');
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '[' | ']' | '<') {
+            escaped.push('\\');
         }
-        escape_markdown.push(sign);
+        escaped.push(c);
     }
-    escape_markdown
+    escaped
 }
 
 fn refuse_taken(

@@ -22,9 +22,9 @@ use crate::store::{self, ReadTx, WriteTx};
 
 /// A page of the queue; `search` limits it to tickets with all these words.
 pub fn list(tx: &mut ReadTx, list: &ListRequest, search: Option<&str>) -> Result<Paged<DeskTicket>> {
-    let wanted = list.read(tx.policy(), &store::desk::FIELDS)?;
+    let query = list.read(tx.policy(), &store::desk::FIELDS)?;
     let words = read_search(search)?;
-    Ok(store::desk::list(tx, &words, &wanted)?)
+    Ok(store::desk::list(tx, &words, &query)?)
 }
 
 /// Opens a ticket for an account in the provider's name.
@@ -44,13 +44,13 @@ pub fn create_once(
     let author = author(tx, agent);
     let new = read_new(tx, &author, request)?;
     let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
-    if let Some(before) = store::tickets::find_duplicate(tx, &new, newest, recent)? {
-        return Ok(Submission::Duplicate(before));
+    if let Some(existing) = store::tickets::find_duplicate(tx, &new, newest, recent)? {
+        return Ok(Submission::Duplicate(existing));
     }
     Ok(Submission::Created(open(tx, &author, &new)?.ticket.id))
 }
 
-/// The newest ticket opened by staff; zero if there is none.
+/// The ID of the newest ticket that staff opened; 0 if there is none.
 pub fn newest_opened(tx: &mut ReadTx) -> Result<i64> {
     Ok(store::tickets::newest(tx, None)?)
 }
@@ -90,8 +90,8 @@ pub fn view(tx: &mut ReadTx, id: TicketId) -> Result<DeskTicket> {
     load(tx, id)
 }
 
-/// Changes a ticket's priority and whether the account may close it. The account is only notified of the
-/// latter.
+/// Changes a ticket's priority, and whether users of the account can close the ticket. The account gets an event about
+/// the second change only.
 pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
@@ -125,8 +125,7 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
     load(tx, id)
 }
 
-/// Assigns a ticket to the agent. Reassigning one that is assigned to a colleague must be requested
-/// explicitly.
+/// Assigns a ticket to the agent. A ticket that is assigned to a colleague is reassigned only with `take_over`.
 pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
@@ -231,14 +230,14 @@ fn read_search(search: Option<&str>) -> Result<Vec<String>> {
     const MAX_SEARCH_WORDS: usize = 16;
     let search = search.unwrap_or_default().trim();
     let words: Vec<_> = store::search::words(search).collect();
-    let wrong = match words.len() {
+    let text = match words.len() {
         0 if !search.is_empty() => "Enter at least one letter or digit".to_owned(),
         count if count > MAX_SEARCH_WORDS => {
             format!("Enter at most {MAX_SEARCH_WORDS} words")
         }
         _ => return Ok(words),
     };
-    let reason = Reason::new(Code::SearchInvalid, wrong);
+    let reason = Reason::new(Code::SearchInvalid, text);
     Err(Error::on("q", reason))
 }
 

@@ -14,8 +14,8 @@ use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<Paged<Attachment>> {
     load(tx, id)?;
-    let wanted = list.read(tx.policy(), &store::attachments::FIELDS)?;
-    Ok(store::attachments::list(tx, id, &wanted)?)
+    let query = list.read(tx.policy(), &store::attachments::FIELDS)?;
+    Ok(store::attachments::list(tx, id, &query)?)
 }
 
 /// An attachment, without recording a download.

@@ -24,8 +24,8 @@ pub fn create(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
     send(tx, agent, desk, form, text)
 }
 
-/// Replies from a page that shows the ticket up to the step `seen`. A duplicate submission is not sent again,
-/// and a reply is refused if colleagues or the customer have done something in between that concerns it.
+/// Replies from a page that shows the ticket up to the step `seen`. A duplicate submission is not sent again.
+/// A reply is refused if a later step of a colleague or the customer could have made it outdated.
 pub fn create_once(
     tx: &mut WriteTx,
     agent: &Agent,
@@ -50,7 +50,7 @@ pub fn create_once(
     send(tx, agent, desk, form, text).map(Some)
 }
 
-/// Adds the reply, unless the form has errors or the ticket's state does not allow it.
+/// Adds the reply, unless the form has errors or the ticket's state does not allow a reply.
 fn send(
     tx: &mut WriteTx,
     agent: &Agent,
@@ -65,7 +65,7 @@ fn send(
     replies::add(tx, &mut desk.ticket, &author, action, &text)
 }
 
-/// Whether a reply that was written before this step may be outdated after it.
+/// Whether this step can make a reply outdated that was written before the step.
 fn may_outdate_reply(step: HistoryStep) -> bool {
     match step {
         HistoryStep::Opened | HistoryStep::Reply | HistoryStep::Attachment => true,
@@ -78,7 +78,7 @@ fn may_outdate_reply(step: HistoryStep) -> bool {
     }
 }
 
-/// The text of a reply: its own, or a canned one.
+/// The text of a reply: the description in the form, or a canned reply.
 fn read_reply(
     tx: &mut ReadTx,
     agent: &Agent,

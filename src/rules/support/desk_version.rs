@@ -1,4 +1,4 @@
-//! Versions of the desk and of a ticket, with which the console detects changes.
+//! Versions of the desk and of a ticket. The console compares them to detect changes.
 
 use crate::model::id::TicketId;
 use crate::model::tag::Tag;
@@ -11,15 +11,15 @@ use crate::store::{self, ReadTx};
 /// A version of the desk, to detect changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeskVersion {
-    /// Changes with any ticket.
+    /// Changes when any ticket changes.
     pub queue: String,
-    /// Changes with one ticket, or with its viewers.
+    /// Changes when the watched ticket or its viewers change.
     pub ticket: String,
 }
 
-/// The current version; the second part only for a watched ticket.
+/// The current version. Without a watched ticket, the field `ticket` is empty.
 pub fn current(tx: &mut ReadTx, agent: &Agent, watched: Option<TicketId>) -> Result<DeskVersion> {
-    let (newest, near) = store::history::watermark(tx)?;
+    let (newest, recent_count) = store::history::watermark(tx)?;
     let ticket = match watched {
         None => String::new(),
         Some(id) => {
@@ -28,7 +28,7 @@ pub fn current(tx: &mut ReadTx, agent: &Agent, watched: Option<TicketId>) -> Res
         }
     };
     Ok(DeskVersion {
-        queue: format!("{newest}.{near}"),
+        queue: format!("{newest}.{recent_count}"),
         ticket,
     })
 }

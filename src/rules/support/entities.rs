@@ -14,8 +14,8 @@ use crate::store::{self, ReadTx, WriteTx};
 pub type EntityLabel = Line<255>;
 
 pub fn list(tx: &mut ReadTx, list: &ListRequest) -> Result<Paged<Entry>> {
-    let wanted = list.read(tx.policy(), &store::entities::FIELDS)?;
-    Ok(store::entities::list(tx, &wanted)?)
+    let query = list.read(tx.policy(), &store::entities::FIELDS)?;
+    Ok(store::entities::list(tx, &query)?)
 }
 
 /// Creates or relabels an entry from a request.

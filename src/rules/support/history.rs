@@ -19,12 +19,12 @@ pub fn last_changers(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<Ti
     Ok(store::history::last_updaters(tx, tickets)?)
 }
 
-/// The newest step of a ticket's history.
+/// The ID of the newest step of a ticket's history.
 pub fn newest(tx: &mut ReadTx, id: TicketId) -> Result<HistoryId> {
     Ok(store::history::newest(tx, id)?)
 }
 
-/// The steps by others since the agent last saw a ticket.
+/// The steps of other users since the step `seen`.
 pub fn since(tx: &mut ReadTx, agent: &Agent, id: TicketId, seen: HistoryId) -> Result<Vec<History>> {
     Ok(store::history::by_others(tx, id, agent.username.as_str(), seen)?)
 }
@@ -32,8 +32,8 @@ pub fn since(tx: &mut ReadTx, agent: &Agent, id: TicketId, seen: HistoryId) -> R
 /// The history of a ticket, oldest first.
 pub fn list(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<Paged<History>> {
     load(tx, id)?;
-    let wanted = list.read(tx.policy(), &store::history::FIELDS)?;
-    Ok(store::history::list(tx, id, &wanted)?)
+    let query = list.read(tx.policy(), &store::history::FIELDS)?;
+    Ok(store::history::list(tx, id, &query)?)
 }
 
 /// Whether the agent has already submitted this text since the step `seen`.

@@ -13,7 +13,7 @@ use crate::rules::tickets::append_history;
 use crate::store::history::NewHistory;
 use crate::store::{self, WriteTx};
 
-/// Adds a note that only staff can see.
+/// Adds a note.
 pub fn create(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Note> {
     let desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
@@ -21,7 +21,7 @@ pub fn create(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
     add(tx, agent, &desk.ticket, &form.finish(|| text)?)
 }
 
-/// Adds a note from a page, unless it is a duplicate. A note never conflicts.
+/// Adds a note from a page, unless the note is a duplicate. Unlike a reply, a note does not become outdated.
 pub fn create_once(
     tx: &mut WriteTx,
     agent: &Agent,

@@ -18,11 +18,11 @@ use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, list: &ListRequest) -> Result<Paged<Reply>> {
     tickets::load_for(tx, caller, ticket, Permission::ReadOnly)?;
-    let wanted = list.read(tx.policy(), &store::replies::FIELDS)?;
-    Ok(store::replies::list(tx, ticket, &wanted)?)
+    let query = list.read(tx.policy(), &store::replies::FIELDS)?;
+    Ok(store::replies::list(tx, ticket, &query)?)
 }
 
-/// The newest reply to a ticket; zero if there is none. The caller must have loaded the ticket.
+/// The ID of the newest reply to a ticket; 0 if there is none. The caller must have loaded the ticket.
 pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<i64> {
     Ok(store::replies::newest(tx, ticket)?)
 }
@@ -50,10 +50,10 @@ pub fn create_once(
     let (mut ticket, description) = read(tx, caller, ticket, request)?;
     let author = TicketAuthor::of(caller);
     let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
-    if let Some(before) =
+    if let Some(existing) =
         store::replies::find_duplicate(tx, ticket.id, &new(&author, &description), newest, recent)?
     {
-        return Ok(Submission::Duplicate(before));
+        return Ok(Submission::Duplicate(existing));
     }
     let reply = add(
         tx,

@@ -1,4 +1,4 @@
-//! Periodic verification of attachments: which are due, and the results.
+//! Periodic verification of attachments: claims attachments that are due, and records the results.
 
 use crate::model::attachment::Attachment;
 use crate::model::id::AttachmentId;
@@ -8,17 +8,17 @@ use crate::store::{self, ReadTx, WriteTx};
 
 /// The number of attachments that a node claims together.
 const BATCH_ATTACHMENTS: i64 = 16;
-/// How long a node may take to read them before another node can claim them.
+/// How long a node can take to read its claimed attachments, before another node can claim them.
 const LEASE_SECONDS: i64 = 3600;
-/// The interval for damaged files, which may have been restored.
+/// The interval for damaged files, because an operator could have restored them.
 const RECHECK_SECONDS: i64 = 24 * 3600;
 const DAY_SECONDS: i64 = 24 * 3600;
 
-/// Claims attachments to verify, so that each is read once in `days`.
+/// Claims attachments to verify, so that each attachment is read once in `days` days.
 pub fn claim(tx: &mut WriteTx, days: i64) -> Result<Vec<Attachment>> {
     let now = tx.now();
     let due = DueBefore {
-        // A tenth of the period is left for reading all attachments that are due.
+        // The last tenth of the period remains for reading all attachments that are due.
         verified_before: now.plus_seconds(-days * DAY_SECONDS * 9 / 10),
         damaged_before: now.plus_seconds(-RECHECK_SECONDS),
         limit: BATCH_ATTACHMENTS,

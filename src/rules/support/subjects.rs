@@ -32,7 +32,7 @@ impl Requester<'_> {
     }
 }
 
-/// The subject as the form names it.
+/// The subject in a form.
 #[derive(Debug, Default)]
 pub struct Subject {
     entity: Option<Entity>,
@@ -41,7 +41,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The entity. A VLAN gets an ID with its first ticket.
+    /// The entity of the subject. A VLAN gets its ID with the first ticket about it.
     pub fn resolve(self, tx: &mut WriteTx, account: AccountId) -> Result<Option<Entity>> {
         let Some((label, region)) = self.vlan else {
             return Ok(self.entity);
@@ -55,11 +55,11 @@ impl Subject {
 pub fn read(tx: &mut ReadTx, form: &mut Form, requester: Option<Requester>) -> Result<Subject> {
     let mut ids = Vec::new();
     for kind in SubjectKind::WITH_ID {
-        let given = match kind {
+        let sent = match kind {
             SubjectKind::Linode => form.integer_in_either("linode_id", "compute_id"),
             kind => form.integer(kind.attribute()).map(|id| (kind.attribute(), id)),
         };
-        ids.extend(given.map(|(field, id)| (field, kind, id)));
+        ids.extend(sent.map(|(field, id)| (field, kind, id)));
     }
     let vlan = read_vlan(tx, form);
     let managed_issue = form.boolean("managed_issue").unwrap_or(false);
@@ -91,11 +91,11 @@ pub struct Candidate {
     pub label: String,
 }
 
-/// Possible subjects: a few of each kind whose label or ID matches the words. The directory belongs to the
-/// account, so users with access to the account see all of it.
+/// Possible subjects: some objects of each kind whose label or ID contains the words. Users with account access also
+/// see the account's entries in the directory.
 pub fn candidates(tx: &mut ReadTx, requester: Requester, words: &str) -> Result<Vec<Candidate>> {
     let account = requester.account();
-    let (visibility, may_look) = match requester {
+    let (visibility, sees_directory) = match requester {
         Requester::Tenant(caller) => (caller.visibility(), caller.account_access().is_some()),
         Requester::Staff(_) => (Visibility::All, true),
     };
@@ -104,17 +104,17 @@ pub fn candidates(tx: &mut ReadTx, requester: Requester, words: &str) -> Result<
         let label = label.to_owned();
         candidates.push(Candidate { kind, id, label });
     };
-    let wanted = candidate_list(words, None).read(tx.policy(), &store::vpcs::FIELDS)?;
-    for vpc in store::vpcs::list(tx, account, visibility, &wanted)?.items {
+    let query = candidate_list(words, None).read(tx.policy(), &store::vpcs::FIELDS)?;
+    for vpc in store::vpcs::list(tx, account, visibility, &query)?.items {
         add(SubjectKind::Vpc, vpc.id.0, vpc.label.as_str());
     }
-    let wanted = candidate_list(words, None).read(tx.policy(), &store::instances::FIELDS)?;
-    for instance in store::instances::list(tx, account, visibility, &wanted)?.items {
+    let query = candidate_list(words, None).read(tx.policy(), &store::instances::FIELDS)?;
+    for instance in store::instances::list(tx, account, visibility, &query)?.items {
         add(SubjectKind::Linode, instance.id.0, instance.label.as_str());
     }
-    if may_look {
-        let wanted = candidate_list(words, Some(account)).read(tx.policy(), &store::entities::FIELDS)?;
-        for entry in store::entities::list(tx, &wanted)?.items {
+    if sees_directory {
+        let query = candidate_list(words, Some(account)).read(tx.policy(), &store::entities::FIELDS)?;
+        for entry in store::entities::list(tx, &query)?.items {
             add(entry.kind, entry.id, &entry.label);
         }
     }
@@ -122,13 +122,13 @@ pub fn candidates(tx: &mut ReadTx, requester: Requester, words: &str) -> Result<
 }
 
 fn candidate_list(words: &str, account: Option<AccountId>) -> ListRequest {
-    let mut candidate_list = ListRequest::default().sorted("label", false);
+    let mut list = ListRequest::default().sorted("label", false);
     if !words.is_empty() {
-        candidate_list = candidate_list.only(Condition::contained_in(["label", "id"], words));
+        list = list.only(Condition::contained_in(["label", "id"], words));
     }
     match account {
-        Some(account) => candidate_list.only(Condition::equal("account_id", account)),
-        None => candidate_list,
+        Some(account) => list.only(Condition::equal("account_id", account)),
+        None => list,
     }
 }
 
@@ -176,7 +176,7 @@ fn refuse_conflicts(form: &mut Form, ids: &[(&str, SubjectKind, i64)], managed_i
     }
 }
 
-/// The object, if it exists and is visible.
+/// The object, if it exists and the requester can see it.
 fn find(tx: &mut ReadTx, requester: Requester, kind: SubjectKind, id: i64) -> Result<Option<Entity>> {
     let account = requester.account();
     match kind {
@@ -205,9 +205,10 @@ fn find(tx: &mut ReadTx, requester: Requester, kind: SubjectKind, id: i64) -> Re
             Ok(instance.as_ref().map(Entity::instance))
         }
         kind => {
-            let known = store::entities::find(tx, account, kind, id)?;
-            let made_up = || (id > 0 && !tx.policy().support.strict_entities).then(|| kind.default_label(id));
-            let label = known.map(|known| known.label).or_else(made_up);
+            let entry = store::entities::find(tx, account, kind, id)?;
+            let default_label =
+                || (id > 0 && !tx.policy().support.strict_entities).then(|| kind.default_label(id));
+            let label = entry.map(|entry| entry.label).or_else(default_label);
             Ok(label.map(|label| kind.entity(id, label)))
         }
     }

@@ -15,7 +15,7 @@ pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
         return Ok(Vec::new());
     };
     let attached = interfaces(tx, ticket)?;
-    let attached = attached.iter().filter_map(|one| one.vpc.as_ref());
+    let attached = attached.iter().filter_map(|interface| interface.vpc.as_ref());
     let mut ids: Vec<_> = attached.map(|attached| attached.vpc).collect();
     if subject.kind == EntityKind::Subject(SubjectKind::Vpc) {
         ids.push(VpcId(subject.id));

@@ -1,6 +1,6 @@
 //! Tickets for the account's users: list, open, view, close (interface §4.3).
 //!
-//! `replies`, `attachments` and `desk` have the rest.
+//! `replies`, `attachments` and `desk` have the other operations on tickets.
 
 use crate::model::event::Action;
 use crate::model::grant::Permission;
@@ -25,21 +25,21 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     search(tx, caller, list, "")
 }
 
-/// Tickets that contain these words, or have this number: `#7` is that ticket only.
+/// Tickets that contain these words or have this number. `#7` matches only the ticket with the number 7.
 pub fn search(tx: &mut ReadTx, caller: &Caller, list: &ListRequest, words: &str) -> Result<Paged<Ticket>> {
-    let mut wanted = list.read(tx.policy(), &store::tickets::FIELDS)?;
+    let mut query = list.read(tx.policy(), &store::tickets::FIELDS)?;
     if !words.is_empty() {
-        let looked_for = store::tickets::search_filter(words);
-        wanted.filter = Filter::All(vec![wanted.filter, looked_for]);
+        let search_filter = store::tickets::search_filter(words);
+        query.filter = Filter::All(vec![query.filter, search_filter]);
     }
-    let only = match caller.account_access() {
+    let opener = match caller.account_access() {
         Some(_) => None,
         None => Some(caller.user()),
     };
-    Ok(store::tickets::list(tx, caller.account, only, &wanted)?)
+    Ok(store::tickets::list(tx, caller.account, opener, &query)?)
 }
 
-/// Opens a ticket; any user with the scope may do so.
+/// Opens a ticket. Any user with the scope can open tickets.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Ticket> {
     let new = read(tx, caller, request)?;
     open(tx, caller, &new)
@@ -54,8 +54,8 @@ pub fn create_once(
 ) -> Result<Submission<TicketId>> {
     let new = read(tx, caller, request)?;
     let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
-    if let Some(before) = store::tickets::find_duplicate(tx, &new, newest, recent)? {
-        return Ok(Submission::Duplicate(before));
+    if let Some(existing) = store::tickets::find_duplicate(tx, &new, newest, recent)? {
+        return Ok(Submission::Duplicate(existing));
     }
     Ok(Submission::Created(open(tx, caller, &new)?.id))
 }
@@ -88,7 +88,7 @@ fn open(tx: &mut WriteTx, caller: &Caller, new: &NewTicket) -> Result<Ticket> {
     Ok(ticket)
 }
 
-/// The newest ticket that the caller opened; zero if there is none.
+/// The ID of the newest ticket that the caller opened; 0 if there is none.
 pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
     Ok(store::tickets::newest(tx, Some(caller.user()))?)
 }
@@ -97,7 +97,7 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, id: TicketId) -> Result<Ticket> {
     load_for(tx, caller, id, Permission::ReadOnly)
 }
 
-/// Closes a ticket. A closed one stays unchanged.
+/// Closes a ticket. A ticket that is already closed is not changed.
 pub fn close(tx: &mut WriteTx, caller: &Caller, id: TicketId, request: &Request) -> Result<()> {
     let mut ticket = load_for(tx, caller, id, Permission::ReadWrite)?;
     request.check_if_match(&ticket)?;
@@ -107,7 +107,7 @@ pub fn close(tx: &mut WriteTx, caller: &Caller, id: TicketId, request: &Request)
 }
 
 /// The ticket, if the caller has this permission on it: its opener and unrestricted users have full access,
-/// others need account access.
+/// other users need account access.
 pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: TicketId, access: Permission) -> Result<Ticket> {
     let ticket = store::tickets::find(tx, caller.account, id)?.ok_or(Error::NotFound)?;
     match caller.account_access() {
@@ -125,7 +125,7 @@ pub struct TicketAuthor {
     pub display_name: String,
     /// The name in the history, which only staff see.
     pub username: String,
-    /// `None` for staff: tenants cannot tell them apart.
+    /// `None` for staff, because tenants must not see which member of staff it is.
     pub user: Option<UserId>,
     pub gravatar_id: String,
 }
@@ -171,7 +171,7 @@ impl Transition {
         }
     }
 
-    /// Sets the new value in the history. For status changes, `apply_transition` fills in the old one.
+    /// Sets the new value in the history. For status changes, `apply_transition` sets the old value.
     pub fn to(mut self, after: &str) -> Self {
         self.details.after = Some(after.to_owned());
         self
@@ -201,7 +201,7 @@ pub fn refuse_unless_allowed(tx: &ReadTx, form: &mut Form, ticket: &Ticket, acti
 }
 
 /// Applies an action to a ticket, if its state allows it: updates the status, `updated`, the history and the
-/// account's events together. False if nothing changed.
+/// account's events together. Returns false if nothing changed.
 pub fn apply_transition(
     tx: &mut WriteTx,
     ticket: &mut Ticket,

@@ -53,7 +53,7 @@ pub fn after(
     }
 }
 
-/// Whether a closed ticket can still be reopened by a reply of its customer.
+/// Whether a reply of the customer can still reopen a closed ticket.
 fn can_be_reopened(ticket: &Ticket, now: Time, support: &Support) -> bool {
     match (ticket.closed, support.reopen_days) {
         (Some(closed), Some(days)) => now <= closed.plus_seconds(days * DAY_SECONDS),

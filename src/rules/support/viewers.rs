@@ -1,4 +1,4 @@
-//! Staff who have a ticket open see each other.
+//! Viewers of a ticket: members of staff see which colleagues have the same ticket open.
 //!
 //! Each open page renews its row, on any node. A row that is not renewed expires, so a crash leaves no stale viewer.
 

@@ -166,7 +166,7 @@ async fn disks_must_fit_the_plan() {
     assert_eq!(refused.errors(), ["size disk_space"]);
     assert_eq!(
         refused.reason(),
-        "The plan has 25600 MB for disks, and 5600 MB of it are unallocated"
+        "The plan has 25600 MB for disks; 5600 MB are unallocated"
     );
     let clone = format!("{DISKS}/1/clone");
     assert_eq!(ada.post(&clone, json!({})).await.errors(), ["size disk_space"]);

@@ -75,7 +75,7 @@ pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
                     "."
                 }
             }
-            (legend(&[("some", "under 60% in use"), ("much", "60% or more"), ("full", "90% or more"), ("none", "0% in use"), ("free", "unallocated"), ("reserved", "reserved by the provider")]))
+            (legend(&[("none", "0% in use"), ("some", "under 60%"), ("much", "60% or more"), ("full", "90% or more"), ("free", "free"), ("reserved", "reserved by the provider")]))
             p .hint { "In address order. Block widths are on a logarithmic scale." }
             details {
                 summary { "Show as table" }

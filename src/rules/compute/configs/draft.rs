@@ -1,4 +1,4 @@
-//! Parses configs, then merges them with the current settings.
+//! Parses the configs in requests, and merges them with the current settings.
 
 use crate::model::config::{ConfigLabel, DEVICES, HELPERS, Settings};
 use crate::model::id::DiskId;
@@ -59,7 +59,7 @@ impl Draft {
     }
 }
 
-/// The settings that a body has; `None` leaves one unchanged.
+/// The settings in a request body; `None` leaves a setting unchanged.
 #[derive(Debug)]
 pub struct SettingsDraft {
     kernel: Option<String>,
@@ -70,7 +70,7 @@ pub struct SettingsDraft {
     virt_mode: Option<String>,
     /// In the order of `HELPERS`.
     helpers: [Option<bool>; HELPERS.len()],
-    /// In the order of `DEVICES`. They replace the current ones.
+    /// In the order of `DEVICES`. They replace all current devices.
     devices: Option<[Option<DiskId>; DEVICES.len()]>,
 }
 
@@ -112,19 +112,19 @@ impl SettingsDraft {
         instance: &Instance,
         mut settings: Settings,
     ) -> Result<Settings> {
-        let given = |text: &Option<String>, current: &mut String| {
+        let replace = |text: &Option<String>, current: &mut String| {
             if let Some(text) = text {
                 current.clone_from(text);
             }
         };
-        given(&self.kernel, &mut settings.kernel);
-        given(&self.comments, &mut settings.comments);
-        given(&self.root_device, &mut settings.root_device);
-        given(&self.run_level, &mut settings.run_level);
-        given(&self.virt_mode, &mut settings.virt_mode);
+        replace(&self.kernel, &mut settings.kernel);
+        replace(&self.comments, &mut settings.comments);
+        replace(&self.root_device, &mut settings.root_device);
+        replace(&self.run_level, &mut settings.run_level);
+        replace(&self.virt_mode, &mut settings.virt_mode);
         settings.memory_limit = self.memory_limit.unwrap_or(settings.memory_limit);
-        for (helper, given) in settings.helpers.iter_mut().zip(self.helpers) {
-            *helper = given.unwrap_or(*helper);
+        for (helper, enabled) in settings.helpers.iter_mut().zip(self.helpers) {
+            *helper = enabled.unwrap_or(*helper);
         }
         let disks = store::disks::of_instance(tx, instance.id)?;
         for (device, name) in self.devices.iter().flatten().zip(DEVICES) {
@@ -138,7 +138,7 @@ impl SettingsDraft {
     }
 }
 
-/// The disk of each device; `None` without devices.
+/// The disk of each device; `None` if the body has no devices.
 fn read_devices(form: &mut Form) -> Option<[Option<DiskId>; DEVICES.len()]> {
     let disk = |form: &mut Form| {
         refuse_field(form, "volume_id", NO_VOLUMES);

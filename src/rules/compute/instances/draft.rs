@@ -20,7 +20,7 @@ use crate::rules::request::FromForm;
 use crate::rules::ssh_keys::AuthorizedUsers;
 use crate::rules::tags::{MAX_TAGS_PER_OBJECT, too_many_tags};
 
-/// The size of the swap disk of an image, in megabytes.
+/// The default size of the swap disk of an instance with an image, in megabytes.
 const DEFAULT_SWAP_SIZE: i64 = 512;
 
 /// The valid fields of a new instance.
@@ -38,14 +38,14 @@ pub struct Draft {
     pub disk_encryption: DiskEncryption,
     /// The kernel of the config; `None` for the default.
     pub kernel: Option<String>,
-    /// Whether the config configures the network; `None` for the default of the account.
+    /// Whether the config enables the network helper; `None` for the account's default.
     pub network_helper: Option<bool>,
     /// In megabytes.
     pub swap_size: i64,
-    /// In megabytes; `None` for the rest of the plan.
+    /// In megabytes; `None` for the plan's space minus the swap disk.
     pub boot_size: Option<i64>,
     pub authorized_users: AuthorizedUsers,
-    /// Whether the instance gets a private address too.
+    /// Whether the instance also gets a private address.
     pub private_ip: bool,
     pub interfaces: Option<Vec<Option<interfaces::Draft>>>,
 }
@@ -100,7 +100,7 @@ impl FromForm for Draft {
 }
 
 impl Draft {
-    /// The instance. Its maintenance policy defaults to that of the account.
+    /// The new instance. The account's settings have the default for its maintenance policy.
     pub fn finish(&self, account: AccountSettings) -> Option<NewInstance> {
         let defaults = Upkeep {
             maintenance: account.maintenance_policy,
@@ -120,7 +120,7 @@ impl Draft {
         })
     }
 
-    /// The settings of the config. Its network helper defaults to that of the account.
+    /// The settings of the config. The account's settings have the default for the network helper.
     pub fn settings(&self, account: AccountSettings) -> Settings {
         let mut settings = Settings::new(self.network_helper.unwrap_or(account.network_helper));
         settings.kernel = self.kernel.clone().unwrap_or(settings.kernel);
@@ -183,12 +183,12 @@ fn read_tags(form: &mut Form) -> Option<Vec<String>> {
         form.refuse("tags", too_many_tags());
     }
     tags.map(|tags| {
-        let mut known = HashSet::new();
-        tags.into_iter().filter(|tag| known.insert(tag.clone())).collect()
+        let mut seen = HashSet::new();
+        tags.into_iter().filter(|tag| seen.insert(tag.clone())).collect()
     })
 }
 
-/// Disks are encrypted by default in regions that support it.
+/// Disks are encrypted by default in regions that support disk encryption.
 fn default_encryption(policy: &Policy, region: Option<&str>) -> DiskEncryption {
     let found = policy
         .regions
@@ -200,13 +200,13 @@ fn default_encryption(policy: &Policy, region: Option<&str>) -> DiskEncryption {
     }
 }
 
-/// The space for disks in a plan, in megabytes; for an unknown plan, which is an error anyway, more than enough.
+/// The space for disks in a plan, in megabytes. An unknown plan has no limit here, because it is an error by itself.
 fn plan_disk(policy: &Policy, plan: Option<&str>) -> i64 {
     let found = policy.plans.iter().find(|known| Some(known.id.as_str()) == plan);
     found.map_or(i64::MAX, |plan| plan.disk)
 }
 
-/// The size of a disk of the image. The disk for the image itself needs at least 1 MB.
+/// The size of the boot or swap disk. A swap disk must leave at least 1 MB for the boot disk.
 fn read_disk_size(form: &mut Form, name: &'static str, min: i64, space: i64) -> Option<i64> {
     let max = space - (1 - min);
     let size = form.integer(name)?;
@@ -232,13 +232,12 @@ fn region_named(policy: &Policy, raw: &str) -> Result<String, Reasons> {
         .iter()
         .find(|region| region.id == raw && region.has_capability("Linodes"));
     found.map(|region| region.id.clone()).ok_or_else(|| {
-        let able: Vec<_> = policy
+        let regions = policy
             .regions
             .iter()
-            .filter(|region| region.has_capability("Linodes"))
-            .collect();
-        let able: Vec<_> = able.iter().map(|region| region.id.as_str()).collect();
-        let text = format!("region is not valid; choose one of {}", able.join(", "));
+            .filter(|region| region.has_capability("Linodes"));
+        let ids: Vec<_> = regions.map(|region| region.id.as_str()).collect();
+        let text = format!("region is not valid; choose one of {}", ids.join(", "));
         vec![Reason::new(Code::RegionInvalid, text)]
     })
 }

@@ -48,8 +48,8 @@ impl UpkeepDraft {
 
     /// Applies the draft to the current upkeep.
     pub fn over(&self, mut upkeep: Upkeep) -> Upkeep {
-        for (threshold, given) in upkeep.alerts.0.iter_mut().zip(self.alerts) {
-            *threshold = given.unwrap_or(*threshold);
+        for (threshold, new_threshold) in upkeep.alerts.0.iter_mut().zip(self.alerts) {
+            *threshold = new_threshold.unwrap_or(*threshold);
         }
         upkeep.schedule.day = self.day.or(upkeep.schedule.day);
         upkeep.schedule.window = self.window.or(upkeep.schedule.window);

@@ -32,6 +32,7 @@ pub struct Draft {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Nat {
     None,
+    /// Any public address of the instance.
     Any,
     Address(u32),
 }
@@ -73,7 +74,7 @@ impl FromForm for Draft {
     }
 }
 
-/// The interfaces in a body; `None` if it has none.
+/// The interfaces in a body; `None` if the field is missing.
 pub fn read_all(form: &mut Form) -> Option<Vec<Option<Draft>>> {
     form.has("interfaces").then(|| {
         let drafts = form.first("interfaces", MAX_INTERFACES, read_draft);
@@ -120,14 +121,14 @@ impl FromForm for Order {
     }
 }
 
-/// The requested address and NAT; `None` for a field that is missing.
+/// The requested address and NAT; `None` for a missing field.
 fn read_ipv4(form: &mut Form) -> Option<(Option<u32>, Option<Nat>)> {
     form.within("ipv4", |form| {
-        let given = |raw: &str| match raw {
+        let parse_if_not_empty = |raw: &str| match raw {
             "" => Ok(None),
             raw => parse_address(raw).map(Some),
         };
-        let address = form.optional("vpc", given).flatten();
+        let address = form.optional("vpc", parse_if_not_empty).flatten();
         let nat = form.optional("nat_1_1", |raw| match raw {
             "" => Ok(Nat::None),
             "any" => Ok(Nat::Any),

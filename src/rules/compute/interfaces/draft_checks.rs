@@ -5,7 +5,7 @@ use crate::model::interface::{Interface, Purpose, parse_address};
 use crate::model::reason::{Code, Reason};
 use crate::rules::form::Form;
 
-/// Reports fields that an interface of this purpose must have or cannot have.
+/// Adds errors about missing fields, and about fields that an interface with this purpose cannot have.
 pub(super) fn refuse_wrong_fields(form: &mut Form, draft: &Draft) {
     let Some(purpose) = draft.purpose else { return };
     let mut refuse = |name: &str, code: Code, text: &str| {
@@ -38,8 +38,8 @@ type Refuse<'a> = dyn FnMut(&str, Code, &str) + 'a;
 
 fn refuse_wrong_vlan(draft: &Draft, refuse: &mut Refuse) {
     let label = draft.label.as_deref().unwrap_or_default();
-    let plain = label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    if !(1..=64).contains(&label.len()) || !plain {
+    let is_ascii_label = label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    if !(1..=64).contains(&label.len()) || !is_ascii_label {
         refuse(
             "label",
             Code::LabelLength,
@@ -100,18 +100,18 @@ fn refuse_vpc_fields(draft: &Draft, refuse: &mut Refuse) {
     }
 }
 
-/// `10.0.0.1/24`: unlike a network, it may have host bits.
+/// Whether a text is an address with a prefix length, such as `10.0.0.1/24`. Unlike a network, it can have host bits.
 fn is_address_with_prefix(raw: &str) -> bool {
     let Some((address, prefix)) = raw.split_once('/') else {
         return false;
     };
-    let good = prefix
+    let is_prefix = prefix
         .parse::<u8>()
         .is_ok_and(|bits| bits <= 32 && bits.to_string() == prefix);
-    good && parse_address(address).is_ok()
+    is_prefix && parse_address(address).is_ok()
 }
 
-/// Reports conflicts between the interfaces of one config.
+/// Adds errors about conflicts between the interfaces of one config.
 pub(super) fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
     if form.count("interfaces") > MAX_INTERFACES {
         let text = format!("A config can have at most {MAX_INTERFACES} interfaces");
@@ -120,8 +120,8 @@ pub(super) fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
     for (at, draft) in drafts.iter().enumerate() {
         let Some(draft) = draft else { continue };
         let earlier = || drafts[..at].iter().flatten();
-        let same = earlier().any(|other| other.purpose == draft.purpose);
-        refuse_second(form, draft, same);
+        let has_same_purpose = earlier().any(|other| other.purpose == draft.purpose);
+        refuse_second(form, draft, has_same_purpose);
         if draft.label.is_some() && earlier().any(|other| other.label == draft.label) {
             let text = "A config can have only one interface for each VLAN";
             form.refuse(
@@ -144,15 +144,15 @@ pub(super) fn refuse_conflicts_with(form: &mut Form, draft: &Draft, current: &[I
         let text = format!("A config can have at most {MAX_INTERFACES} interfaces");
         form.refuse_whole(Reason::new(Code::InterfaceCount, text));
     }
-    let same = current.iter().any(|other| Some(other.purpose) == draft.purpose);
-    refuse_second(form, draft, same);
+    let has_same_purpose = current.iter().any(|other| Some(other.purpose) == draft.purpose);
+    refuse_second(form, draft, has_same_purpose);
 }
 
-/// A config can have at most one public interface and one VPC interface.
-fn refuse_second(form: &mut Form, draft: &Draft, same: bool) {
+/// Refuses a second public interface, and a second VPC interface.
+fn refuse_second(form: &mut Form, draft: &Draft, has_same_purpose: bool) {
     let text = match draft.purpose {
-        Some(Purpose::Public) if same => "A config can have at most one public interface",
-        Some(Purpose::Vpc) if same => "A config can have at most one vpc interface",
+        Some(Purpose::Public) if has_same_purpose => "A config can have at most one public interface",
+        Some(Purpose::Vpc) if has_same_purpose => "A config can have at most one vpc interface",
         _ => return,
     };
     form.refuse(

@@ -21,7 +21,7 @@ pub struct TargetInstance<'a> {
     pub region: &'a str,
     /// The public addresses of the instance.
     pub public: &'a [u32],
-    /// The current interfaces. A new interface in the subnet of one of them gets the same address.
+    /// The current interfaces. A new interface in the subnet of a current interface gets its address.
     pub current: &'a [Interface],
 }
 
@@ -43,7 +43,7 @@ impl<'a> TargetInstance<'a> {
             .next()
     }
 
-    /// The public address for 1:1 NAT; an error if the instance does not have it.
+    /// The public address for 1:1 NAT; an error if it is not an address of the instance.
     pub(super) fn translated(&self, nat: Nat) -> Result<Option<u32>, Reason> {
         match nat {
             Nat::None => Ok(None),
@@ -65,12 +65,12 @@ pub fn resolve(
     caller: &Caller,
     form: &mut Form,
     draft: &Draft,
-    on: &TargetInstance,
+    target: &TargetInstance,
 ) -> Result<Option<Interface>> {
     let Some(purpose) = draft.purpose else {
         return Ok(None);
     };
-    let plain = Interface {
+    let interface = Interface {
         id: InterfaceId(0),
         purpose,
         primary: draft.primary,
@@ -80,12 +80,12 @@ pub fn resolve(
         vpc: None,
     };
     let (Purpose::Vpc, Some(subnet)) = (purpose, draft.subnet) else {
-        return Ok(Some(plain));
+        return Ok(Some(interface));
     };
-    let attachment = resolve_attachment(tx, caller, form, draft, subnet, on)?;
+    let attachment = resolve_attachment(tx, caller, form, draft, subnet, target)?;
     Ok(attachment.map(|attachment| Interface {
         vpc: Some(attachment),
-        ..plain
+        ..interface
     }))
 }
 
@@ -96,14 +96,14 @@ fn resolve_attachment(
     form: &mut Form,
     draft: &Draft,
     subnet: SubnetId,
-    on: &TargetInstance,
+    target: &TargetInstance,
 ) -> Result<Option<VpcAttachment>> {
     let Some((subnet, vpc)) = find_subnet(tx, caller, subnet)? else {
         let reason = Reason::new(Code::SubnetInvalid, "subnet_id is not valid");
         form.refuse(format!("{}subnet_id", draft.path), reason);
         return Ok(None);
     };
-    let (region, vpc_region) = (on.region, &vpc.region.0);
+    let (region, vpc_region) = (target.region, &vpc.region.0);
     if vpc_region != region {
         let text = format!(
             "The VPC is in {vpc_region} and the instance in {region}; they must be in the same region"
@@ -113,17 +113,17 @@ fn resolve_attachment(
             Reason::new(Code::SubnetInvalid, text),
         );
     }
-    let nat_1_1 = on.translated(draft.nat).unwrap_or_else(|reason| {
+    let nat_1_1 = target.translated(draft.nat).unwrap_or_else(|reason| {
         form.refuse(format!("{}ipv4.nat_1_1", draft.path), reason);
         None
     });
-    let address = draft.address.or_else(|| on.address_in(subnet.id));
+    let address = draft.address.or_else(|| target.address_in(subnet.id));
     let request = addresses::AddressRequest {
         path: &draft.path,
         address,
         ranges: &draft.ranges,
     };
-    let Some(address) = addresses::resolve(tx, form, &subnet, on.owner, request)? else {
+    let Some(address) = addresses::resolve(tx, form, &subnet, target.owner, request)? else {
         return Ok(None);
     };
     Ok(Some(VpcAttachment {

@@ -1,4 +1,4 @@
-//! The names of permissions, as the public service has them. A name does not imply that Garth has the product.
+//! The names of permissions in the public service. Some are for products that Garth does not have.
 
 /// The permissions of an unrestricted user on the account.
 pub const ADMIN: [&str; 64] = [

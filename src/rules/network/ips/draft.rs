@@ -15,7 +15,7 @@ use crate::rules::form::Form;
 use crate::rules::request::FromForm;
 use crate::store::{self, ReadTx};
 
-/// The limit of the items that one request moves or shares.
+/// The maximum number of addresses that one request moves or shares.
 const MAX_ITEMS: usize = 100;
 
 /// A new address for an instance that the body names.
@@ -127,7 +127,7 @@ impl Assignment {
 /// Addresses to share with an instance.
 #[derive(Debug)]
 pub struct Sharing {
-    /// Each with its position in the list.
+    /// The addresses, each with its position in the list.
     ips: Vec<(usize, u32)>,
     instance: Option<i64>,
 }
