@@ -21,7 +21,7 @@ pub struct Migration {
     pub sql: &'static str,
 }
 
-/// The migrations of a build, in order. Servers use the migrations of their own build. Tests also use those of earlier
+/// The migrations of a build, in order. Servers use the migrations of this build. Tests also use those of earlier
 /// and later builds.
 #[derive(Clone, Debug)]
 pub struct Schema(Vec<Migration>);
