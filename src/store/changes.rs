@@ -1,5 +1,5 @@
-//! The changes of one commit. They raise the revision of each account once and add a row to the log for each object
-//! (decision 0026).
+//! The changes of one commit. The commit raises the revision of each changed account by one, and adds a row to the
+//! change log for each changed object (decision 0026).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::model::id::{AccountId, ConfigId, EventId, InstanceId, InterfaceId, Ti
 pub const PROVIDER: AccountId = AccountId(0);
 const MAX_ROWS_PER_INSERT: usize = 16;
 
-/// The account whose revision a change raises, or an object that belongs to it.
+/// The account whose revision a change raises, or an object that belongs to this account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
     Account(AccountId),
@@ -33,14 +33,14 @@ impl From<AccountId> for Owner {
     }
 }
 
-/// The account of a user or a client. Without an account, the owner is the provider.
+/// The account of a user or of an OAuth client. If it has no account, the owner is the provider.
 impl From<Option<AccountId>> for Owner {
     fn from(account: Option<AccountId>) -> Self {
         Owner::Account(account.unwrap_or(PROVIDER))
     }
 }
 
-/// The changes that are not written to the log yet.
+/// The changes that are not written to the change log yet.
 #[derive(Debug, Default)]
 pub struct PendingChanges(BTreeMap<AccountId, BTreeSet<(ChangeKind, i64)>>);
 
@@ -55,7 +55,7 @@ impl PendingChanges {
         }
     }
 
-    /// Raises the revisions and appends to the log. Must run just before the commit.
+    /// Raises the revisions and appends to the change log. Must run just before the commit.
     // Not inlined, because `bench/run instructions` counts the instructions of this function.
     #[inline(never)]
     pub fn write(self, sql: &mut dyn Sql) -> Result<(), StoreError> {
@@ -72,7 +72,7 @@ impl PendingChanges {
     }
 }
 
-/// Inserts chunks of 16, 8, 4, 2 and 1 rows, so that few different statements are prepared.
+/// Inserts the changes in chunks of 16, 8, 4, 2 and 1 rows, so that all numbers of rows need only five statements.
 fn append(
     sql: &mut dyn Sql,
     account: AccountId,
@@ -113,7 +113,8 @@ fn insert_rows(rows: usize) -> String {
 }
 
 impl Owner {
-    /// The account; or, as an error, the query that finds it and the argument of the query.
+    /// The account of the owner. If it is not known, the error has a query that finds it, and the argument of the
+    /// query.
     pub fn account(self) -> Result<AccountId, (&'static str, i64)> {
         Err(match self {
             Owner::Account(account) => return Ok(account),

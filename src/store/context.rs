@@ -1,6 +1,6 @@
-//! The inputs of a transaction other than its data: the clock, a random source and the provider's policy.
+//! The clock, the random source and the provider's policy, which transactions use.
 //!
-//! Rules take all three from their transaction, so that tests can set the clock and predict random bytes.
+//! Rules get all three from their transaction, so that tests can set the clock and predict random bytes.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -17,7 +17,7 @@ pub struct StoreContext {
 
 pub enum Clock {
     System,
-    /// Advances only when a test moves it. Both readings are in microseconds.
+    /// A clock for tests, which only `advance` and `set_by` change. Both times are in microseconds.
     Fixed {
         wall: AtomicI64,
         monotonic: AtomicU64,
@@ -62,7 +62,7 @@ impl Clock {
         }
     }
 
-    /// Sets the wall time of a fixed clock forward or back. Monotonic time does not change.
+    /// Sets the wall time of a fixed clock forward or back by a number of seconds. Monotonic time does not change.
     pub fn set_by(&self, seconds: i64) {
         if let Clock::Fixed { wall, .. } = self {
             wall.fetch_add(seconds * 1_000_000, Ordering::SeqCst);
@@ -72,7 +72,7 @@ impl Clock {
 
 pub enum RandomSource {
     System,
-    /// A counter; for tests.
+    /// A counter, for tests.
     Counting(AtomicU64),
 }
 

@@ -1,7 +1,7 @@
 //! Copies a whole store to another one, table by table.
 //!
-//! The source is read in one snapshot. The target inserts all rows in one transaction, reads them back, and commits
-//! only if they are the same.
+//! The copy reads the source from one snapshot. It inserts all rows into the target in one transaction, reads them
+//! back, and commits only if they are equal to the rows of the source.
 
 use std::sync::mpsc::{Receiver, SyncSender};
 
@@ -13,17 +13,17 @@ use super::search;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Value, args};
 
-/// Rows of a table, or the end of it.
+/// Some rows of a table, or the end of the table.
 pub enum Part {
     Rows(Vec<Vec<Value<'static>>>),
-    /// The end of a table: the checksum of the rows that were sent, and the last ID that the table has generated.
+    /// The end of a table, with the checksum of all its rows and the last ID that it has generated.
     End {
         sum: TableChecksum,
         last_id: i64,
     },
 }
 
-/// A checksum of a table that does not depend on the order of its rows: their number and the sum of their hashes.
+/// The number of rows of a table and the sum of their hashes. It does not depend on the order of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableChecksum {
     pub rows: u64,
@@ -31,7 +31,7 @@ pub struct TableChecksum {
 }
 
 const ROWS_PER_BATCH: i64 = 500;
-/// Keeps the number of arguments below the limits of both engines.
+/// This limit keeps the number of arguments of a statement below the limits of both engines.
 const ROWS_PER_INSERT: usize = 100;
 
 /// The number of rows in all tables.
@@ -46,7 +46,7 @@ pub fn count(tx: &mut ReadTx) -> Result<u64, StoreError> {
     Ok(total)
 }
 
-/// Sends every table. A table comes after the tables that it refers to.
+/// Sends the rows of every table. A table comes after the tables that it refers to.
 pub fn send(tx: &mut ReadTx, parts: &SyncSender<Part>) -> Result<(), StoreError> {
     refuse_newer(tx)?;
     let disconnected = |_| StoreError::Unavailable("the target of the copy has stopped".to_owned());
@@ -66,14 +66,14 @@ pub fn send(tx: &mut ReadTx, parts: &SyncSender<Part>) -> Result<(), StoreError>
     Ok(())
 }
 
-/// Fills the tables of a new store. Returns the checksum of each table.
+/// Inserts the received rows into the tables of a new store. Returns the checksum of each table.
 pub fn receive(
     tx: &mut WriteTx,
     parts: &Receiver<Part>,
     mut progress: impl FnMut(&'static str, usize),
 ) -> Result<Vec<(&'static str, TableChecksum)>, StoreError> {
     refuse_newer(tx)?;
-    // The source also has the initial rows of a new store.
+    // Delete the rows that a new store begins with, because the source has them, too.
     for table in TABLES.iter().rev() {
         tx.execute(&format!("DELETE FROM {}", table.name), args![])?;
     }
@@ -87,7 +87,7 @@ pub fn receive(
                 }
                 Ok(Part::End { sum, last_id }) => break (sum, last_id),
                 Err(_) => {
-                    let text = "the source could not be read to its end".to_owned();
+                    let text = "the source could not be read completely".to_owned();
                     return Err(StoreError::Unavailable(text));
                 }
             }
@@ -113,21 +113,22 @@ pub fn receive(
     Ok(filled)
 }
 
-/// Refuses a store that a newer build has migrated: it may have tables or columns that this build would not copy.
+/// Refuses a store that a newer build has migrated, because it may have tables or columns that this build would not
+/// copy.
 fn refuse_newer(tx: &mut ReadTx) -> Result<(), StoreError> {
     let newest: i64 = tx
         .one("SELECT coalesce(max(number), 0) FROM migration", args![])?
         .take()?;
-    let known = Schema::current().newest();
-    match newest > known {
+    let supported = Schema::current().newest();
+    match newest > supported {
         true => Err(StoreError::Schema(format!(
-            "the schema of this store is at {newest}, and this build can copy stores up to {known}: use the newer Garth"
+            "the store has schema {newest}, but this build can copy only up to schema {supported}: use a newer Garth"
         ))),
         false => Ok(()),
     }
 }
 
-/// Reads a table in batches, in the order of its key. The key must be the first columns of the table.
+/// Reads a table in batches, in the order of its primary key. The table must begin with the columns of the key.
 pub(super) fn each_batch(
     tx: &mut ReadTx,
     table: &Table,
@@ -190,9 +191,9 @@ impl TableChecksum {
                 }
             }
         }
-        let mut half = [0; 16];
-        half.copy_from_slice(&hash.finalize()[..16]);
+        let mut prefix = [0; 16];
+        prefix.copy_from_slice(&hash.finalize()[..16]);
         self.rows += 1;
-        self.checksum = self.checksum.wrapping_add(u128::from_be_bytes(half));
+        self.checksum = self.checksum.wrapping_add(u128::from_be_bytes(prefix));
     }
 }

@@ -9,7 +9,7 @@ pub struct Database {
     pub url: Secret,
     /// The password, if it is not in the URL.
     pub password: Option<Secret>,
-    /// The number of connections of this node.
+    /// The number of connections that this node opens.
     pub connections: usize,
 }
 
@@ -24,13 +24,13 @@ impl Database {
         }
     }
 
-    /// The URL to show: without the password, and without parameters, which may contain one too.
+    /// The URL for messages, without the password and without the parameters, which can also contain a password.
     pub fn shown(&self) -> String {
         self.redacted().unwrap_or_else(|| "the database".to_owned())
     }
 
-    /// The URL without the password; `None` if the password cannot be located, because it may contain unescaped
-    /// characters.
+    /// The URL without the password. `None` if the URL is ambiguous, for example because the password contains
+    /// unescaped characters.
     fn redacted(&self) -> Option<String> {
         let (scheme, rest) = self.url.reveal().split_once("://")?;
         let end = rest.find(['?', '#']).unwrap_or(rest.len());

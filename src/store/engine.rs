@@ -8,17 +8,18 @@ use super::error::StoreError;
 use super::task::{ReadJob, WriteJob};
 use super::write_lock::WriteLock;
 
-/// What a check of the database's structure includes.
+/// The extent of a check of the database's structure.
 #[derive(Clone, Copy, Debug)]
 pub enum CheckDepth {
     /// The tables.
     Quick,
-    /// The tables, and the indexes compared with their tables.
+    /// The tables, and whether the indexes match them.
     Full,
 }
 
 pub trait Engine: Send + Sync {
-    /// Runs a read on the thread of the caller. False if the engine cannot, or if the read takes too long.
+    /// Runs a read on the thread of the caller. Returns false if the engine does not support that, or if the read takes
+    /// too long.
     fn try_read_inline(&self, _: &mut dyn ReadJob) -> bool {
         false
     }
@@ -33,9 +34,10 @@ pub trait Engine: Send + Sync {
     fn write(&self, job: Box<dyn WriteJob>, lock: Option<WriteLock>) -> Result<(), StoreError>;
     /// Becomes true when a flush has failed and the store can no longer guarantee durability.
     fn failed(&self) -> watch::Receiver<bool>;
-    /// Makes the next write empty the write-ahead log, if the engine has one.
+    /// Makes the engine empty its write-ahead log, if it has one, after the next write.
     fn close(&self);
-    /// Reads the whole database and returns an error in its structure, if the engine supports that and finds one.
+    /// Reads the whole database and returns the first error in its structure, if there is one. An engine without such a
+    /// check returns `None`.
     fn check(&self, _: CheckDepth) -> Result<Option<String>, StoreError> {
         Ok(None)
     }

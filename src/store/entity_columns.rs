@@ -1,6 +1,7 @@
-//! The columns of the entity of an event or a ticket: kind, ID and label.
+//! The columns that store the entity of an event or a ticket: its kind, ID and label.
 //!
-//! The tables also have a column for its URL, which early builds wrote. It is unused, because only the API knows paths.
+//! The tables also have a column for the entity's URL. Early builds wrote it. It is unused now, because only the API
+//! has paths.
 
 use super::error::StoreError;
 use super::value::Row;
@@ -21,12 +22,13 @@ impl EntityColumns {
         })
     }
 
-    /// Kind and ID, for the other entity of the row.
+    /// The kind and the ID, which `kind` of the row's other entity needs.
     pub fn key(&self) -> Option<(&str, i64)> {
         Some((self.kind.as_deref()?, self.id?))
     }
 
-    /// `None` also for a kind that only a newer build knows. Such an event is shown without its entity.
+    /// The kind of the entity. `None` if there is no entity, or if only a newer build supports the kind: the event is
+    /// then shown without its entity.
     pub fn kind(&self, other: Option<(&str, i64)>) -> Option<EntityKind> {
         EntityKind::parse(self.kind.as_deref()?, other)
     }

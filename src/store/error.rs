@@ -1,4 +1,4 @@
-//! The errors of the store. None is caused by the caller, and their texts are not shown to the caller.
+//! The errors of the store. Callers do not cause them, and do not see their texts.
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -17,17 +17,17 @@ pub enum StoreError {
     /// A change that the rules accepted violates a constraint of the schema.
     #[error("a constraint was violated: {0}")]
     Conflict(String),
-    /// A result does not match the schema.
+    /// The database returned a result that does not match the schema.
     #[error("unexpected data in the store: {0}")]
     Unexpected(String),
-    /// A column has a value that no build writes: the row was damaged or edited by hand.
+    /// A column has a value that no build writes, because the row was damaged or edited by hand.
     #[error("corrupt row: table {table}, row {row}, column {column} is not a {expected}")]
     Corrupt {
-        /// The table that the statement reads first, if the statement is known.
+        /// The first table in the statement, or "unknown".
         table: String,
-        /// The first column, which is the ID in most statements.
+        /// The value of the row's first column, which is the ID in most statements, or "unknown".
         row: String,
-        /// Counted from 1, in the order of the statement.
+        /// The number of the column in the statement, from 1.
         column: usize,
         /// The type that the column should have.
         expected: &'static str,
@@ -41,7 +41,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Adds the table of the statement to an error about a row.
+    /// Adds the name of the statement's table to `Corrupt`.
     pub(super) fn of_statement(mut self, sql: &str) -> Self {
         if let StoreError::Corrupt { table, .. } = &mut self
             && let Some((_, from)) = sql.split_once("FROM ")

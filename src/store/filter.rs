@@ -1,23 +1,23 @@
-//! Filters and orders of lists, evaluated in SQL or in memory.
+//! The filter and the order of a list, evaluated in SQL or in memory.
 //!
-//! A filter refers only to the fields of its collection (`Field`), and its values are bound as arguments. No input of
-//! a caller becomes SQL text.
+//! A filter refers only to the fields of its collection (`Field`), and its values are bound as arguments. Input from a
+//! caller never becomes SQL text.
 
 use super::value::Value;
 
-/// A field that a collection can be filtered and sorted by.
+/// A field by which a collection can be filtered and sorted.
 #[derive(Debug)]
 pub struct Field {
     pub name: &'static str,
     pub kind: Kind,
     /// The SQL expression; empty for collections in memory.
     pub sql: &'static str,
-    /// For a field of related rows, such as the subnets of a VPC: the query that selects them. A test holds if it holds
-    /// for at least one of them.
+    /// The query for the related rows, if the field belongs to related rows, such as the subnets of a VPC. An item
+    /// matches if at least one of its related rows matches.
     pub subquery: Option<&'static str>,
-    /// Accepted values, each with the value that it stands for.
+    /// Alternative values that callers can use, each with the stored value.
     pub synonyms: &'static [(&'static str, &'static str)],
-    /// Whether later items have greater values, with few exceptions.
+    /// Whether items with higher IDs have greater values, with few exceptions.
     pub increasing: bool,
 }
 
@@ -26,7 +26,7 @@ pub enum Kind {
     /// An IPv4 address: a number in the database, dotted decimal in requests.
     Address,
     Integer,
-    /// One of these values in ascending order, stored as its index.
+    /// One of these values, stored as its index. The values are in ascending order.
     Rank(&'static [&'static str]),
     Text,
     Time,
@@ -85,9 +85,9 @@ pub struct Order {
     pub descending: bool,
 }
 
-/// The shapes of filters that a collection may answer without a scan.
+/// The shape of a filter. For some shapes, a tallied collection can find a page without a scan.
 pub enum FilterShape<'a> {
-    /// No restriction.
+    /// The filter matches all items.
     All,
     /// The field has this value.
     Equal(&'static Field, &'a Value<'static>),
@@ -104,14 +104,14 @@ impl Filter {
         }
     }
 
-    /// An increasing field with a lower bound, if the filter has only lower bounds for increasing fields. Most matches
-    /// are then among the latest items.
+    /// An increasing field with a lower bound. `None` if the filter also has other tests of increasing fields. With
+    /// only lower bounds, most matches are among the latest items.
     pub fn lower_bounded_field(&self) -> Option<&'static Field> {
         let mut found = None;
         self.has_only_lower_bounds(&mut found).then_some(found).flatten()
     }
 
-    /// Whether all tests of increasing fields, except those in `Any`, are lower bounds. Sets `found` to one of the
+    /// Whether all tests of increasing fields, except tests in `Any`, are lower bounds. Sets `found` to one of these
     /// fields.
     fn has_only_lower_bounds(&self, found: &mut Option<&'static Field>) -> bool {
         match self {
@@ -125,8 +125,8 @@ impl Filter {
         }
     }
 
-    /// The filter as an SQL condition. Appends its values to `args`. The condition does not use an index on
-    /// `unindexed`.
+    /// The filter as an SQL condition. Appends the filter's values to `args`. The condition is written so that the
+    /// engine does not use an index on the field `unindexed`.
     pub fn to_sql<'a>(&'a self, unindexed: Option<&Field>, args: &mut Vec<Value<'a>>) -> String {
         match self {
             Filter::All(parts) => joined(parts, (" AND ", "1 = 1"), unindexed, args),
@@ -135,7 +135,7 @@ impl Filter {
                 let indexed = unindexed.is_none_or(|other| other.sql != field.sql);
                 let test = match indexed {
                     true => test_sql(field.sql, *comparison, value, args),
-                    // An index on the column does not serve an expression.
+                    // The engine does not use an index on a column for an expression.
                     false => test_sql(&format!("+{}", field.sql), *comparison, value, args),
                 };
                 match field.subquery {
@@ -156,7 +156,7 @@ impl Filter {
     }
 }
 
-/// The conditions of the parts with an operator between them, or `empty` if there are none.
+/// The conditions of the parts with an operator between them, or `empty` if there are no parts.
 fn joined<'a>(
     parts: &'a [Filter],
     (operator, empty): (&str, &str),
@@ -177,7 +177,7 @@ fn test_sql<'a>(
     args: &mut Vec<Value<'a>>,
 ) -> String {
     if comparison == Comparison::Contains {
-        // Lower-cased here and for ASCII only: `lower` of a database may also convert other letters.
+        // Converted to lower case here, and for ASCII only, because the databases differ for other letters.
         args.push(Value::from(format!("%{}%", escaped(value).to_ascii_lowercase())));
         return format!("lower(CAST({sql} AS TEXT)) LIKE ${} ESCAPE '\\'", args.len());
     }

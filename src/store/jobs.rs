@@ -1,4 +1,4 @@
-//! The `job` table. Rules schedule background jobs in their own transactions; one node at a time leases a job.
+//! The `job` table. Rules schedule background jobs in their own transactions. A node leases a job before it runs it.
 
 use super::error::StoreError;
 use super::notifier::Topic;
@@ -8,16 +8,16 @@ use crate::model::id::JobId;
 use crate::model::job::{Job, JobCount, JobKind, JobSummary, Outcome};
 use crate::model::time::Time;
 
-/// A request of a node for jobs.
+/// A request by a node to lease jobs.
 pub struct Claim<'a> {
     pub kinds: &'a [JobKind],
     pub owner: &'a str,
-    /// The end of the lease, unless it is renewed.
+    /// The end of the leases, unless the node renews them.
     pub until: Time,
     pub limit: i64,
 }
 
-/// Schedules a job, unless one of its kind and subject exists. The job exists only if the transaction commits.
+/// Schedules a job, unless a job with the same kind and subject exists. The job exists only if the transaction commits.
 pub fn schedule(
     tx: &mut WriteTx,
     kind: JobKind,
@@ -34,7 +34,7 @@ pub fn schedule(
     Ok(())
 }
 
-/// Schedules the next run of a recurring job, or reschedules a pending run. A leased job is not changed.
+/// Schedules the next run of a recurring job, or changes the due time of a pending run. Does not change a leased job.
 pub fn repeat(tx: &mut WriteTx, kind: JobKind, due: Time) -> Result<(), StoreError> {
     tx.execute(
         "INSERT INTO job (kind, subject, payload, due, available) VALUES ($1, '', '', $2, $2)
@@ -53,7 +53,7 @@ pub fn unschedule(tx: &mut WriteTx, kind: JobKind, subject: &str) -> Result<Opti
     row.map(|mut row| row.take()).transpose()
 }
 
-/// The time when the next job of these kinds becomes available.
+/// The time at which the next job of these kinds becomes available.
 pub fn next_available(tx: &mut ReadTx, kinds: &[JobKind]) -> Result<Option<Time>, StoreError> {
     let (list, args) = kind_list(kinds, Vec::new());
     let sql =
@@ -78,7 +78,7 @@ pub fn claim(tx: &mut WriteTx, claim: &Claim) -> Result<Vec<Job>, StoreError> {
     tx.read(&sql, &args, leased)
 }
 
-/// The placeholders of the kinds for an IN list, and `args` with the kinds appended.
+/// The placeholders for an IN list of the kinds, and `args` with the kinds appended.
 fn kind_list<'a>(kinds: &[JobKind], mut args: Vec<Value<'a>>) -> (String, Vec<Value<'a>>) {
     let mut placeholders = Vec::new();
     for kind in kinds {
@@ -88,21 +88,21 @@ fn kind_list<'a>(kinds: &[JobKind], mut args: Vec<Value<'a>>) -> (String, Vec<Va
     (placeholders.join(", "), args)
 }
 
-/// Extends a lease. False if the lease was lost.
+/// Extends a lease. Returns false if the node has lost the lease.
 pub fn renew(tx: &mut WriteTx, job: &Job, until: Time) -> Result<bool, StoreError> {
     let sql = "UPDATE job SET available = $4 WHERE id = $1 AND lease_owner = $2 AND attempts = $3";
     let args = args![job.id, job.lease_owner.as_str(), job.attempts, until];
     Ok(tx.execute(sql, args)? > 0)
 }
 
-/// Removes a leased job. False if the lease was lost, or if an operator has dropped the job.
+/// Removes a leased job. Returns false if the node has lost the lease, or if an operator has dropped the job.
 pub fn remove(tx: &mut WriteTx, job: &Job) -> Result<bool, StoreError> {
     let sql = "DELETE FROM job WHERE id = $1 AND lease_owner = $2 AND attempts = $3";
     let args = args![job.id, job.lease_owner.as_str(), job.attempts];
     Ok(tx.execute(sql, args)? > 0)
 }
 
-/// Schedules the next job after the run of a job that was removed.
+/// Schedules the next run of a job that has run and was removed, if the outcome or the kind requires one.
 pub fn schedule_next(tx: &mut WriteTx, job: &Job, outcome: &Outcome) -> Result<(), StoreError> {
     match (outcome, job.kind.interval_seconds()) {
         (Outcome::Again { payload, due }, _) => schedule(tx, job.kind, &job.subject, payload, *due),
@@ -114,7 +114,7 @@ pub fn schedule_next(tx: &mut WriteTx, job: &Job, outcome: &Outcome) -> Result<(
     }
 }
 
-/// Ends a lease after a failure. Without a time for a retry, the job is dead.
+/// Ends a lease after a failure. If `retry` is `None`, the job is dead. Returns false if the node has lost the lease.
 pub fn fail(tx: &mut WriteTx, job: &Job, error: &str, retry: Option<Time>) -> Result<bool, StoreError> {
     let sql = "UPDATE job SET lease_owner = NULL, last_error = $4, dead = $5, due = coalesce($6, due),
              available = coalesce($6, due)
@@ -132,7 +132,7 @@ pub fn fail(tx: &mut WriteTx, job: &Job, error: &str, retry: Option<Time>) -> Re
     Ok(failed)
 }
 
-/// Ends all leases of a node that stops. The interrupted attempts do not count.
+/// Ends all leases of a node that shuts down. The interrupted attempts do not count.
 pub fn release(tx: &mut WriteTx, owner: &str) -> Result<(), StoreError> {
     let sql =
         "UPDATE job SET lease_owner = NULL, available = due, attempts = attempts - 1 WHERE lease_owner = $1";
@@ -141,7 +141,7 @@ pub fn release(tx: &mut WriteTx, owner: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Ends all leases. Only for use when no node is running.
+/// Ends all leases. Use this only when no node is running.
 pub fn release_all(tx: &mut WriteTx) -> Result<(), StoreError> {
     let sql = "UPDATE job SET lease_owner = NULL, available = due WHERE lease_owner IS NOT NULL";
     tx.execute(sql, args![])?;
@@ -150,7 +150,7 @@ pub fn release_all(tx: &mut WriteTx) -> Result<(), StoreError> {
 
 const SUMMARY: &str = "id, kind, subject, due, attempts, lease_owner, available, last_error, dead";
 
-/// Jobs for operators: dead ones first, then by due time.
+/// Jobs for operators: dead jobs first, then by due time.
 pub fn list(tx: &mut ReadTx, limit: i64) -> Result<Vec<JobSummary>, StoreError> {
     let sql = format!("SELECT {SUMMARY} FROM job ORDER BY dead DESC, due, id LIMIT $1");
     tx.read(&sql, args![limit], summary)
@@ -161,7 +161,7 @@ pub fn find(tx: &mut ReadTx, id: JobId) -> Result<Option<JobSummary>, StoreError
     tx.find(&sql, args![id])?.as_mut().map(summary).transpose()
 }
 
-/// Makes a job due now and resets its attempts, unless a node has leased it.
+/// Makes a job due now and resets its attempts. Returns false if a node has leased it.
 pub fn retry(tx: &mut WriteTx, id: JobId) -> Result<bool, StoreError> {
     let now = tx.instant();
     let sql = "UPDATE job SET attempts = 0, dead = 0, due = $2, available = $2
@@ -176,7 +176,7 @@ pub fn delete(tx: &mut WriteTx, id: JobId) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The numbers of available and dead jobs of each kind.
+/// For each kind, the number of available jobs and the number of dead jobs.
 pub fn count(tx: &mut ReadTx) -> Result<Vec<JobCount>, StoreError> {
     let now = tx.instant();
     let sql = "SELECT kind, CAST(sum(CASE WHEN dead = 0 AND available <= $1 THEN 1 ELSE 0 END) AS BIGINT),

@@ -1,4 +1,4 @@
-//! Pages of collections. The page of a tallied collection is found without counting rows (decision 0019).
+//! Pages of collections. A tallied collection finds a page without counting rows (decision 0019).
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use crate::model::page::{Page, Paged};
 pub struct ListQuery {
     pub page: Page,
     pub filter: Filter,
-    /// `None` is the default order of the collection.
+    /// `None` selects the default order of the collection.
     pub order: Option<Order>,
 }
 
@@ -30,18 +30,19 @@ pub enum Visibility {
 pub(super) struct Collection<'a> {
     pub columns: &'a str,
     pub from: &'a str,
-    /// The condition that all items meet; its arguments start at `$1`.
+    /// The condition that all items meet. Its arguments are the first ones in `args`.
     pub condition: String,
     pub args: Vec<Value<'a>>,
-    /// The columns that identify an item. They are also the last columns of each order.
+    /// The columns that identify an item. Every order ends with them, so that it is total.
     pub key: &'a [&'a str],
-    /// The default order; `None` is by the key.
+    /// The default order. `None` selects the order by the key.
     pub order: Option<&'a str>,
-    /// The tallies of the collection, if it has any. Its key is then one ID.
+    /// The tallies of the collection, if it has any. The key of a tallied collection is one ID.
     pub tallied: Option<Tallied>,
 }
 
-/// The tallies of a collection. Its default order is the order of its parts, and of the IDs within each part.
+/// The tallies of a collection. In the default order of the collection, the parts follow each other, and the items of a
+/// part are in the order of their IDs.
 pub(super) struct Tallied {
     pub parts: Vec<Part>,
     /// Whether the IDs within each part are in descending order.
@@ -53,12 +54,12 @@ pub(super) struct Part {
     pub tally: Tally,
     /// The SQL condition that selects these rows.
     pub condition: &'static str,
-    /// The number of rows that the tally counts and the list does not show. They have the lowest IDs.
+    /// The number of rows that the tally counts but the list does not show. These rows must have the lowest IDs.
     pub hidden: i64,
 }
 
 impl Tallied {
-    /// A collection with one tally, in the order of its IDs.
+    /// One tally for the whole collection, in ascending order of IDs.
     pub fn whole(tally: Tally) -> Self {
         let part = Part {
             tally,
@@ -81,9 +82,9 @@ impl<'a> Collection<'a> {
     ) -> Result<Paged<T>, StoreError> {
         let tallied = self.tallied.take().filter(|tallied| tallied.is_up_to_date(tx));
         let page = query.page;
-        let (own, own_args) = (std::mem::take(&mut self.condition), self.args.len());
+        let (base, base_args) = (std::mem::take(&mut self.condition), self.args.len());
         let filter = query.filter.to_sql(None, &mut self.args);
-        self.condition = format!("{own} AND {filter}");
+        self.condition = format!("{base} AND {filter}");
 
         let Some(tallied) = tallied else {
             let sql = format!("SELECT count(*) FROM {} WHERE {}", self.from, self.condition);
@@ -94,9 +95,9 @@ impl<'a> Collection<'a> {
             {
                 // The page is full and most matches are among the latest items, so a descending scan by key ends early.
                 // With the index on the field, the engine would read and sort all matches.
-                self.args.truncate(own_args);
+                self.args.truncate(base_args);
                 let filter = query.filter.to_sql(Some(field), &mut self.args);
-                self.condition = format!("{own} AND {filter}");
+                self.condition = format!("{base} AND {filter}");
             }
             let items = self.read_with_offset(tx, query, results, read)?;
             return Ok(Paged { items, page, results });
@@ -116,7 +117,7 @@ impl<'a> Collection<'a> {
     /// Whether the order is by descending key.
     fn newest_first(&self, order: Option<Order>) -> bool {
         match (order, self.key) {
-            (None, [key]) => self.order.is_some_and(|own| own == format!("{key} DESC")),
+            (None, [key]) => self.order.is_some_and(|default| default == format!("{key} DESC")),
             (Some(Order { field, descending }), [key]) => descending && field.sql == *key,
             _ => false,
         }
@@ -216,12 +217,13 @@ impl<'a> Collection<'a> {
 }
 
 impl Tallied {
-    /// Whether no change of the tallies is pending. Otherwise the list counts its rows.
+    /// Whether no change of the tallies is pending. If one is pending, the list must count its rows instead.
     fn is_up_to_date(&self, tx: &ReadTx) -> bool {
         self.parts.iter().all(|part| tx.pending_delta(&part.tally) == 0)
     }
 
-    /// Whether the order is by descending ID (`true`) or ascending ID (`false`); `None` if it is another.
+    /// True if the order is by descending ID, and false if it is by ascending ID. `None` if it is another order, or if
+    /// the tallies cannot locate a page in this order.
     fn direction(&self, order: Option<Order>, key: &[&str]) -> Option<bool> {
         let descending = match order {
             None => self.descending,
@@ -234,8 +236,8 @@ impl Tallied {
     }
 }
 
-/// The list `($1, $2, …)` and its arguments. Its length is rounded up to a power of two by repeating the last ID, so
-/// that few statements serve all lengths. `ids` must not be empty.
+/// The list `($1, $2, …)` and its arguments. The last ID is repeated until the length is a power of two, so that all
+/// lengths need only a few statements. `ids` must not be empty.
 pub(super) fn id_list(ids: &[i64]) -> (String, Vec<Value<'static>>) {
     let length = ids.len().next_power_of_two();
     let last = ids.last().copied().unwrap_or(0);
@@ -243,8 +245,9 @@ pub(super) fn id_list(ids: &[i64]) -> (String, Vec<Value<'static>>) {
     (placeholders(length), args.map(Value::Int).collect())
 }
 
-/// The condition that a column has one of these IDs. For IDs close to each other it is a range, which the engine scans
-/// much faster than it looks up a list. The range has at most as many other IDs; the caller skips their rows.
+/// The condition that a column has one of these IDs. If the IDs are close to each other, the condition is a range,
+/// because the engine scans a range much faster than it looks up a list. A range can contain other IDs, at most as many
+/// as `ids`; the caller must skip their rows.
 pub(super) fn covering_condition(ids: &[i64]) -> (String, Vec<Value<'static>>) {
     let (first, last) = (ids.iter().min(), ids.iter().max());
     if let (Some(first), Some(last)) = (first, last)
@@ -258,7 +261,7 @@ pub(super) fn covering_condition(ids: &[i64]) -> (String, Vec<Value<'static>>) {
 }
 
 fn placeholders(length: usize) -> String {
-    // Pages use few different lengths.
+    // Cached, because pages use only a few different lengths.
     static CACHED: LazyLock<Vec<String>> =
         LazyLock::new(|| (0..10).map(|power| write_placeholders(1 << power)).collect());
     let cached = CACHED.get(length.trailing_zeros() as usize);

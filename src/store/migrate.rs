@@ -1,8 +1,8 @@
 //! Migrations of the schema.
 //!
-//! Migrations are numbered SQL files that never change after their release. The store records each with a checksum, and
-//! a build refuses a store whose checksums differ. It also refuses a store that a newer build has migrated, unless
-//! `schema_compatibility` permits this build (decision 0025).
+//! Migrations are numbered SQL files that never change after their release. The store records the checksum of each
+//! applied migration, and a build refuses a store whose checksums differ. A build also refuses a store that a newer
+//! build has migrated, unless `schema_compatibility` permits the older build (decision 0025).
 
 use sha2::{Digest, Sha256};
 
@@ -21,8 +21,8 @@ pub struct Migration {
     pub sql: &'static str,
 }
 
-/// The migrations of a build, in order. Servers use those of this build; tests also use those of earlier and later
-/// builds.
+/// The migrations of a build, in order. Servers use the migrations of this build. Tests also use those of earlier
+/// and later builds.
 #[derive(Clone, Debug)]
 pub struct Schema {
     migrations: Vec<Migration>,
@@ -55,7 +55,7 @@ impl Schema {
         }
     }
 
-    /// The schema of a later build.
+    /// The schema of a later build, which has one more migration.
     pub fn with(mut self, migration: Migration) -> Self {
         self.migrations.push(migration);
         self
@@ -162,7 +162,7 @@ const MIGRATIONS: &[Migration] = &[
     },
 ];
 
-/// A table that is copied.
+/// A table that `garth copy` copies.
 pub struct Table {
     pub name: &'static str,
     /// The columns of the primary key, which are the first columns of the table.
@@ -171,8 +171,8 @@ pub struct Table {
     pub has_sequence: bool,
 }
 
-/// All tables that are copied, each after the tables that it refers to. Not copied are `migration` and
-/// `schema_compatibility`, which belong to one store, and `ticket_text`, which the copy rebuilds.
+/// All tables that `garth copy` copies, each after the tables that it refers to. The list omits `migration` and
+/// `schema_compatibility`, which describe one store, and `ticket_text`, which the copy rebuilds.
 pub const TABLES: &[Table] = &[
     numbered("account"),
     numbered("app_user"),
@@ -235,16 +235,16 @@ const fn keyed(name: &'static str, key: &'static [&'static str]) -> Table {
     }
 }
 
-/// The parts of the schema that differ between the engines. Each field replaces the placeholder of its name in the
-/// migrations.
+/// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with
+/// the field's name.
 pub struct Dialect {
-    /// A generated primary key whose numbers are never reused.
+    /// A primary key that the database generates and never reuses.
     pub identity: &'static str,
-    /// A primary key whose number the application sets.
+    /// A primary key that the application sets.
     pub number_key: &'static str,
     /// The storage options of a table whose rows are often updated.
     pub roomy: &'static str,
-    /// The storage options of a table that is only read by its key.
+    /// The storage options of a table whose rows are only found by their key.
     pub keyed: &'static str,
     /// Text that sorts by its bytes.
     pub text: &'static str,
@@ -252,7 +252,7 @@ pub struct Dialect {
     pub search_table: &'static str,
 }
 
-/// Applies the missing migrations. The caller holds the write lock and commits.
+/// Applies the missing migrations. The caller must hold the write lock, and must commit.
 pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, schema: &Schema, now: Time) -> Result<(), StoreError> {
     if schema.is_fixed && !sql.tables()?.iter().any(|table| table == "migration") {
         return Err(StoreError::Schema(
@@ -275,8 +275,8 @@ pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, schema: &Schema, now: Time)
     for missing in schema.migrations.iter().filter(is_missing) {
         if schema.is_fixed {
             return Err(StoreError::Schema(format!(
-                "the schema version of the store is {newest}, and this build has version {}: start `garth serve` of this \
-                 version once to upgrade the store, or use the version that wrote it",
+                "the store has schema {newest}, but this build has schema {}: start `garth serve` of this version once to \
+                 upgrade the store, or use the version that wrote it",
                 schema.newest()
             )));
         }
@@ -285,7 +285,7 @@ pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, schema: &Schema, now: Time)
     Ok(())
 }
 
-/// The numbers and checksums of the migrations of a store, in order.
+/// The numbers and checksums of a store's applied migrations, in order.
 fn applied(sql: &mut dyn Sql) -> Result<Vec<(i64, String)>, StoreError> {
     let rows = sql.query("SELECT number, checksum FROM migration ORDER BY number", args![])?;
     let read = |mut row: Row| Ok((row.take()?, row.take()?));
@@ -299,7 +299,7 @@ fn refuse_other_checksums(schema: &Schema, applied: &[(i64, String)]) -> Result<
         };
         if *checksum != checksum_of(known) {
             return Err(StoreError::Schema(format!(
-                "migration {number} ({}) of this store differs from this build",
+                "migration {number} ({}) of this store differs from the migration of this build",
                 known.name
             )));
         }
@@ -307,42 +307,42 @@ fn refuse_other_checksums(schema: &Schema, applied: &[(i64, String)]) -> Result<
     Ok(())
 }
 
-/// Permits a store that a newer build has migrated, if the oldest compatible schema that it records is known to this
-/// build.
+/// Accepts a store that a newer build has migrated, if this build's schema is not older than the oldest compatible
+/// schema of the store.
 fn permit_newer(sql: &mut dyn Sql, schema: &Schema, newest: i64) -> Result<(), StoreError> {
-    let known = schema.newest();
+    let supported = schema.newest();
     match oldest_schema(sql)? {
-        Some(oldest) if oldest <= known => {
+        Some(oldest) if oldest <= supported => {
             tracing::info!(
                 store = newest,
-                build = known,
+                build = supported,
                 oldest,
                 "store schema is newer but compatible"
             );
             Ok(())
         }
         oldest => Err(StoreError::Schema(format!(
-            "this store was last used by a newer Garth: its schema version is {newest}, which requires a build with version \
-             {} or later, and this build has version {known}; use the newer Garth, or restore a backup",
+            "this store was last used by a newer Garth (the store has schema {newest} and requires a build with schema \
+             {} or later, but this build has schema {supported}): use the newer version, or restore a backup",
             oldest.unwrap_or(newest)
         ))),
     }
 }
 
-/// Refuses a store that an incompatible build has migrated since this one opened it.
+/// Refuses a store that an incompatible build has migrated after this build opened it.
 pub fn refuse_incompatible(tx: &mut ReadTx, newest: i64) -> Result<(), StoreError> {
     let sql = "SELECT oldest_schema FROM schema_compatibility";
     let oldest: i64 = tx.one(sql, args![])?.take()?;
     match oldest <= newest {
         true => Ok(()),
         false => Err(StoreError::Schema(format!(
-            "a newer Garth has migrated the store: it requires a build with schema version {oldest} or later, and this build \
-             has version {newest}"
+            "a newer Garth has migrated the store: it requires a build with schema {oldest} or later, but this build \
+             has schema {newest}"
         ))),
     }
 }
 
-/// The oldest schema that is compatible with the store; `None` before migration 11.
+/// The oldest schema that is compatible with the store; `None` if the store has no migration 11.
 fn oldest_schema(sql: &mut dyn Sql) -> Result<Option<i64>, StoreError> {
     if !sql.tables()?.iter().any(|table| table == "schema_compatibility") {
         return Ok(None);

@@ -1,8 +1,8 @@
 //! The database: SQL in, model out.
 //!
-//! A rule is synchronous code that uses a transaction. The store runs it on one of its threads and returns the result.
-//! The store makes no decisions about permissions, changes or events. Only `sqlite` and `postgres` have code that is
-//! specific to a database.
+//! A rule is synchronous code that uses a transaction. The store runs the rule on one of the store's threads and
+//! returns the result. Rules, not the store, decide about permissions, changes and events. Only `sqlite` and `postgres`
+//! have code that is specific to a database.
 
 mod account;
 pub mod changes;
@@ -70,12 +70,12 @@ pub struct Store {
     engine: Arc<dyn Engine>,
     context: Arc<StoreContext>,
     notifier: Arc<Notifier>,
-    /// The number of the newest migration that this build knows.
+    /// The number of this build's newest migration.
     schema: i64,
 }
 
 impl Store {
-    /// Opens the embedded store in a folder. Creates both if they do not exist.
+    /// Opens the embedded store in a folder. Creates the folder and the store if they do not exist.
     pub fn open_embedded(folder: &Path, context: StoreContext) -> Result<Self, StoreError> {
         Self::open_embedded_batching(folder, context, sqlite::MAX_BATCH_JOBS)
     }
@@ -89,7 +89,7 @@ impl Store {
         Self::embedded(folder, schema, context, sqlite::MAX_BATCH_JOBS)
     }
 
-    /// Opens an embedded store with another limit of writes per commit, for benchmarks.
+    /// Opens an embedded store with another maximum number of writes per commit, for benchmarks.
     pub fn open_embedded_batching(
         folder: &Path,
         context: StoreContext,
@@ -145,7 +145,7 @@ impl Store {
         ))
     }
 
-    /// Runs a read on one snapshot of the store. If it takes long, the store may run it again from the beginning.
+    /// Runs a read on one snapshot of the store. If the read takes long, the store can run it again from the beginning.
     pub async fn read<T, E>(
         &self,
         work: impl FnMut(&mut ReadTx) -> Result<T, E> + Send + 'static,
@@ -163,7 +163,7 @@ impl Store {
         result.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 
-    /// Runs a read once, on a thread of the store: for reads that take long or have side effects.
+    /// Runs a read exactly once, on a thread of the store. Use this for reads that take long or have side effects.
     pub async fn read_once<T, E>(
         &self,
         work: impl FnOnce(&mut ReadTx) -> Result<T, E> + Send + 'static,
@@ -199,8 +199,8 @@ impl Store {
 
     /// Runs a write atomically and durably.
     ///
-    /// The store may run it again, as after a conflict, so it must have no effects outside its transaction. It runs to
-    /// completion even if the caller is canceled.
+    /// The store can run `work` several times, for example after a conflict, so `work` must have no effects outside the
+    /// transaction. The write runs to completion even if the caller is canceled.
     pub async fn write<T, E>(
         &self,
         work: impl FnMut(&mut WriteTx) -> Result<T, E> + Send + 'static,
@@ -212,7 +212,8 @@ impl Store {
         self.write_with(None, work).await
     }
 
-    /// Runs a write that changes one account, if the account is known. Other writes to the account wait for it.
+    /// Runs a write that changes one account, so that other writes to the account wait for it. Without an account, this
+    /// is the same as `write`.
     pub async fn write_for<T, E>(
         &self,
         account: Option<AccountId>,
@@ -225,7 +226,7 @@ impl Store {
         self.write_with(account.map(WriteLock::Account), work).await
     }
 
-    /// Runs a write that holds a lock from before its transaction begins until its commit.
+    /// Runs a write that takes a lock before its transaction begins, and holds the lock until the commit.
     pub async fn write_with<T, E>(
         &self,
         lock: Option<WriteLock>,
@@ -241,15 +242,15 @@ impl Store {
         result.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 
-    /// Moves the write-ahead log of an embedded store into its database file. Optional: the store is consistent at any
-    /// time.
+    /// Moves the write-ahead log of an embedded store into the database file. This is optional, because the store is
+    /// always consistent.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.engine.close();
         self.write(|_| Ok(())).await
     }
 
-    /// Reads the whole embedded database and returns an error in its structure, if there is one. It does not detect
-    /// changed values.
+    /// Reads the whole embedded database and returns the first error in its structure, if there is one. The check does
+    /// not detect wrong values.
     pub async fn check(&self, depth: CheckDepth) -> Result<Option<String>, StoreError> {
         let engine = self.engine.clone();
         let checking = tokio::task::spawn_blocking(move || engine.check(depth));
@@ -264,6 +265,7 @@ impl Store {
         &self.notifier
     }
 
+    /// Becomes true when a flush has failed and the store can no longer guarantee durability.
     pub fn failed(&self) -> watch::Receiver<bool> {
         self.engine.failed()
     }

@@ -1,6 +1,6 @@
 //! In-process notifications: a commit notifies the subscribers of its topics.
 //!
-//! Subscribers also poll, because a notification from another process can get lost.
+//! Subscribers also poll, because notifications from other processes can be lost.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,7 +28,7 @@ pub struct Notifier {
 }
 
 impl Notifier {
-    /// Subscribes to a topic. The receiver changes with each later notification of the topic.
+    /// Subscribes to a topic. Each later notification of the topic marks the receiver as changed.
     pub fn subscribe(&self, topic: Topic) -> watch::Receiver<()> {
         let mut subscribers = self.subscribers();
         let sender = subscribers.entry(topic).or_insert_with(|| watch::channel(()).0);

@@ -1,8 +1,8 @@
 //! The revision of each account, and the log of the objects that each revision changed.
 //!
-//! Functions of the store that write a row report it with `WriteTx::changed`. Just before a commit, the store merges the
-//! changes of its writes (`changes.rs`), raises the revision of each changed account by one, and appends one row to the
-//! log for each changed object. A write that is rolled back changes neither the revision nor the log.
+//! Functions of the store that write a row report the change with `WriteTx::changed`. Just before a commit, the store
+//! merges the changes of its writes (`changes.rs`), raises the revision of each changed account by one, and appends one
+//! row to the log for each changed object. A write that is rolled back changes neither the revision nor the log.
 //! Decision 0026 describes how clients read the log.
 
 use super::error::StoreError;
@@ -11,7 +11,7 @@ use super::value::{FromValue, Row, Value, args};
 use crate::model::change::{Change, ChangeKind};
 use crate::model::id::AccountId;
 
-/// The number of revisions of an account that remain in the log when it is trimmed.
+/// The number of an account's revisions that remain in the log after trimming.
 const RETAINED_REVISIONS: i64 = 1000;
 
 /// The current revision of an account: the number of commits that have changed it.
@@ -21,8 +21,8 @@ pub fn current(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
     row.map_or(Ok(0), |mut row| row.take())
 }
 
-/// Up to `limit` changes after a revision, in the order of the commits. `None` if the log starts later: the reader must
-/// then read everything again.
+/// Up to `limit` changes after a revision, in the order of the commits. `None` if the log starts after this revision.
+/// The reader must then read all objects again.
 pub fn since(
     tx: &mut ReadTx,
     account: AccountId,
@@ -47,8 +47,8 @@ pub fn since(
     tx.read(sql, args![account, revision, limit], read).map(Some)
 }
 
-/// Trims logs that are longer than twice `RETAINED_REVISIONS`, for at most `max_accounts` accounts. Returns whether more
-/// accounts may have such logs.
+/// Trims the logs that have more than twice `RETAINED_REVISIONS`, for at most `max_accounts` accounts. Returns whether
+/// there may be more accounts with such logs.
 pub fn trim(tx: &mut WriteTx, max_accounts: i64) -> Result<bool, StoreError> {
     let sql = "SELECT account, revision FROM account_revision WHERE revision - log_start > $1 LIMIT $2";
     let long = tx.all(sql, args![2 * RETAINED_REVISIONS, max_accounts])?;

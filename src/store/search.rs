@@ -1,6 +1,7 @@
 //! Full-text search of tickets.
 //!
-//! Texts are stored as lower-case words separated by spaces, so that both engines split them into the same words.
+//! The index stores each text as lower-case words separated by spaces, so that both engines split it into the same
+//! words.
 
 use super::error::StoreError;
 use super::tx::{ReadTx, WriteTx};
@@ -15,7 +16,7 @@ pub fn add(tx: &mut WriteTx, ticket: TicketId, texts: &[&str]) -> Result<(), Sto
     Ok(())
 }
 
-/// Rebuilds the index of all tickets.
+/// Rebuilds the whole index.
 pub fn rebuild(tx: &mut WriteTx) -> Result<(), StoreError> {
     const ROWS_PER_QUERY: i64 = 500;
     tx.execute("DELETE FROM ticket_text", args![])?;
@@ -41,7 +42,7 @@ pub fn rebuild(tx: &mut WriteTx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The condition that a ticket `t` contains all these words, each as a prefix of a word.
+/// The condition that, for each of these words, the ticket `t` contains a word that starts with it.
 pub fn condition(tx: &ReadTx, words: &[String]) -> (String, Vec<Value<'static>>) {
     let dialect = tx.dialect();
     let mut condition = "1 = 1".to_owned();
@@ -54,11 +55,11 @@ pub fn condition(tx: &ReadTx, words: &[String]) -> (String, Vec<Value<'static>>)
     (condition, args)
 }
 
-/// The words of a text: runs of letters and digits in lower case, cut to a length that both engines index.
+/// The words of a text: sequences of letters and digits, in lower case, truncated to a length that both engines index.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     const MAX_WORD_CHARS: usize = 255;
-    // Converted character by character, so that the result does not depend on the next character (as for a final
-    // sigma).
+    // Converted character by character, so that the result does not depend on the position in the word. The Greek sigma
+    // has another lower-case form at the end of a word.
     let lower_case = |word: &str| {
         let chars = word.chars().take(MAX_WORD_CHARS);
         chars.flat_map(char::to_lowercase).collect()

@@ -8,7 +8,7 @@ pub trait Sql {
     fn query(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row<'static>>, StoreError>;
     fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError>;
 
-    /// Calls `visit` with each row. SQLite passes each row while it steps through the result, without a copy.
+    /// Calls `visit` with each row. SQLite passes each row without copying it.
     fn for_each(
         &mut self,
         sql: &str,
@@ -18,8 +18,8 @@ pub trait Sql {
         self.query(sql, args)?.iter_mut().try_for_each(visit)
     }
 
-    /// Pipelines a query, if the engine is across a network: together with the next query it costs one round trip.
-    /// Returns the number of the query, for `receive`.
+    /// Pipelines a query: it is sent together with the next query, in one round trip. Returns the number of the query
+    /// for `receive`, or `None` if the engine has no network and does not pipeline.
     fn send(&mut self, _sql: &str, _args: &[Value]) -> Option<Result<usize, StoreError>> {
         None
     }
@@ -31,30 +31,29 @@ pub trait Sql {
         )))
     }
 
-    /// Runs a statement without waiting for its result. If it fails, the transaction fails.
+    /// Runs a statement without waiting for its result. If the statement fails, the transaction fails.
     fn execute_deferred(&mut self, sql: &str, args: &[Value]) -> Result<(), StoreError> {
         self.execute(sql, args).map(drop)
     }
 
-    /// The condition that a row of `ticket_text` matches a full-text argument.
+    /// The condition that a row of `ticket_text` matches the full-text term in the argument with this number.
     fn match_condition(&self, argument: usize) -> String;
-    /// The full-text argument that matches words with this prefix.
+    /// The full-text term that matches words with this prefix.
     fn prefix_term(&self, word: &str) -> String;
 
     /// The last ID that the table has generated, even if its row was deleted.
     fn last_generated_id(&mut self, table: &str) -> Result<i64, StoreError>;
     fn set_last_generated_id(&mut self, table: &str, number: i64) -> Result<(), StoreError>;
-    /// The names of all tables, in order.
+    /// The names of all tables, in alphabetical order.
     fn tables(&mut self) -> Result<Vec<String>, StoreError>;
 
-    /// The condition that a row of a table has a value of another type than its column. `None` if the engine enforces
-    /// types.
+    /// The condition that a row has a value whose type differs from the type of its column. `None` if the engine
+    /// enforces types.
     fn mistyped_condition(&mut self, _table: &str) -> Result<Option<String>, StoreError> {
         Ok(None)
     }
 
-    /// Makes the order of the account's event IDs the order of their commits. An engine with a single writer does
-    /// nothing.
+    /// Ensures that the account's event IDs increase in commit order. An engine with a single writer has to do nothing.
     fn order_events(&mut self, _account: AccountId) -> Result<(), StoreError> {
         Ok(())
     }

@@ -1,11 +1,11 @@
-//! Stored row counts, which give the length of a list and the first ID of any page without a scan.
+//! Stored row counts. With them, a list finds its length and the first ID of any page without a scan.
 //!
-//! For each collection the table `tally` has the number of rows in each bucket of 256 IDs and in each bucket of
-//! 65,536. To find a page, a query reads the large buckets, then the small buckets of one large bucket, and then
-//! skips fewer than 256 rows. The number of steps hardly depends on the number of rows.
+//! For each collection, the table `tally` has the number of rows in each bucket of 256 IDs and in each bucket of 65,536
+//! IDs. To find a page, a list reads the large buckets and the small buckets of one large bucket, and then skips fewer
+//! than 256 rows. So the cost hardly depends on the number of rows.
 //!
-//! Code that inserts or deletes a row calls `WriteTx::tally`. The changes of all writes in a commit are summed and
-//! written just before it, so that a busy account costs a few rows per commit and not per write.
+//! Code that inserts or deletes a row calls `WriteTx::tally`. Just before a commit, the store sums the changes of all
+//! its writes, so that it updates only a few rows of `tally` for each commit, even if the commit has many writes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ impl Tally {
     }
 }
 
-/// Changes of tallies that are not written yet, by small bucket.
+/// Changes of tallies that are not written yet, for each small bucket.
 #[derive(Debug, Default)]
 pub struct TallyChanges(BTreeMap<(Tally, i64), i64>);
 
@@ -82,20 +82,20 @@ impl TallyChanges {
     }
 }
 
-/// A tally, the span of the bucket and its number.
+/// A tally, the span of a bucket, and the number of the bucket.
 type BucketKey = (Tally, i64, i64);
 type BucketChange = (BucketKey, i64);
 
-/// Calls `work` with chunks of 16, 8, 4, 2 and 1 changes, so that few different statements are prepared.
+/// Calls `work` with chunks of 16, 8, 4, 2 and 1 changes, so that all numbers of changes need only five statements.
 fn in_chunks(
-    mut all: &[BucketChange],
+    mut changes: &[BucketChange],
     mut work: impl FnMut(&[BucketChange]) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    while !all.is_empty() {
-        let size = MAX_BUCKETS_PER_STATEMENT.min(1 << all.len().ilog2());
-        let (chunk, rest) = all.split_at(size);
+    while !changes.is_empty() {
+        let size = MAX_BUCKETS_PER_STATEMENT.min(1 << changes.len().ilog2());
+        let (chunk, rest) = changes.split_at(size);
         work(chunk)?;
-        all = rest;
+        changes = rest;
     }
     Ok(())
 }
@@ -142,7 +142,7 @@ fn key((tally, span, bucket): &BucketKey) -> [Value<'_>; 4] {
     ]
 }
 
-/// The query for the stored count of a tally. Its span must be `LARGE_SPAN`.
+/// The query for the stored count of a tally. The argument `$span` must be `LARGE_SPAN`.
 macro_rules! count_sql {
     ($collection:literal, $owner:literal, $span:literal) => {
         concat!(
@@ -166,7 +166,7 @@ pub fn count(tx: &mut ReadTx, tally: &Tally) -> Result<i64, StoreError> {
     Ok(stored + tx.pending_delta(tally))
 }
 
-/// The stored number of rows in each group of an owner's collection.
+/// The stored number of rows in each group of an owner's collection, such as the VPCs in each region.
 pub fn counts(
     tx: &mut ReadTx,
     collection: &'static str,
@@ -191,9 +191,9 @@ pub fn counts(
 /// The position where reading a list begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// The first ID of a bucket, or the last one if the order is descending.
+    /// The first ID of a bucket, or its last ID if the order is descending.
     pub id: i64,
-    /// The number of rows to skip from there.
+    /// The number of rows to skip from this ID on.
     pub offset: i64,
 }
 
@@ -298,7 +298,7 @@ mod tests {
         let ids = sparse_ids();
         let (deleted, remaining): (Vec<i64>, Vec<i64>) = ids.iter().partition(|id| *id % 3 == 0);
 
-        // In several commits. Most rows are deleted in another commit than they were inserted in.
+        // The changes are in several commits. Most rows are deleted in a later commit than they were inserted.
         for chunk in ids.chunks(700) {
             write(&connection, &mine, chunk, 1);
             write(&connection, &other, chunk, 1);

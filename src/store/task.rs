@@ -1,4 +1,4 @@
-//! Jobs for the threads of the store, and the results that they send back.
+//! Jobs for the threads of the store, and their results.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,25 +7,26 @@ use tokio::sync::oneshot;
 use super::error::StoreError;
 use super::tx::{ReadTx, WriteTx};
 
-/// Above this number, the store refuses writes.
+/// The maximum number of queued writes. The store refuses more.
 pub const MAX_QUEUED_WRITES: usize = 4096;
-/// Above this number, the store refuses reads. Lower than for writes, because only long reads are queued.
+/// The maximum number of queued reads. The store refuses more. The limit is lower than for writes, because only long
+/// reads are queued.
 pub const MAX_QUEUED_READS: usize = 1024;
-/// Above this number, the store refuses probes.
+/// The maximum number of queued probes. The store refuses more.
 pub const MAX_QUEUED_PROBES: usize = 16;
 
 pub trait ReadJob: Send {
     fn run(&mut self, tx: &mut ReadTx<'_>);
     /// Whether the caller no longer waits for the result.
     fn is_canceled(&self) -> bool;
-    /// Sends the result, or the error of the transaction.
+    /// Sends the result of the job, or the error of its transaction.
     fn complete(self: Box<Self>, ended: Result<(), StoreError>);
 }
 
 pub trait WriteJob: Send {
-    /// Whether to commit the changes.
+    /// Runs the job. Returns whether to commit its changes.
     fn run(&mut self, tx: &mut WriteTx<'_>) -> bool;
-    /// Sends the result. `ended` says whether the transaction has committed.
+    /// Sends the result of the job. `ended` is an error if the transaction has not committed.
     fn complete(self: Box<Self>, ended: Result<(), StoreError>);
 }
 
@@ -65,7 +66,7 @@ impl<F, T, E: From<StoreError>> Task<F, T, E> {
             },
         };
         if let Some(reply) = self.reply {
-            // Fails if the caller has disconnected. The task is complete all the same.
+            // Sending fails if the caller no longer waits. The task is complete nevertheless.
             let _ = reply.send(result);
         }
     }

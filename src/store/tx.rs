@@ -15,9 +15,9 @@ use crate::model::id::AccountId;
 use crate::model::policy::Policy;
 use crate::model::time::Time;
 
-/// A query that was sent, and whose rows are not needed yet.
+/// A query whose rows are not needed yet.
 pub enum PendingQuery<T> {
-    /// The engine has run the query, because it does not pipeline, or could not send it.
+    /// The query has a result: the engine does not pipeline and has run it, or could not send it.
     Complete(Result<Vec<T>, StoreError>),
     /// The engine has pipelined the query under this number.
     Sent(usize, ReadRow<T>),
@@ -35,7 +35,7 @@ pub struct ReadTx<'a> {
 struct PendingTallies<'a> {
     /// The changes of this transaction.
     own: TallyChanges,
-    /// Inserted rows whose IDs were not received yet, and the changes to log for them.
+    /// Inserted rows whose IDs are not known yet, and the account and kind of the changes to log for them.
     inserts: Vec<(Tally, (AccountId, ChangeKind), PendingQuery<i64>)>,
     /// The changes of earlier jobs in the same batch.
     batch: Option<&'a TallyChanges>,
@@ -51,18 +51,18 @@ impl<'a> ReadTx<'a> {
         }
     }
 
-    /// The time in whole seconds, as stored and shown.
+    /// The current time in whole seconds, as it is stored and shown.
     pub fn now(&self) -> Time {
         self.context.clock.now().to_second()
     }
 
-    /// The time of a change to an object that was last changed at `before`. Never earlier than `before`, even if the
-    /// system's clock was set back.
+    /// The current time, but never earlier than `before`, even if the system's clock was set back. `before` is the time
+    /// of an object's last change.
     pub fn now_after(&self, before: Time) -> Time {
         self.now().max(before)
     }
 
-    /// The time with the full precision of the clock, for due times.
+    /// The current time with the full precision of the clock, for due times.
     pub fn instant(&self) -> Time {
         self.context.clock.now()
     }
@@ -105,7 +105,7 @@ impl<'a> ReadTx<'a> {
         self.sql.for_each(sql, args, &mut visit)
     }
 
-    /// Sends a query whose rows are needed only after the next query. `receive` returns them.
+    /// Sends a query whose rows are needed only after the next query. `receive` returns the rows.
     pub(super) fn send<T>(&mut self, sql: &str, args: &[Value], read: ReadRow<T>) -> PendingQuery<T> {
         match self.sql.send(sql, args) {
             None => PendingQuery::Complete(self.read(sql, args, read)),
@@ -129,7 +129,7 @@ impl<'a> ReadTx<'a> {
         Ok(self.all(sql, args)?.into_iter().next())
     }
 
-    /// The change of a tally that is not written yet.
+    /// The sum of a tally's changes that are not written yet.
     pub(super) fn pending_delta(&self, tally: &Tally) -> i64 {
         let PendingTallies { own, inserts, batch } = &self.pending_tallies;
         let inserted = inserts.iter().filter(|(of, ..)| of == tally).count();
@@ -164,7 +164,7 @@ pub struct WriteTx<'a> {
     /// The topics whose subscribers the commit notifies.
     topics: BTreeSet<Topic>,
     changes: PendingChanges,
-    /// A cache of the accounts of owners.
+    /// A cache of the account of each owner.
     accounts: BTreeMap<Owner, AccountId>,
 }
 
@@ -193,8 +193,8 @@ impl<'a> WriteTx<'a> {
         }
     }
 
-    /// Reports that an object of an account was created, was changed or is about to be deleted. The commit raises the
-    /// account's revision and logs the change.
+    /// Reports that an object was created or changed, or that it was deleted or is about to be. The commit raises the
+    /// revision of the owner's account and logs the change.
     pub(super) fn changed(
         &mut self,
         owner: impl Into<Owner>,
@@ -214,8 +214,8 @@ impl<'a> WriteTx<'a> {
             Ok(account) => return Ok(Some(account)),
             Err(query) => query,
         };
-        if let Some(known) = self.accounts.get(&owner) {
-            return Ok(Some(*known));
+        if let Some(cached) = self.accounts.get(&owner) {
+            return Ok(Some(*cached));
         }
         let row = self.tx.find(sql, args![id])?;
         let found: Option<AccountId> = row.map(|mut row| row.take()).transpose()?;
@@ -223,12 +223,12 @@ impl<'a> WriteTx<'a> {
         Ok(found)
     }
 
-    /// Counts a row that was inserted into a collection or deleted from it.
+    /// Changes the count of a tally by `by`, for a row with this ID that was inserted or deleted.
     pub(super) fn tally(&mut self, tally: Tally, id: i64, by: i64) {
         self.tx.pending_tallies.own.add(tally, id, by);
     }
 
-    /// Counts an inserted row, and logs it as a change of the account, when its ID is received.
+    /// Counts an inserted row and logs it as a change of the account, as soon as the ID of the row is received.
     pub(super) fn count_on_receipt(
         &mut self,
         tally: Tally,

@@ -21,8 +21,8 @@ use crate::model::text::{Description, Line, OptionalLine, Prose};
 use crate::model::time::Time;
 use crate::model::user::{Email, Username};
 
-/// A value in SQL. `Null` sorts before numbers, and numbers before texts. An argument borrows its text from the
-/// caller, and a column borrows it from the engine while the statement runs.
+/// A value in SQL. `Null` sorts before numbers, and numbers sort before text. The value of an argument borrows its text
+/// from the caller. The value of a column borrows its text from the engine while the statement runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value<'a> {
     Null,
@@ -40,7 +40,7 @@ impl Value<'_> {
         }
     }
 
-    /// The value with an owned text.
+    /// The value with its text owned.
     pub fn into_owned(self) -> Value<'static> {
         match self {
             Value::Null => Value::Null,
@@ -49,7 +49,7 @@ impl Value<'_> {
         }
     }
 
-    /// The text, if the value is one.
+    /// The text, if the value is text.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Value::Text(text) => Some(text),
@@ -101,8 +101,8 @@ impl From<Time> for Value<'_> {
 }
 
 impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
-    fn from(maybe: Option<T>) -> Self {
-        maybe.map_or(Value::Null, Into::into)
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::Null, Into::into)
     }
 }
 
@@ -209,7 +209,7 @@ impl<'a> From<&'a RegionId> for Value<'a> {
     }
 }
 
-/// A type that a column can be converted to. `None` if the value is invalid for the type.
+/// A type to which a column can be converted. The result is `None` if the value is invalid for the type.
 pub trait FromValue: Sized {
     fn from_value(value: Value) -> Option<Self>;
 }
@@ -268,7 +268,8 @@ impl<T: FromValue> FromValue for Option<T> {
     }
 }
 
-/// A row of a result. Its columns are taken in the order of the statement. The number is the index of the next column.
+/// A row of a result. `take` returns its columns one by one, in the order of the statement. The number in each variant
+/// is the index of the next column.
 pub enum Row<'r> {
     /// A copy of the row.
     Owned(Vec<Value<'static>>, usize),
@@ -335,5 +336,5 @@ impl<'r> Row<'r> {
     }
 }
 
-/// Converts a row.
+/// A function that converts a row.
 pub type ReadRow<T> = fn(&mut Row) -> Result<T, StoreError>;

@@ -1,11 +1,11 @@
-//! The locks that writes hold against other writes, on all nodes.
+//! Locks that make writes run one at a time, on all nodes.
 
 use crate::model::id::AccountId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WriteLock {
-    /// Creates the first account of a store.
+    /// Held by the write that creates the first account of a store.
     Bootstrap,
-    /// Changes one account.
+    /// Held by a write that changes this account.
     Account(AccountId),
 }

@@ -20,6 +20,7 @@ use crate::web::operation::{Audience, Class, Operation};
 use crate::web::origin::Peer;
 use crate::web::{App, pages};
 
+/// The middleware that runs the access checks.
 pub async fn check(
     State((app, operation)): State<(App, &'static Operation)>,
     mut request: Request,
@@ -29,13 +30,13 @@ pub async fn check(
     let accepts_html = operation.page && accepts_html(request.headers());
     let mut response = match admit(&app, operation, &mut request, &mut info).await {
         Ok(()) => {
-            let expected = known_tags(&request);
+            let known = known_tags(&request);
             let response = next.run(request).await;
             if response.extensions().get::<TokenInvalid>().is_some() {
-                // The cached identity was valid; the transaction found that the token no longer is.
+                // The token was valid according to the cached identity, but the transaction found that it is not.
                 info.scopes = None;
             }
-            not_modified_if_known(expected, response)
+            not_modified_if_known(known, response)
         }
         Err(response) => *response,
     };
@@ -101,9 +102,9 @@ fn address_of(request: &Request) -> Option<Key> {
     peer.map(|peer| Key::address(peer.0.ip()))
 }
 
-/// Counts a request without a valid token against its client address. The response is a plain 401 without
-/// rate-limit headers until the address exceeds its limit. Requests with a valid token from the same address
-/// are counted by token.
+/// Counts a request without a valid token against the limit of its client address. Until the address exceeds the
+/// limit, the response is a plain 401 without rate-limit headers. Requests with a valid token count against the limit
+/// of the token instead.
 fn count_bad_token(app: &App, request: &Request, info: &mut RequestInfo) -> Response {
     if let (Some(limits), Some(key)) = (app.limits(), address_of(request)) {
         let clock = &app.store().context().clock;
@@ -129,7 +130,7 @@ fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
     (kind.eq_ignore_ascii_case("bearer") && !token.is_empty()).then(|| TokenHash::of(token))
 }
 
-/// The entity tags in `If-None-Match`, for requests that read.
+/// The entity tags in `If-None-Match` of a GET or HEAD request.
 fn known_tags(request: &Request) -> Option<KnownTags> {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     reads.then(|| KnownTags::of(request.headers())).flatten()

@@ -1,7 +1,7 @@
-//! Turns a request into a response: everything that all operations have in common.
+//! Handles a request, from its size limits to its log line.
 //!
-//! Size limits are checked first. A panic becomes a 500 response. The common headers, the log line and the
-//! metrics are added last. Tokens, bodies and query strings are never logged.
+//! This module checks the size limits, passes the request to the router, converts a panic to a 500 response, adds the
+//! common headers, writes the log line and counts the metrics. It never logs tokens, bodies or query strings.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::panic::AssertUnwindSafe;
@@ -36,13 +36,13 @@ const MAX_HEADERS: usize = 100;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const OAUTH_SCOPES: HeaderName = HeaderName::from_static("x-oauth-scopes");
 const ACCEPTED_SCOPES: HeaderName = HeaderName::from_static("x-accepted-oauth-scopes");
-/// The value of `X-OAuth-Scopes` without a valid token.
+/// The value of `X-OAuth-Scopes` in the response to a request without a valid token.
 const UNKNOWN_SCOPES: HeaderValue = HeaderValue::from_static("unknown");
 /// In the scopes of a token, `*` means full access. In the accepted scopes of an operation, it means any scope.
 pub const ANY_SCOPE: HeaderValue = HeaderValue::from_static("*");
 
-/// Facts about a request for its response headers, its log line and the metrics. The access check collects
-/// them.
+/// Facts that the access check collects about a request. They appear in the response headers, the log line and the
+/// metrics.
 #[derive(Clone)]
 pub struct RequestInfo {
     pub operation: &'static str,
@@ -86,8 +86,13 @@ impl RequestInfo {
     }
 }
 
-/// Answers a request. `refusal` is the response if the connection limits already refuse it.
-pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Option<Response>) -> Response {
+/// Handles a request and returns its response. If the connection limits refuse the request, the response is `refusal`.
+pub async fn handle_request(
+    router: Router,
+    app: &App,
+    mut request: Request,
+    refusal: Option<Response>,
+) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers());
     let (method, uri) = (request.method().clone(), request.uri().clone());
@@ -98,7 +103,7 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
         .is_some_and(|secured| secured.0);
 
     let refusal = refusal
-        .or_else(|| over_limits(&request))
+        .or_else(|| limit_error(&request))
         .or_else(|| refuse_if_overloaded(&request));
     let mut response = match refusal {
         Some(refusal) => refusal,
@@ -139,8 +144,8 @@ pub async fn answer(router: Router, app: &App, mut request: Request, refusal: Op
     response
 }
 
-/// Runs a request within the memory budget for responses. A response that does not fit is dropped, and the
-/// request runs again once there is room.
+/// Runs a request within the memory budget for responses. If the response exceeds the budget, the server drops it and
+/// runs the request again when enough memory is free.
 async fn run_within_budget(router: Router, memory: &ResponseMemory, request: Request) -> Response {
     let client = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     let client = client_network(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
@@ -182,7 +187,7 @@ async fn run_within_budget(router: Router, memory: &ResponseMemory, request: Req
     refusal
 }
 
-/// Whether the path of a request is that of a health check.
+/// Whether a request is a health check, according to its path.
 pub fn is_health(request: &Request) -> bool {
     matches!(request.uri().path(), "/healthz" | "/readyz")
 }
@@ -197,30 +202,30 @@ fn without_body(request: &Request) -> Request {
 }
 
 async fn run(router: Router, request: Request) -> Response {
-    let answered = AssertUnwindSafe(router.oneshot(request)).catch_unwind().await;
-    match answered {
+    let outcome = AssertUnwindSafe(router.oneshot(request)).catch_unwind().await;
+    match outcome {
         Ok(Ok(response)) => response,
         Ok(Err(never)) => match never {},
         Err(_) => error::internal(),
     }
 }
 
-fn over_limits(request: &Request) -> Option<Response> {
+fn limit_error(request: &Request) -> Option<Response> {
     if let Some(reason) = host_error(request) {
         return Some(error::plain(StatusCode::BAD_REQUEST, Code::HttpInvalid, reason));
     }
     let uri = request.uri();
-    let uri = uri.path().len() + uri.query().map_or(0, str::len);
-    if uri > MAX_URI_BYTES {
+    let uri_bytes = uri.path().len() + uri.query().map_or(0, str::len);
+    if uri_bytes > MAX_URI_BYTES {
         let reason = format!("The URL must be at most {MAX_URI_BYTES} bytes");
         return Some(error::plain(StatusCode::URI_TOO_LONG, Code::UriTooLong, &reason));
     }
     let headers = request.headers();
-    let bytes: usize = headers
+    let header_bytes: usize = headers
         .iter()
         .map(|(name, value)| name.as_str().len() + value.len())
         .sum();
-    if headers.len() > MAX_HEADERS || bytes > MAX_HEADER_BYTES {
+    if headers.len() > MAX_HEADERS || header_bytes > MAX_HEADER_BYTES {
         let reason = format!(
             "Too many request headers; the limit is {MAX_HEADERS} headers and {MAX_HEADER_BYTES} bytes in total"
         );
@@ -232,16 +237,16 @@ fn over_limits(request: &Request) -> Option<Response> {
 
 fn host_error(request: &Request) -> Option<&'static str> {
     let hosts = request.headers().get_all(header::HOST);
-    let needed = usize::from(request.version() == Version::HTTP_11);
-    if !(needed..=1).contains(&hosts.iter().count()) {
+    let min_hosts = usize::from(request.version() == Version::HTTP_11);
+    if !(min_hosts..=1).contains(&hosts.iter().count()) {
         return Some("A request must have exactly one Host header");
     }
     let is_valid = hosts.iter().all(|value| host::is_valid(value.as_bytes()));
     (!is_valid).then_some("The Host header must be a host name or address, optionally with a port")
 }
 
-/// Refuses a part of the requests while the server is overloaded. This check comes first, because a cheap refusal leaves
-/// more capacity for other requests.
+/// Refuses some of the requests while the server is overloaded. The check runs before routing, because an early refusal
+/// costs little and leaves more capacity for other requests.
 fn refuse_if_overloaded(request: &Request) -> Option<Response> {
     (request.uri().path().starts_with("/v4") && load::sheds_request()).then(error::overloaded)
 }
@@ -249,17 +254,17 @@ fn refuse_if_overloaded(request: &Request) -> Option<Response> {
 /// The request ID that the client sent, if it is well-formed; otherwise a new one.
 #[expect(
     clippy::disallowed_methods,
-    reason = "a request id is no secret and decides nothing"
+    reason = "a request ID is not a secret, and no decision depends on it"
 )]
 fn request_id(headers: &HeaderMap) -> HeaderValue {
     static RUN: LazyLock<String> =
         LazyLock::new(|| format!("{:016x}-", getrandom::u64().unwrap_or_default()));
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    let plain = |id: &&HeaderValue| {
-        let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
-        (1..=64).contains(&id.len()) && id.as_bytes().iter().all(plain)
+    let is_well_formed = |id: &&HeaderValue| {
+        let is_allowed = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+        (1..=64).contains(&id.len()) && id.as_bytes().iter().all(is_allowed)
     };
-    match headers.get(REQUEST_ID).filter(plain) {
+    match headers.get(REQUEST_ID).filter(is_well_formed) {
         Some(id) => id.clone(),
         None => {
             let number = hex(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
@@ -289,9 +294,9 @@ fn add_common_headers(mut response: Response, id: &HeaderValue, info: &RequestIn
     } else {
         &*API_HEADERS
     };
-    let own = std::mem::replace(response.headers_mut(), defaults.clone());
+    let specific = std::mem::replace(response.headers_mut(), defaults.clone());
     let headers = response.headers_mut();
-    headers.extend(own);
+    headers.extend(specific);
     headers.insert(REQUEST_ID, id.clone());
     if let Some(accepted) = &info.accepted {
         headers.insert(OAUTH_SCOPES, info.scopes.clone().unwrap_or(UNKNOWN_SCOPES));
@@ -300,7 +305,7 @@ fn add_common_headers(mut response: Response, id: &HeaderValue, info: &RequestIn
     response
 }
 
-/// The headers of a response to input that is not an HTTP request.
+/// The headers of the response to input that the server could not parse as an HTTP request.
 pub fn headers_without_request() -> HeaderMap {
     let mut headers = API_HEADERS.clone();
     headers.insert(header::CONTENT_TYPE, answer::JSON);

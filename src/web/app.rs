@@ -47,7 +47,7 @@ struct Shared {
     readiness: Readiness,
 }
 
-/// The default for the free disk space that the server needs to be ready: 256 MiB.
+/// The default of `min_free_bytes`: 256 MiB.
 pub const MIN_FREE_BYTES: u64 = 256 << 20;
 
 /// Settings of the HTTP server.
@@ -61,7 +61,7 @@ pub struct Options {
     pub heartbeat: Duration,
     /// The virus scanner for attachments.
     pub scanner: Option<Scanner>,
-    /// The public base URL without a trailing slash. If `None`, the URL that the client used.
+    /// The public base URL without a trailing slash. If it is `None`, the server uses the URL that the client used.
     pub public_url: Option<String>,
     /// A path prefix under which the OAuth endpoints are also served, for example `/login`; empty for none.
     pub oauth_prefix: String,
@@ -74,7 +74,7 @@ pub struct Options {
     pub client_address: ClientAddress,
     /// How log lines show the username of a failed log-in.
     pub login_names: LoginNames,
-    /// The server is not ready with less free disk space than this.
+    /// The minimum free disk space. With less, the server is not ready.
     pub min_free_bytes: u64,
 }
 
@@ -99,7 +99,7 @@ impl Default for Options {
     }
 }
 
-/// The spelling of fields that have two names in responses. Requests accept both (decision 0001).
+/// Which names responses use for fields that have two names. Requests can use either name (decision 0001).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireNames {
     Both,
@@ -210,14 +210,14 @@ impl App {
         task.await.map_err(|_| Error::Store(StoreError::Stopped))
     }
 
-    /// Converts a request to the input of a rule. Lists in the body are parsed here, outside the writer
-    /// thread.
+    /// Converts a request to the input of a rule. This also parses the lists in the body, so that the writer thread
+    /// does not have to.
     pub fn prepare<I: Prepared>(&self, request: Request) -> I {
         I::prepare(request, &self.store().context().policy)
     }
 
-    /// The identity of a token, possibly from the cache and outdated. `read` and `write` confirm it in their
-    /// transaction.
+    /// The identity of a token. It can be outdated, because it can come from the cache. `read` and `write` confirm it
+    /// in their transactions.
     pub async fn identify(&self, hash: TokenHash) -> Result<Arc<Identity>> {
         if let Some(identity) = self.0.identities.get(&hash) {
             let now = self.store().context().clock.now();
@@ -239,9 +239,9 @@ impl App {
     ) -> Result<T> {
         let known = caller.identity().version;
         let confirmed = move |tx: &mut ReadTx| caller.clone().run_read(tx, &work);
-        let (made, caller) = self.store().read(confirmed).await?;
+        let (result, caller) = self.store().read(confirmed).await?;
         self.cache_identity(known, &caller);
-        Ok(made)
+        Ok(result)
     }
 
     /// Runs a rule that writes, for a principal that is confirmed in the same transaction.
@@ -252,13 +252,13 @@ impl App {
     ) -> Result<T> {
         let (known, account) = (caller.identity().version, caller.identity().account);
         let confirmed = move |tx: &mut WriteTx| caller.clone().run_write(tx, &work);
-        let (made, caller) = self.store().write_for(account, confirmed).await?;
+        let (result, caller) = self.store().write_for(account, confirmed).await?;
         self.cache_identity(known, &caller);
-        Ok(made)
+        Ok(result)
     }
 
-    /// Caches an identity that was read again. The transaction has committed. Identities of sessions are
-    /// never cached: a session must not be usable as a token.
+    /// Caches the identity of a committed transaction, if the transaction had to load it again. Identities of sessions
+    /// are never cached: a session must not be usable as a token.
     fn cache_identity(&self, known: i64, caller: &impl Principal) {
         let identity = caller.identity();
         if identity.version != known && identity.proof != Proof::Session {

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_truncated_address_keeps_its_network_only() {
+    fn a_truncated_address_has_only_its_network() {
         for (address, full, truncated) in [
             ("203.0.113.9", "203.0.113.9", "203.0.113.0"),
             ("255.255.255.255", "255.255.255.255", "255.255.255.0"),
@@ -49,7 +49,7 @@ mod tests {
             ("::1", "::1", "::"),
         ] {
             let address: IpAddr = address.parse().expect("an address");
-            let logged = |how: ClientAddress| how.logged(address).map(|logged| logged.to_string());
+            let logged = |setting: ClientAddress| setting.logged(address).map(|logged| logged.to_string());
             assert_eq!(logged(ClientAddress::Full).as_deref(), Some(full));
             assert_eq!(logged(ClientAddress::Truncated).as_deref(), Some(truncated));
             assert_eq!(logged(ClientAddress::None), None);

@@ -1,6 +1,6 @@
 //! The cookies: session, known device, CSRF protection of the log-in form, and the flash message.
 //!
-//! The `__Host-` prefix binds them to this host over HTTPS, so that no other host can set them.
+//! The `__Host-` prefix binds the cookies to this host over HTTPS, so that no other host can set them.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
@@ -12,7 +12,7 @@ use crate::web::App;
 
 /// The session of a logged-in user.
 pub const SESSION: &str = "__Host-garth-session";
-/// The secret that the token of the log-in form is derived from.
+/// The secret from which the CSRF token of the log-in form is derived.
 pub const FORM: &str = "__Host-garth-form";
 
 /// A device on which a user has logged in before.
@@ -46,16 +46,16 @@ pub fn set_device(headers: &mut HeaderMap, cookie: &str) {
     write(headers, DEVICE, cookie, DEVICE_TTL_SECONDS);
 }
 
-/// Sets the flash message for the next page, hex-encoded so that it can be any text.
+/// Sets the flash message for the next page. It is hex-encoded, because a cookie cannot contain every character.
 pub fn set_flash(headers: &mut HeaderMap, flash: &str) {
     write(headers, FLASH, &hex(flash.as_bytes()), FLASH_TTL_SECONDS);
 }
 
-/// The flash message.
+/// The flash message in a request.
 pub fn flash(headers: &HeaderMap) -> Option<String> {
     find(headers, FLASH, |value| {
         let digits = value.as_bytes().chunks(2);
-        let byte = |two: &[u8]| u8::from_str_radix(str::from_utf8(two).ok()?, 16).ok();
+        let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
         String::from_utf8(digits.map(byte).collect::<Option<_>>()?).ok()
     })
 }
@@ -69,8 +69,8 @@ pub fn clear(headers: &mut HeaderMap, name: &str) {
     write(headers, name, "", 0);
 }
 
-/// The token that a form must send back to prove that it comes from a page with this cookie. It does not
-/// reveal the cookie.
+/// The CSRF token for the forms of a browser with this cookie. A request must contain it, to prove that its form comes
+/// from a page of this server. The token does not reveal the cookie.
 pub fn csrf_token(purpose: &str, cookie: &TokenText) -> TokenHash {
     TokenHash::of(&format!("{purpose} {}", cookie.reveal()))
 }
@@ -82,13 +82,13 @@ fn write(headers: &mut HeaderMap, name: &str, value: &str, seconds: i64) {
     headers.append(header::SET_COOKIE, cookie);
 }
 
-/// The form field with the token.
+/// The form field with the CSRF token.
 pub const FORM_TOKEN: &str = "form_token";
 
-/// The purpose of the token in the log-in form.
+/// The purpose of the CSRF token in the log-in form.
 pub const LOG_IN: &str = "log-in";
 
-/// The token for the log-in form, and a new cookie for it if the browser has none.
+/// The CSRF token for the log-in form. If the browser does not have the cookie `FORM`, also a new value for it.
 pub fn log_in_csrf_token(app: &App, headers: &HeaderMap) -> (TokenHash, Option<TokenText>) {
     match read(headers, FORM) {
         Some(cookie) => (csrf_token(LOG_IN, &cookie), None),

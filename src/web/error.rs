@@ -11,7 +11,7 @@ use crate::store::StoreError;
 use crate::web::answer::{done, json};
 use crate::web::pages;
 
-/// The cause of an error, which is logged and never sent.
+/// The cause of an error. It is logged, and never sent to the client.
 #[derive(Clone)]
 pub struct Cause(pub String);
 
@@ -96,7 +96,7 @@ impl<'a> From<&'a FieldError> for ErrorView<'a> {
     }
 }
 
-/// A response with one error that concerns no field.
+/// A response with one error that is not about a field.
 pub fn plain(status: StatusCode, code: Code, reason: &str) -> Response {
     let errors = vec![ErrorView::new(code, reason)];
     json(status, &ErrorsView { errors })
@@ -169,10 +169,10 @@ impl IntoResponse for Error {
     }
 }
 
-fn challenge(mut response: Response, how: &'static str) -> Response {
+fn challenge(mut response: Response, challenge: &'static str) -> Response {
     response
         .headers_mut()
-        .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(how));
+        .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
     response
 }
 
@@ -234,7 +234,7 @@ fn files_failure(fault: FilesFault) -> Response {
     response
 }
 
-/// The code that found the damage has logged it.
+/// The response for a damaged file. It has no `Cause`, because the code that found the damage has logged it.
 fn damaged() -> Response {
     let reason = "The stored file is damaged; contact your provider";
     let mut response = service_unavailable(Code::FileDamaged, reason);
@@ -245,7 +245,7 @@ fn damaged() -> Response {
 
 fn store_failure(cause: &StoreError) -> Response {
     let mut response = match cause {
-        // Overload needs no investigation, and a log line per request would add to it.
+        // Overload needs no investigation, and a log line for each request would increase the load.
         StoreError::Full => return overloaded(),
         StoreError::Unavailable(_) | StoreError::Stopped => {
             service_unavailable(Code::StoreUnavailable, "The database is unavailable; retry later")
@@ -268,7 +268,7 @@ fn service_unavailable(code: Code, reason: &str) -> Response {
     response
 }
 
-/// A 500 response without details; `answering` adds the request ID.
+/// A 500 response without details. `answering.rs` adds the request ID.
 pub fn internal() -> Response {
     plain(
         StatusCode::INTERNAL_SERVER_ERROR,
@@ -277,8 +277,8 @@ pub fn internal() -> Response {
     )
 }
 
-/// The 404 response: a page for browsers, except under API paths. There, OPTIONS always succeeds: a browser
-/// hides the response to a request whose preflight failed.
+/// The 404 response: a page for browsers, or JSON for other clients and under API paths. OPTIONS always succeeds under
+/// API paths, because a browser would hide the 404 response from a script if the preflight request failed.
 pub fn path_not_found(method: &Method, headers: &HeaderMap, uri: &Uri) -> Response {
     let is_api = uri.path() == "/v4" || uri.path().starts_with("/v4/");
     if is_api && method == Method::OPTIONS {
@@ -298,7 +298,7 @@ pub fn accepts_html(headers: &HeaderMap) -> bool {
     accepted.any(|kinds| kinds.contains("text/html"))
 }
 
-/// The 405 response for a path that exists.
+/// The response for a path that does not support the method: 405, or success for OPTIONS.
 pub fn method_not_allowed(method: &Method, allowed: &str) -> Response {
     let mut response = match *method {
         Method::OPTIONS => done(),

@@ -1,4 +1,4 @@
-//! Server-sent events. A stream queries for new events after each commit, and otherwise with each heartbeat.
+//! Server-sent events. A stream queries for new events after each commit and at each heartbeat.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -12,30 +12,29 @@ use crate::rules::Result;
 use crate::store::notifier::Topic;
 use crate::web::App;
 
-/// The source of a stream's events, with the position of its client.
+/// The source of a stream's events. It stores the position of the stream.
 pub trait Source: Send + 'static {
-    /// The next events, and whether more may be available. An error ends the stream: the client has lost
+    /// The next events, and whether there may be more. An error ends the stream, for example if the client has lost
     /// access.
     fn next(&mut self, app: &App) -> impl Future<Output = Result<(Vec<Event>, bool)>> + Send;
 
-    /// Runs with each heartbeat.
+    /// Runs at each heartbeat.
     fn heartbeat(&self, _: &App) -> impl Future<Output = Result<()>> + Send {
         std::future::ready(Ok(()))
     }
 }
 
-/// A subscription to commits, with a heartbeat as the timeout.
+/// A subscription to the commits of a topic. Without a commit, it waits until the next heartbeat.
 pub struct Subscription {
     app: App,
     commits: watch::Receiver<()>,
     stopping: watch::Receiver<bool>,
-    /// Whether there may be events that were not queried yet.
+    /// Whether there may be events that the stream has not queried yet.
     has_pending: bool,
 }
 
 impl Subscription {
-    /// Subscribes to the commits of an account. Subscribe before the first query, so that no commit is
-    /// missed.
+    /// Subscribes to the commits of a topic. Call this before the first query, so that the stream misses no commit.
     pub fn new(app: &App, topic: Topic) -> Self {
         Self {
             commits: app.store().notifier().subscribe(topic),
@@ -45,7 +44,7 @@ impl Subscription {
         }
     }
 
-    /// Waits for a commit or a heartbeat; true for a heartbeat, `None` when the server shuts down.
+    /// Waits for a commit or a heartbeat. Returns true for a heartbeat, and `None` when the server shuts down.
     async fn wait(&mut self) -> Option<bool> {
         let heartbeat = tokio::time::sleep(self.app.options().heartbeat);
         let is_heartbeat = tokio::select! {

@@ -1,5 +1,5 @@
-//! Extractors for handlers. They never reject a request: the rule reports an invalid part after it has
-//! checked that the caller has access.
+//! Extractors for handlers. They never reject a request: the rule reports invalid input after it has checked that the
+//! caller has access.
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -111,7 +111,7 @@ impl FromRequestParts<App> for ListRequest {
     }
 }
 
-/// The IDs in a path. An invalid ID becomes zero, which no resource has.
+/// The IDs in a path. An invalid ID becomes zero, which is not the ID of any resource.
 pub struct At<T>(pub T);
 
 impl<T: FromPath> FromRequestParts<App> for At<T> {
@@ -136,8 +136,8 @@ pub trait FromPath {
 
 /// Parses an ID in canonical form: digits without a sign or leading zeros.
 fn id(raw: Option<String>) -> i64 {
-    let plain = raw.filter(|raw| !raw.starts_with(['0', '+', '-']));
-    plain.and_then(|raw| raw.parse().ok()).unwrap_or(0)
+    let canonical = raw.filter(|raw| !raw.starts_with(['0', '+', '-']));
+    canonical.and_then(|raw| raw.parse().ok()).unwrap_or(0)
 }
 
 impl FromPath for VpcId {
@@ -182,7 +182,7 @@ impl FromPath for AccountId {
     }
 }
 
-/// The key of an entry in the directory.
+/// The account, the kind and the ID of an entity.
 impl FromPath for (AccountId, String, i64) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         let kind = find("entityType").unwrap_or_default();
@@ -190,7 +190,7 @@ impl FromPath for (AccountId, String, i64) {
     }
 }
 
-/// A user, and an object by its kind and ID.
+/// A username, and the kind and the ID of an object.
 impl FromPath for (String, String, i64) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         let kind = find("entityType").unwrap_or_default();
@@ -235,7 +235,7 @@ impl FromPath for InstanceId {
     }
 }
 
-/// An invalid address becomes the unspecified one, which no instance has.
+/// An invalid address becomes `0.0.0.0`, which no instance has.
 impl FromPath for Ipv4Addr {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         let address = find("address").and_then(|raw| parse_address(&raw).ok());
@@ -287,7 +287,7 @@ impl FromPath for Link {
     }
 }
 
-/// The ID of a region, a plan, an image, a kernel or a client, a username, or the label of a tag.
+/// A username, the label of a tag, or the ID of a region, a plan, an image, a kernel or an OAuth client.
 impl FromPath for String {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         let names = [

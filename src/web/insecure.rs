@@ -1,4 +1,4 @@
-//! Refuses to show password forms over connections that others can read.
+//! Refuses to show password forms over unencrypted connections.
 //!
 //! Over plain HTTP from another host, a browser drops the `Secure` session cookie, so a log-in cannot
 //! succeed, and the password would cross the network in clear text. The browser gets a page with instructions
@@ -22,7 +22,7 @@ pub async fn refuse(request: Request, next: Next) -> Response {
     }
 }
 
-/// Whether the browser considers its connection secure, and so stores the session cookie.
+/// Whether the browser considers its connection secure. Only then does it store the session cookie.
 fn is_secure(parts: &Parts) -> bool {
     let secured = parts
         .extensions
@@ -37,7 +37,7 @@ fn host_of(parts: &Parts) -> Option<&str> {
     host.or(parts.uri.authority().map(|authority| authority.as_str()))
 }
 
-/// The URL of this server from its own machine, with the port that the browser used.
+/// The URL of this server for a browser on the same machine, with the port that the browser used.
 fn local_url(parts: &Parts) -> String {
     match host_of(parts).and_then(host::port) {
         None | Some(80) => "http://localhost".to_owned(),
@@ -45,17 +45,17 @@ fn local_url(parts: &Parts) -> String {
     }
 }
 
-/// Whether the request shows that the browser uses TLS to a proxy that is not configured as trusted. A client
-/// that forges this only gets the form.
+/// Whether the headers show that the browser uses TLS, even if its proxy is not configured as trusted. A client that
+/// forges these headers gains nothing: it only sees the form.
 fn browser_uses_tls(headers: &HeaderMap) -> bool {
-    let starts = |name: &str, start: &str| {
+    let starts_with = |name: &str, prefix: &str| {
         let value = headers.get(name).and_then(|value| value.to_str().ok());
-        value.is_some_and(|value| value.starts_with(start))
+        value.is_some_and(|value| value.starts_with(prefix))
     };
     // Browsers send Sec-Fetch-Site only to trustworthy origins.
     headers.contains_key("sec-fetch-site")
-        || starts("origin", "https://")
-        || starts("x-forwarded-proto", "https")
+        || starts_with("origin", "https://")
+        || starts_with("x-forwarded-proto", "https")
 }
 
 /// Whether browsers trust plain HTTP to this host, because it never leaves the machine.

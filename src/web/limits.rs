@@ -1,7 +1,7 @@
 //! Rate limits like those of the public service: fixed windows per token (decision 0011).
 //!
-//! The counters are in memory, so each node counts for itself. Windows use the monotonic clock, so that
-//! changes of the system clock have no effect.
+//! The counters are in memory, so each node has its own. Windows use the monotonic clock, so that changes of the system
+//! clock have no effect.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -38,14 +38,14 @@ pub enum Key {
 }
 
 impl Key {
-    /// The key of a client address. A host with one IPv6 address usually has its whole /64, so that counts as
-    /// one.
+    /// The key of a client address. All addresses of an IPv6 /64 have the same key, because one host usually has a
+    /// whole /64.
     pub fn address(address: IpAddr) -> Self {
         Key::Address(client_network(address))
     }
 }
 
-/// A number of requests per number of seconds.
+/// The maximum number of requests within a number of seconds.
 #[derive(Clone, Copy, Debug)]
 struct Rate {
     max_requests: u32,
@@ -104,9 +104,9 @@ pub struct RateStatus {
     pub refused: bool,
     limit: u32,
     remaining: u32,
-    /// When the window ends, by the system clock.
+    /// The Unix time at which the window ends.
     resets: i64,
-    /// The same, in seconds from now.
+    /// The number of seconds until the window ends.
     wait: i64,
 }
 
@@ -125,9 +125,9 @@ impl Limits {
         if windows.len() > MAX_WINDOWS {
             windows.retain(|_, window| window.ends > now);
         }
-        let all = count_in_window(&mut windows, (key, ""), TOTAL_RATE, now);
-        let own = count_in_window(&mut windows, (key, operation), rate, now);
-        let mut status = if all.refused { all } else { own };
+        let total = count_in_window(&mut windows, (key, ""), TOTAL_RATE, now);
+        let of_operation = count_in_window(&mut windows, (key, operation), rate, now);
+        let mut status = if total.refused { total } else { of_operation };
         status.resets = clock.now().seconds() + status.wait;
         Some(status)
     }

@@ -1,4 +1,4 @@
-//! Load shedding, by the number of tasks that wait for a thread.
+//! Load shedding, based on the number of tasks that wait for a thread.
 //!
 //! The store's queues are bounded, but short reads bypass them: they run as soon as a thread has read the
 //! request. Under overload, connections wait for a thread instead.
@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::runtime::Handle;
 
-/// The maximum number of tasks that wait for a thread. Below it every request is answered, however late.
+/// The number of waiting tasks above which the server is overloaded. Below it, the server handles every request, even
+/// if the response is slow.
 const MAX_WAITING_TASKS: usize = 4096;
-/// Under overload, one of this many requests is refused. A refusal takes almost as long as a short read, so a server that
-/// refuses more answers less. Clients that retry immediately keep the number of waiting tasks above the maximum, so a
-/// server that refused all requests would never answer again.
+/// An overloaded server refuses one of this number of requests. A refusal takes almost as long as a short read, so more
+/// refusals would leave less time for other requests. A server that refused all requests could stay overloaded: clients
+/// that retry immediately would keep the number of waiting tasks above the maximum.
 const REFUSED_ONE_IN: u64 = 4;
 
 /// Whether to refuse the current request because the server is overloaded.
@@ -47,7 +48,7 @@ mod tests {
             .collect();
         assert!(is_overloaded());
         let shed = (0..12).filter(|_| sheds_request()).count();
-        assert_eq!(shed, 3, "three quarters of the requests are answered");
+        assert_eq!(shed, 3, "three quarters of the requests are handled");
         drop(begin);
         runtime.block_on(async {
             busy.await.unwrap();

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 const DURATION_BUCKETS: [f64; 12] = [
     0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0,
 ];
-/// How often recorded samples are added to their buckets.
+/// The interval at which recorded samples are added to their buckets.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 /// Upper bounds of the histogram buckets for the number of writes per commit.
 const BATCH_BUCKETS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
@@ -46,8 +46,8 @@ pub async fn serve(listener: TcpListener, mut stop: watch::Receiver<bool>) -> an
     Ok(())
 }
 
-/// Adds recorded samples to their buckets. A scrape does that too, but without one the samples of all requests would
-/// remain in memory.
+/// Adds recorded samples to their buckets. A scrape also does this, but without scrapes all samples would remain in
+/// memory.
 async fn run_upkeep(handle: PrometheusHandle, mut stop: watch::Receiver<bool>) {
     loop {
         tokio::select! {
@@ -58,14 +58,14 @@ async fn run_upkeep(handle: PrometheusHandle, mut stop: watch::Receiver<bool>) {
 }
 
 /// Records a response.
-pub fn count(operation: &'static str, status: u16, took: Duration) {
+pub fn count(operation: &'static str, status: u16, duration: Duration) {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     if let Some(metrics) = registered.get(&(operation, status)) {
-        return metrics.record(took);
+        return metrics.record(duration);
     }
     drop(registered);
     let metrics = RequestMetrics::new(operation, status);
-    metrics.record(took);
+    metrics.record(duration);
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     registered.insert((operation, status), metrics);
 }
@@ -88,9 +88,9 @@ impl RequestMetrics {
         }
     }
 
-    fn record(&self, took: Duration) {
+    fn record(&self, duration: Duration) {
         self.requests.increment(1);
-        self.seconds.record(took);
+        self.seconds.record(duration);
     }
 }
 
@@ -171,7 +171,7 @@ fn describe() {
     );
 }
 
-/// Registers counters without labels with 0, so that they exist before the first increment.
+/// Registers the counters without labels, with the value 0, so that they exist before the first increment.
 fn register_counters() {
     for name in [
         "garth_connections_refused_total",

@@ -1,7 +1,7 @@
-//! The HTTP server: connections, TLS, authentication, limits, and what all requests and responses have in
-//! common.
+//! The HTTP server: connections, TLS, authentication, limits, and the code that all requests and responses share.
 //!
-//! Of the resources it knows only IDs, attachments and log-in. `api` and `console` are built on it.
+//! Code for single resources is in `api` and `console`, which use this module. The exceptions are IDs in paths,
+//! attachments and log-in.
 
 pub(crate) mod access;
 pub(crate) mod answering;
@@ -10,7 +10,6 @@ pub(crate) mod app;
 pub(crate) mod client_address;
 mod connection;
 pub(crate) mod cookies;
-pub(crate) mod episode;
 pub(crate) mod error;
 pub(crate) mod event_stream;
 pub(crate) mod extract;
@@ -20,6 +19,7 @@ pub mod limits;
 pub(crate) mod load;
 mod login;
 pub mod metrics;
+pub(crate) mod ongoing_condition;
 pub mod operation;
 pub(crate) mod origin;
 pub(crate) mod pages;
@@ -27,7 +27,7 @@ pub(crate) mod proxies;
 pub(crate) mod readiness;
 pub mod server;
 
-pub(crate) use answers::{answer, common_headers, downloads, entity_tags, pieces, response_memory};
+pub(crate) use answers::{answer, chunks, common_headers, downloads, entity_tags, response_memory};
 pub use connection::{connections, tls};
 pub(crate) use connection::{head_lines, refusals, sending, timed_connection, unread, write_stall};
 pub(crate) use incoming::{body, fields, file_names, host, json, part_heads, paths, upload};

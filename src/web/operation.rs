@@ -22,7 +22,7 @@ pub struct Operation {
     pub scope: Option<Scope>,
     pub grant: Option<Needs>,
     pub class: Class,
-    /// Whether browsers show its responses as pages.
+    /// Whether users open the operation in a browser, so that its errors are pages.
     pub page: bool,
     pub route: MethodRouter<App>,
     accepted: OnceLock<HeaderValue>,
@@ -46,7 +46,7 @@ pub enum Audience {
     Staff,
 }
 
-/// The grant that a restricted user needs. The rules enforce it; here it is documentation.
+/// The grant that a restricted user needs. It is for documentation only: the rules enforce grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     AccountReadOnly,
@@ -55,13 +55,13 @@ pub enum Needs {
     AddVpcs,
     LinodeReadOnly,
     LinodeReadWrite,
-    /// Unrestricted users only: no grant gives access.
+    /// The operation is for unrestricted users only: no grant gives access to it.
     Unrestricted,
     VpcReadOnly,
     VpcReadWrite,
 }
 
-/// The handler of an operation, before its method is known.
+/// The handler of an operation, before it is bound to a method.
 pub struct Handling(Box<dyn FnOnce(MethodFilter) -> MethodRouter<App>>);
 
 /// Wraps a handler for the operation table.
@@ -73,7 +73,7 @@ where
     Handling(Box::new(move |filter| on(filter, handler)))
 }
 
-/// An operation for tenants at a versioned path; the builder methods change that.
+/// An operation for tenants at a versioned path, without a scope. The builder methods change these defaults.
 fn operation(
     (method, filter): (Method, MethodFilter),
     id: &'static str,
@@ -122,7 +122,7 @@ impl Operation {
         self
     }
 
-    /// Concerns a VPC or its parts: reading needs no scope, changing needs `vpc:read_write`.
+    /// Sets the requirements of an operation on a VPC or its parts: a change needs the scope `vpc:read_write`.
     pub fn on_vpc(self) -> Self {
         match self.method == Method::GET {
             true => self.needs(Needs::VpcReadOnly),
@@ -130,7 +130,7 @@ impl Operation {
         }
     }
 
-    /// Concerns an instance or its parts: reading and changing need different scopes.
+    /// Sets the requirements of an operation on an instance or its parts.
     pub fn on_instance(self) -> Self {
         match self.method == Method::GET {
             true => self.scope(Scope::LINODES_READ_ONLY).needs(Needs::LinodeReadOnly),
@@ -140,7 +140,7 @@ impl Operation {
         }
     }
 
-    /// Concerns the account itself.
+    /// Sets the scope of an operation on the account itself.
     pub fn on_account(self) -> Self {
         match self.method == Method::GET {
             true => self.scope(Scope::ACCOUNT_READ_ONLY),
@@ -148,7 +148,7 @@ impl Operation {
         }
     }
 
-    /// Concerns a product with a family of scopes.
+    /// Sets the scope of an operation on a product that has its own family of scopes.
     pub fn of_family(self, family: &'static str) -> Self {
         match self.method == Method::GET {
             true => self.scope(Scope::new(family, Level::ReadOnly)),
@@ -156,8 +156,8 @@ impl Operation {
         }
     }
 
-    /// Concerns resources that the account's users share, such as tickets: a restricted user needs account
-    /// access.
+    /// Sets the requirements of an operation on resources that the account's users share, such as tickets: a restricted
+    /// user needs account access.
     pub fn with_account_access(self) -> Self {
         match self.method == Method::GET {
             true => self.on_account().needs(Needs::AccountReadOnly),
@@ -165,12 +165,12 @@ impl Operation {
         }
     }
 
-    /// Concerns the account's users or clients, to which no grant gives access.
+    /// Sets the requirements of an operation on the account's users or OAuth clients: no grant gives access to it.
     pub fn unrestricted(self) -> Self {
         self.on_account().needs(Needs::Unrestricted)
     }
 
-    /// For the provider's staff.
+    /// Makes the operation available to the provider's staff, instead of tenants.
     pub fn at_desk(mut self) -> Self {
         self.audience = Audience::Staff;
         match self.method == Method::GET {
@@ -203,13 +203,13 @@ impl Operation {
         self.at_root().class(Class::Oauth)
     }
 
-    /// A page for people.
+    /// Marks an operation that users open in a browser.
     pub fn page(mut self) -> Self {
         self.page = true;
         self.oauth()
     }
 
-    /// Shows, or may lead to, a password form.
+    /// Marks an operation that shows a password form or can redirect to one. It is refused over insecure connections.
     pub fn asks_password(mut self) -> Self {
         self.route = self.route.layer(middleware::from_fn(insecure::refuse));
         self

@@ -15,29 +15,27 @@ pub struct Peer(pub SocketAddr);
 #[derive(Clone, Copy, Debug)]
 pub struct ClientUsedTls(pub bool);
 
-/// The base URL of this server: as configured, or as the client used it.
+/// The base URL of this server: the configured one, or the one that the client used.
 pub fn issuer(app: &App, parts: &Parts) -> String {
-    if let Some(set) = &app.options().public_url {
-        return set.clone();
+    if let Some(configured) = &app.options().public_url {
+        return configured.clone();
     }
     let secured = parts
         .extensions
         .get::<ClientUsedTls>()
         .is_some_and(|secured| secured.0);
-    let called = parts
+    let host = parts
         .headers
         .get(header::HOST)
         .and_then(|host| host.to_str().ok());
-    let called = called.or(parts.uri.authority().map(|authority| authority.as_str()));
+    let host = host.or(parts.uri.authority().map(|authority| authority.as_str()));
     let scheme = if secured { "https" } else { "http" };
-    let address = called.map(|host| format!("{scheme}://{host}"));
-    let plain = |address: &String| {
-        address
-            .parse::<Uri>()
+    let url = host.map(|host| format!("{scheme}://{host}"));
+    let has_no_path = |url: &String| {
+        url.parse::<Uri>()
             .is_ok_and(|uri| uri.path() == "/" && uri.query().is_none())
     };
-    let host = |address: &String| !address.contains('@') && plain(address);
-    address
-        .filter(host)
+    let is_valid = |url: &String| !url.contains('@') && has_no_path(url);
+    url.filter(is_valid)
         .unwrap_or_else(|| format!("{scheme}://localhost"))
 }

@@ -1,6 +1,7 @@
 //! The pages for log-in, consent and passwords, and error pages.
 //!
-//! They need no JavaScript. URLs within the OAuth pages are relative, because these are also served under a path prefix.
+//! The pages need no JavaScript. URLs within the OAuth pages are relative, because the OAuth pages are also served
+//! under a path prefix.
 
 use std::sync::LazyLock;
 
@@ -89,11 +90,11 @@ pub fn consent(authorization: &Authorization, username: &str, query: &str, csrf_
     page(StatusCode::OK, &title, "style.css", Some(redirect_uri), &body)
 }
 
-pub fn choose_password(status: StatusCode, username: &str, wrong: Option<&str>) -> Response {
-    let described = wrong.map(|_| "alert");
+pub fn choose_password(status: StatusCode, username: &str, error: Option<&str>) -> Response {
+    let described = error.map(|_| "alert");
     let body = html! {
         h1 { "Choose a password" }
-        (alert(wrong))
+        (alert(error))
         form method="post" {
             label for="username" { "Username" }
             input #username name="username" autocomplete="username" readonly value=(username);
@@ -118,10 +119,10 @@ pub fn internal_error(request_id: &str) -> Response {
     message(status, "Something went wrong", &text, ROOT_STYLE)
 }
 
-/// The URL of the style for pages that are only served at the root.
+/// The URL of the style sheet, for pages that are served only at the root.
 pub const ROOT_STYLE: &str = "/oauth/style.css";
 
-/// A page with a message. `style` is the relative URL of the style.
+/// A page with a message. `style` is the URL of the style sheet.
 pub fn message(status: StatusCode, title: &str, text: &str, style: &str) -> Response {
     let body = html! {
         h1 { (title) }
@@ -130,8 +131,8 @@ pub fn message(status: StatusCode, title: &str, text: &str, style: &str) -> Resp
     page(status, title, style, None, &body)
 }
 
-/// Replaces a page with a password form if the connection is not secure. `local_url` is the URL of the server for a browser
-/// on the same machine.
+/// The page that replaces a password form if the connection is not secure. `local_url` is the URL of the server for a
+/// browser on the same machine.
 pub fn insecure(status: StatusCode, local_url: &str) -> Response {
     let body = html! {
         h1 { "Secure connection required" }
@@ -163,7 +164,7 @@ pub fn message_with_log_in(title: &str, text: &str, style: &str) -> Response {
     page(StatusCode::OK, title, style, None, &body)
 }
 
-/// The confirmation before log-out. Shown if the link may come from another site.
+/// The page that requests confirmation before log-out, in case the link is on another site.
 pub fn confirm_log_out() -> Response {
     let body = html! {
         h1 { "Log out?" }
@@ -173,12 +174,13 @@ pub fn confirm_log_out() -> Response {
     page(StatusCode::OK, "Log out?", "oauth/style.css", None, &body)
 }
 
-/// A link that logs out. Its referrer has only the origin, which shows that it is on a page of this server.
+/// A link that logs out. The referrer that it sends has only the origin, which shows that the link is on a page of this
+/// server.
 fn log_out(url: &str) -> Markup {
     html! { a href=(url) referrerpolicy="origin" { "Log out" } }
 }
 
-/// Replaces a JSON error with a page; other responses are unchanged.
+/// Replaces a JSON error with a page. Returns other responses unchanged.
 pub fn from_error_response(response: Response, path: &str) -> Response {
     let status = response.status();
     let kind = response.headers().get(header::CONTENT_TYPE);
@@ -262,7 +264,7 @@ fn page(
     response
 }
 
-/// The logo, as in the icon.
+/// The logo. The icon shows the same image.
 pub fn logo() -> Markup {
     html! {
         svg .mark viewBox="0 0 32 32" width="22" height="22" aria-hidden="true" focusable="false" {
@@ -272,13 +274,13 @@ pub fn logo() -> Markup {
     }
 }
 
-/// The content security policy. Chromium applies `form-action` also to the redirect after a form, so it lists the origin of
-/// the redirect URI.
+/// The content security policy. Its `form-action` lists the origin of the redirect URI, because Chromium also applies
+/// `form-action` to the redirect after a form.
 fn policy(redirect_uri: Option<&RedirectUri>) -> String {
     let origin = redirect_uri.map(RedirectUri::origin);
     let origin = match origin {
         None => String::new(),
-        // A policy cannot contain an IPv6 address, so it allows the scheme.
+        // A policy cannot contain an IPv6 address, so it allows all hosts with this scheme.
         Some(origin) if origin.contains('[') => format!(" {}:", origin.split(':').next().unwrap_or("https")),
         Some(origin) => format!(" {origin}"),
     };
@@ -317,12 +319,12 @@ fn scope_text(scope: &str) -> String {
     let Some((family, level)) = scope.split_once(':') else {
         return "do everything that you can do".to_owned();
     };
-    let does = if level == "read_write" {
+    let verb = if level == "read_write" {
         "read and change"
     } else {
         "read"
     };
-    let what = match family {
+    let object = match family {
         "account" => "your account: tickets, users, tokens and settings",
         "desk" => "the support desk",
         "events" => "the account's events",
@@ -336,10 +338,10 @@ fn scope_text(scope: &str) -> String {
         "vpc" => "VPCs and subnets",
         other => other,
     };
-    format!("{does} {what}")
+    format!("{verb} {object}")
 }
 
-/// The log-in page, to be shown again after a failed attempt.
+/// The log-in page that is shown again after a failed attempt.
 pub struct LogInPage<'a> {
     pub target: LogInTarget<'a>,
     pub return_to: &'a str,
@@ -349,10 +351,12 @@ pub struct LogInPage<'a> {
 
 impl LogInPage<'_> {
     pub fn after_failure(&self, status: StatusCode, wait: u64) -> Response {
-        let wrong = "Incorrect username or password.";
+        let incorrect = "Incorrect username or password.";
         let alert = match (status, wait) {
-            (_, 0) => wrong.to_owned(),
-            (StatusCode::UNAUTHORIZED, wait) => format!("{wrong} Wait {wait} seconds before you try again."),
+            (_, 0) => incorrect.to_owned(),
+            (StatusCode::UNAUTHORIZED, wait) => {
+                format!("{incorrect} Wait {wait} seconds before you try again.")
+            }
             (_, wait) => format!("Too many failed attempts. Wait {wait} seconds, then try again."),
         };
         let notes = LogInNotes {

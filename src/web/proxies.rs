@@ -39,7 +39,7 @@ fn bits(address: IpAddr) -> (u128, u32) {
     }
 }
 
-/// The client address: the last address in `X-Forwarded-For` that is not a trusted proxy.
+/// The client address: the last address in `X-Forwarded-For` that is not a trusted proxy, if `peer` is one.
 pub fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
     if trusted.is_empty() {
         return peer;
@@ -63,8 +63,8 @@ pub fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr 
     origin
 }
 
-/// The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, because one host
-/// can use all of it.
+/// The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, because one host can use all
+/// addresses of a /64.
 pub fn client_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() & (u128::MAX << 64)).into()),
@@ -135,18 +135,18 @@ mod tests {
         assert_eq!(
             from("10.0.0.1", "1.1.1.1, 203.0.113.9"),
             "203.0.113.9",
-            "a client can say anything"
+            "a client can forge earlier addresses"
         );
         assert_eq!(from("10.0.0.1", "203.0.113.9, 10.0.0.2"), "203.0.113.9");
         assert_eq!(from("10.0.0.1", "203.0.113.9, nonsense"), "10.0.0.1");
         assert_eq!(
             from("192.0.2.7", "203.0.113.9"),
             "192.0.2.7",
-            "not a proxy of ours"
+            "not a trusted proxy"
         );
         let mut headers = HeaderMap::new();
         headers.insert("x-forwarded-proto", HeaderValue::from_static("https"));
-        let asks = |peer: &str| was_secured(peer.parse().expect("an address"), &headers, &trusted);
-        assert!(asks("10.0.0.1") && !asks("192.0.2.7"));
+        let secured = |peer: &str| was_secured(peer.parse().expect("an address"), &headers, &trusted);
+        assert!(secured("10.0.0.1") && !secured("192.0.2.7"));
     }
 }

@@ -1,8 +1,8 @@
 //! Readiness checks: the store, its writer and flushes, and free disk space.
 //!
-//! Each check is probed once a second in the background, and on each request for `/readyz`. At most one probe
-//! of a check runs at a time. A probe that hangs does not delay a response: after a timeout the check counts
-//! as stalled.
+//! The server probes each check once a second in the background, and on each request for `/readyz`. At most one probe
+//! of a check runs at a time. A probe that hangs does not delay a response: after a timeout, the check counts as
+//! stalled.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,14 +12,14 @@ use tokio::task::JoinHandle;
 
 use crate::store::StoreError;
 use crate::web::App;
-use crate::web::episode::Episode;
+use crate::web::ongoing_condition::OngoingCondition;
 
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
-/// How long a response waits for the probes that it has started.
+/// The maximum time that a request for `/readyz` waits for the probes that it has started.
 const PROBE_WAIT: Duration = Duration::from_millis(300);
 /// The timeout of the database probe.
 const DATABASE_LIMIT: Duration = Duration::from_secs(1);
-/// The timeout of the other probes. A write or a flush may take a while on a busy disk.
+/// The timeout of the other probes. A write or a flush can take seconds on a busy disk.
 const WRITE_LIMIT: Duration = Duration::from_secs(5);
 
 /// A readiness check.
@@ -48,7 +48,7 @@ impl Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Ok,
-    /// The probe takes too long.
+    /// The probe is taking too long.
     Stalled,
     /// The store is unreachable or refused the probe.
     Unavailable,
@@ -70,7 +70,7 @@ impl Outcome {
     }
 }
 
-/// The results of all checks, as in `/readyz`.
+/// The results of all checks. `/readyz` returns them.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
     pub server: Outcome,
@@ -96,7 +96,7 @@ impl Report {
     }
 }
 
-/// The state of the probes; clones share it.
+/// The state of the probes. Clones share it.
 #[derive(Clone, Default)]
 pub struct Readiness(Arc<[Probe; 3]>);
 
@@ -106,7 +106,7 @@ struct Probe(Mutex<ProbeState>);
 #[derive(Default)]
 struct ProbeState {
     running: bool,
-    /// The start of the first probe since the last result; `None` if that probe has returned a result.
+    /// The start of the first probe since the last result; `None` if no probe has started since then.
     waiting_since: Option<Instant>,
     last: Option<Outcome>,
 }
@@ -116,7 +116,7 @@ impl Probe {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether to start a probe. `false` if one is running.
+    /// Marks the probe as running. Returns false if it is already running.
     fn begin(&self) -> bool {
         let mut state = self.state();
         if state.running {
@@ -127,7 +127,7 @@ impl Probe {
         true
     }
 
-    /// `None` means no result: the store's queue was full.
+    /// Records the result of the probe. `None` if there is none, because the store's queue was full.
     fn end(&self, outcome: Option<Outcome>) {
         let mut state = self.state();
         state.running = false;
@@ -156,21 +156,21 @@ impl Readiness {
     }
 }
 
-/// Starts the probes that are not running, waits briefly, and reports.
+/// Starts the probes that are not running, waits for them briefly, and returns the results.
 pub async fn check_now(app: &App) -> Report {
     let started = start_probes(app);
     let _ = tokio::time::timeout(PROBE_WAIT, join_all(started)).await;
     report(app)
 }
 
-/// Updates the state and its metrics until the server stops.
+/// Runs the probes and updates the metrics until the server stops.
 pub async fn watch(app: App) {
     let mut stopping = app.stopping();
     let stopped = async move {
         let _ = stopping.wait_for(|stopping| *stopping).await;
     };
     let watching = async {
-        let mut failures: [Episode; 5] = Default::default();
+        let mut failures: [OngoingCondition; 5] = Default::default();
         loop {
             drop(start_probes(&app));
             tokio::time::sleep(PROBE_INTERVAL).await;
@@ -187,8 +187,8 @@ pub async fn watch(app: App) {
     }
 }
 
-/// Logs a check that begins to fail, still fails, or has recovered.
-fn log_change(failure: &mut Episode, check: &'static str, outcome: Outcome) {
+/// Logs that a check begins to fail, still fails, or has recovered.
+fn log_change(failure: &mut OngoingCondition, check: &'static str, outcome: Outcome) {
     let now = Instant::now();
     match outcome {
         Outcome::Ok => {
@@ -221,7 +221,7 @@ fn report(app: &App) -> Report {
             true => Outcome::Unavailable,
             false => readiness.outcome(Check::Writer),
         },
-        flush: match flush.is_some_and(|took| took > WRITE_LIMIT) {
+        flush: match flush.is_some_and(|duration| duration > WRITE_LIMIT) {
             true => Outcome::Stalled,
             false => Outcome::Ok,
         },

@@ -32,16 +32,16 @@ use crate::web::{App, answering, error, proxies};
 
 /// The grace period for running requests on shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
-/// The header timeout of a connection that may only send health checks.
+/// The header timeout of a connection that is allowed to send only health checks.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(1);
 /// The maximum lifetime of such a connection.
 const HEALTH_LIFETIME: Duration = Duration::from_secs(5);
-/// The delay after a failed accept (too many open files).
+/// The delay after a failed accept, for example because too many files are open.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 /// Smaller responses are not compressed.
 const MIN_COMPRESSED_BYTES: u64 = 1024;
 
-/// Serves until `stop` becomes true, and then until all running requests are answered.
+/// Serves until `stop` becomes true, and then until all running requests are complete or a timeout expires.
 pub async fn serve(listener: TcpListener, app: App, router: Router, stop: watch::Receiver<bool>) {
     serve_with(listener, app, router, None, stop).await;
 }
@@ -124,7 +124,8 @@ impl Connection {
         }
     }
 
-    /// The maximum lifetime. A connection for health checks must make room for the next.
+    /// The maximum lifetime. It is short for a connection that can send only health checks, because their number is
+    /// limited.
     fn max_lifetime(&self) -> Option<Duration> {
         match self.admission {
             Admission::All => None,
@@ -132,7 +133,7 @@ impl Connection {
         }
     }
 
-    /// The response to a request that this connection may not send.
+    /// The refusal of a request that this connection is not allowed to send.
     fn refusal(&self, request: &Request) -> Option<Response> {
         match self.admission {
             Admission::HealthOnly(limit) if !answering::is_health(request) => {
@@ -167,7 +168,7 @@ where
     let connection = Arc::new(connection);
 
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-        let answering = state.begin();
+        let guard = state.begin();
         let mut request: Request = request.map(Body::new);
         set_client(&mut request, connection.peer, connection.secured, &app);
         let (router, app, connection, state) =
@@ -175,7 +176,7 @@ where
         async move {
             let refusal = connection.refusal(&request);
             let (request, unread) = Unread::watch(request);
-            let mut response = answering::answer(router, &app, request, refusal).await;
+            let mut response = answering::handle_request(router, &app, request, refusal).await;
             connection.close_if_health_only(&mut response);
             if let Some(unread) = unread {
                 unread.finish(&mut response).await;
@@ -183,20 +184,20 @@ where
             if state.is_multiplexed() {
                 response = state.sending.watch(response);
             }
-            // The request is active until the last byte of its response is sent.
+            // The guard counts the request as open until the last byte of the response is sent.
             let response: Response = response.map(|body| {
                 Body::new(body.map_frame(move |frame| {
-                    let _until_the_end = &answering;
+                    let _guard = &guard;
                     frame
                 }))
             });
             Ok::<_, std::convert::Infallible>(response)
         }
     });
-    let worth_it = SizeAbove::new(MIN_COMPRESSED_BYTES).and(NotForContentType::SSE);
+    let should_compress = SizeAbove::new(MIN_COMPRESSED_BYTES).and(NotForContentType::SSE);
     let compression = CompressionLayer::new()
         .quality(CompressionLevel::Fastest)
-        .compress_when(worth_it);
+        .compress_when(should_compress);
     let service = TowerToHyperService::new(compression.layer(service));
 
     let connection = builder()
@@ -212,7 +213,7 @@ where
     }
 }
 
-/// Stores the client address in the request, as far as it can be trusted.
+/// Stores the client address in the request, and whether the client used TLS. Uses the headers of trusted proxies only.
 fn set_client(request: &mut Request, Peer(peer): Peer, ClientUsedTls(secured): ClientUsedTls, app: &App) {
     let trusted = &app.options().trusted_proxies;
     let origin = proxies::origin(peer.ip(), request.headers(), trusted);
@@ -222,7 +223,7 @@ fn set_client(request: &mut Request, Peer(peer): Peer, ClientUsedTls(secured): C
     extensions.insert(ClientUsedTls(secured));
 }
 
-/// The limits of hyper are wider than ours, so that our own limits apply first.
+/// Configures hyper. Its limits are higher than those of Garth, so that those of Garth apply first.
 fn builder() -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder

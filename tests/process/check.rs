@@ -36,7 +36,7 @@ fn problems_are_listed_with_exit_code_1() {
 
     assert_eq!(found.code, Some(1), "{found:?}");
     let listed: serde_json::Value = serde_json::from_str(&found.stdout).expect("JSON");
-    let expected = json!({"check": "stored counts match the numbers of rows", "object": "count of vpc for owner 1",
+    let expected = json!({"check": "stored counts match the number of rows", "object": "count of vpc for owner 1",
         "problem": "IDs 0 to 255: actual count minus stored count is -1"});
     assert_eq!(listed[0], expected);
     let shown = check(&folder, "");

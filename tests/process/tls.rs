@@ -206,11 +206,7 @@ fn invalid_certificate_prevents_the_start() {
         (Some(&one.chain), Some(&missing), "missing.pem"),
         (Some(&empty), Some(&one.key), "tls_cert: there is no certificate"),
         (Some(&one.chain), Some(&empty), "tls_key: reading the private key"),
-        (
-            Some(&one.chain),
-            Some(&two.key),
-            "does not go with the certificate",
-        ),
+        (Some(&one.chain), Some(&two.key), "does not match the certificate"),
     ] {
         let mut serve = folder.serve();
         for (name, file) in [("GARTH_TLS_CERT", chain), ("GARTH_TLS_KEY", key)] {

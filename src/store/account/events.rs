@@ -1,7 +1,7 @@
 //! The `event` table.
 //!
-//! `append` and `append_pipelined` insert a row in the transaction of the change that it records. `progress` updates
-//! the row while the operation runs, and `delete_before` deletes rows past their retention.
+//! `append` and `append_pipelined` insert an event in the transaction of the change that the event records. `progress`
+//! updates the event while the operation runs, and `delete_before` deletes events past their retention.
 
 use crate::model::change::ChangeKind;
 use crate::model::entity::Entity;
@@ -19,8 +19,8 @@ use crate::store::tallies::Tally;
 use crate::store::tx::{PendingQuery, ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
-// `seen` and `read` depend on the user who reads, which is always `$2`. They are subqueries and not joins, so that
-// counting events does not evaluate them.
+// `seen` and `read` depend on the user who reads the events, who is always `$2`. They are subqueries, because a query
+// that counts events would also evaluate joins.
 macro_rules! seen {
     () => {
         "CASE WHEN e.id <= (SELECT s.events_seen FROM app_user s WHERE s.id = $2) THEN 1 ELSE 0 END"
@@ -51,16 +51,17 @@ pub static FIELDS: [Field; 9] = [
     Field::new("entity.type", Kind::Text, "e.entity_kind").synonyms(&[("compute", "linode")]),
 ];
 
-/// The user who reads events, the account, and the start of the retention period.
+/// The user who reads events, and the events that the user can see.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
     pub account: AccountId,
     pub user: UserId,
     pub visibility: Visibility,
+    /// The start of the retention period. Earlier events are hidden.
     pub since: Time,
 }
 
-/// A page of events: newest first, or the events after an ID, oldest first.
+/// A page of events, newest first. With `after`, a page of the events after this ID, oldest first.
 pub fn list(
     tx: &mut ReadTx,
     reader: Reader,
@@ -116,8 +117,8 @@ pub fn last_id(tx: &mut ReadTx, account: AccountId) -> Result<EventId, StoreErro
     tx.one(sql, args![account])?.take()
 }
 
-/// The number of events of other users that the reader has not seen, among the newest `max_scanned`. The limit bounds
-/// the cost for a user with many unseen events, because every page of the console shows this number.
+/// The number of unseen events of other users, among the newest `max_scanned` unseen events. Every page of the console
+/// shows this number, so the limit bounds its cost for a user with many unseen events.
 pub fn unseen(tx: &mut ReadTx, reader: Reader, max_scanned: i64) -> Result<i64, StoreError> {
     let Collection {
         from,
@@ -139,11 +140,12 @@ pub fn unseen(tx: &mut ReadTx, reader: Reader, max_scanned: i64) -> Result<i64, 
 pub struct NewEvent<'a> {
     pub action: Action,
     pub username: &'a str,
-    /// `None` for the provider.
+    /// The user who caused the event; `None` for the provider.
     pub author: Option<UserId>,
     pub entity: Option<&'a Entity>,
     pub secondary: Option<&'a Entity>,
-    /// A restricted user sees the event only with a grant for this object, or if the user can see the object anyway.
+    /// The kind and the ID of an object. A restricted user sees the event only if the user is its author or has access
+    /// to this object.
     pub guard: (&'static str, i64),
     pub progress: Progress,
 }
@@ -205,7 +207,7 @@ fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Pendin
     ))
 }
 
-/// The author of an event: the username that the event shows, and the user.
+/// The author of an event: the username that the event shows, and the ID of the user.
 pub fn author(tx: &mut ReadTx, id: EventId) -> Result<(Option<String>, Option<UserId>), StoreError> {
     let row = tx.find("SELECT username, author FROM event WHERE id = $1", args![id])?;
     let read = row.map(|mut row| Ok((row.take()?, row.take()?))).transpose()?;
@@ -238,7 +240,7 @@ pub fn mark_read(tx: &mut WriteTx, user: UserId, event: EventId) -> Result<(), S
     }
 }
 
-/// Deletes up to `limit` events older than a time. Returns their number.
+/// Deletes up to `limit` events from before a time. Returns the number of deleted events.
 pub fn delete_before(tx: &mut WriteTx, before: Time, limit: i64) -> Result<u64, StoreError> {
     let deleted = tx.all(
         // CROSS JOIN fixes the order of the join: accounts first, because the index on the time starts with the
@@ -261,9 +263,9 @@ fn tally_of(account: AccountId) -> Tally {
     Tally::of("event", account.0)
 }
 
-/// The tally of an account's events. It counts all rows, including hidden ones: those past their retention that are
-/// not deleted yet. `None` if the hidden rows are not those with the lowest IDs, because the tally then cannot locate
-/// a page.
+/// The tallies for a list of an account's events. The tally also counts hidden events: events past their retention that
+/// are not deleted yet. `None` if the hidden events do not have the lowest IDs, because the tally then cannot locate a
+/// page.
 fn tallied(tx: &mut ReadTx, reader: Reader) -> Result<Option<Tallied>, StoreError> {
     let mut old = tx.one(
         "SELECT count(*), coalesce(max(id), 0) FROM event WHERE account = $1 AND created < $2",
@@ -289,8 +291,8 @@ fn tallied(tx: &mut ReadTx, reader: Reader) -> Result<Option<Tallied>, StoreErro
 }
 
 fn visible_to(reader: Reader) -> Collection<'static> {
-    // The plus prevents the use of the index on the time: nearly all events match, and the order is by ID.
-    // The condition refers to the reader even if no column does, because PostgreSQL must infer the type of `$2`.
+    // The plus sign prevents the use of the index on the time: nearly all events match, and the order is by ID.
+    // The condition always contains `$2`, because PostgreSQL could otherwise not infer its type in a query that counts.
     let mut condition = "e.account = $1 AND CAST($2 AS BIGINT) IS NOT NULL AND +e.created >= $3".to_owned();
     let mut from = "event e";
     if let Visibility::GrantedTo(_) = reader.visibility {

@@ -1,4 +1,4 @@
-//! Queries for accounts and events.
+//! Queries for accounts, events and tags.
 
 pub mod accounts;
 pub mod events;

@@ -1,6 +1,7 @@
 //! The `tag` table, and `instance_tag`, which has the tags of instances.
 //!
-//! A tag that a user has created remains until it is deleted. Any other tag exists while an instance has it.
+//! A tag that a user has created is permanent: it remains until a user deletes it. Any other tag exists only while an
+//! instance has it.
 
 use crate::model::change::ChangeKind;
 use crate::model::id::{AccountId, InstanceId};
@@ -46,7 +47,7 @@ pub fn is_permanent(tx: &mut ReadTx, account: AccountId, label: &TagLabel) -> Re
     Ok(tx.find(sql, args![account, label])?.is_some())
 }
 
-/// Creates a tag that remains without objects, or keeps an existing one.
+/// Creates a permanent tag, or makes an existing tag permanent.
 pub fn keep(tx: &mut WriteTx, account: AccountId, label: &TagLabel) -> Result<(), StoreError> {
     let sql = "INSERT INTO tag (account, label, is_permanent) VALUES ($1, $2, 1)
         ON CONFLICT (account, label) DO UPDATE SET is_permanent = 1 RETURNING id";
@@ -54,7 +55,7 @@ pub fn keep(tx: &mut WriteTx, account: AccountId, label: &TagLabel) -> Result<()
     tx.changed(account, ChangeKind::Tag, id)
 }
 
-/// Those of the instances that the account does not have.
+/// The IDs that are not IDs of the account's instances.
 pub fn unknown_instances(
     tx: &mut ReadTx,
     account: AccountId,
@@ -76,7 +77,7 @@ pub fn unknown_instances(
     Ok(unknown)
 }
 
-/// Those of the instances that have `limit` tags or more, without this one.
+/// The instances that have at least `limit` tags and do not have this tag.
 pub fn full_instances(
     tx: &mut ReadTx,
     ids: &[i64],
@@ -97,7 +98,7 @@ pub fn full_instances(
     tx.read(&sql, &args, |row| row.take())
 }
 
-/// Adds a tag to instances of the account that do not have it.
+/// Adds a tag to these instances of the account. Skips instances that already have the tag.
 pub fn add_to_instances(
     tx: &mut WriteTx,
     account: AccountId,
@@ -130,7 +131,7 @@ pub fn add_to_instances(
     Ok(())
 }
 
-/// Records the tags of an instance after a change of `instance.tags`.
+/// Updates `tag` and `instance_tag` after the tags in `instance.tags` have changed.
 pub fn replace(
     tx: &mut WriteTx,
     account: AccountId,
@@ -165,7 +166,7 @@ fn link(tx: &mut WriteTx, account: AccountId, label: &str, instance: InstanceId)
     Ok(())
 }
 
-/// Deletes a tag, also from the instances that have it.
+/// Deletes a tag, and removes it from all instances.
 pub fn delete(tx: &mut WriteTx, account: AccountId, tag: &ObjectTag) -> Result<(), StoreError> {
     let now = tx.now();
     let tagged: Vec<InstanceId> = tx.read(

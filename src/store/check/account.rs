@@ -17,26 +17,27 @@ pub const INVARIANTS: &[Invariant] = &[
          WHERE NOT EXISTS (SELECT 1 FROM account_revision r WHERE r.account = a.id) ORDER BY a.id",
     ),
     Invariant::query(
-        "changes are logged for revisions that exist",
-        "SELECT 'account ' || c.account, 'has a logged change of revision ' || max(c.revision) || ', and its revision is '
+        "logged changes belong to revisions that exist",
+        "SELECT 'account ' || c.account, 'has a logged change of revision ' || max(c.revision) || ', but its revision is '
                  || r.revision
          FROM change_log c JOIN account_revision r ON r.account = c.account
          WHERE c.revision > r.revision OR c.revision <= r.log_start GROUP BY c.account, r.revision ORDER BY c.account",
     ),
-    // A clock that was set back by less is not an error.
+    // A smaller difference is not an error: the system's clock may have been set back.
     Invariant::query(
         "events are in the order of their IDs",
         "SELECT 'event ' || id, 'is more than an hour older than the event before it' FROM (
              SELECT id, created, lag(created) OVER (PARTITION BY account ORDER BY id) AS before FROM event) AS ordered
          WHERE created < before - 3600000000 ORDER BY id",
     ),
-    Invariant::function("creations within the retention of events have an event", creations),
+    Invariant::function("objects created within the retention of events have a creation event", creations),
 ];
 
-/// Seconds before the end of the retention in which an event may already be deleted.
+/// The check skips objects whose retention ends within this number of seconds, because their event may already be
+/// deleted.
 const EARLY_SECONDS: i64 = 3_600;
 
-/// The objects whose creation is an event: the table, the name of an object, the kind in events and the action.
+/// The kinds of objects with a creation event: the table, the name in findings, the kind in events and the action.
 const CREATIONS: &[(&str, &str, &str, &str)] = &[
     ("vpc", "VPC", "vpc", "vpc_create"),
     ("instance", "instance", "linode", "linode_create"),

@@ -8,7 +8,8 @@ use crate::store::value::args;
 pub const INVARIANTS: &[Invariant] = &[
     Invariant::query(
         "interfaces belong to the instance of their config",
-        "SELECT 'interface ' || f.id, 'belongs to instance ' || f.instance || ', and its config to instance ' || c.instance
+        "SELECT 'interface ' || f.id,
+                 'belongs to instance ' || f.instance || ', but its config belongs to instance ' || c.instance
          FROM interface f JOIN config c ON c.id = f.config WHERE f.instance <> c.instance ORDER BY f.id",
     ),
     Invariant::query(
@@ -19,20 +20,21 @@ pub const INVARIANTS: &[Invariant] = &[
     ),
     Invariant::query(
         "instances are in the region of their VPCs",
-        "SELECT 'interface ' || f.id, 'is in region ' || i.region || ', and its VPC in region ' || v.region
+        "SELECT 'interface ' || f.id, 'is in region ' || i.region || ', but its VPC is in region ' || v.region
          FROM interface f JOIN instance i ON i.id = f.instance JOIN vpc v ON v.id = f.vpc
          WHERE i.region <> v.region OR i.account <> v.account ORDER BY f.id",
     ),
     Invariant::query(
-        "the interfaces of the running config are active, and no others",
+        "an interface is active if and only if its config is running",
         "SELECT 'interface ' || f.id, CASE f.active WHEN 1 THEN 'is active, but its config is not running'
                  ELSE 'is not active, but its config is running' END
          FROM interface f JOIN instance i ON i.id = f.instance
          WHERE f.active <> CASE WHEN f.config = i.running_config THEN 1 ELSE 0 END ORDER BY f.id",
     ),
     Invariant::query(
-        "the configs of the last boot belong to their instance",
-        "SELECT 'instance ' || i.id, 'refers to a config of the last boot that it does not have'
+        "the running and the last booted config belong to the instance",
+        "SELECT 'instance ' || i.id,
+                 'has a running or last booted config that belongs to another instance or does not exist'
          FROM instance i WHERE (i.running_config IS NOT NULL AND NOT EXISTS
                  (SELECT 1 FROM config c WHERE c.id = i.running_config AND c.instance = i.id))
              OR (i.last_config IS NOT NULL AND NOT EXISTS
@@ -47,12 +49,12 @@ pub const INVARIANTS: &[Invariant] = &[
          ORDER BY f.id",
     ),
     Invariant::query(
-        "additional addresses count for the account of their instance",
-        "SELECT 'instance ' || i.id, 'has an address that counts for account ' || a.additional_of
+        "additional addresses count against the limit of the instance's account",
+        "SELECT 'instance ' || i.id, 'has an address that counts against the limit of account ' || a.additional_of
          FROM public_address a JOIN instance i ON i.id = a.instance
          WHERE a.additional_of <> i.account ORDER BY i.id",
     ),
-    Invariant::function("instances have the tags of their text", tags),
+    Invariant::function("instance.tags matches the rows in instance_tag", tags),
     Invariant::query(
         "tags of instances exist in their account",
         "SELECT 'instance ' || t.instance, 'has the tag ' || t.label || ', which account ' || t.account || ' does not have'
@@ -69,7 +71,7 @@ pub const INVARIANTS: &[Invariant] = &[
     ),
 ];
 
-/// Compares the text `tags` of each instance with its rows in `instance_tag`.
+/// Compares the column `tags` of each instance with the instance's rows in `instance_tag`.
 fn tags(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     let mut rows = tx
         .read(
@@ -92,7 +94,10 @@ fn tags(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
         expected.dedup();
         stored.sort();
         if expected != stored {
-            findings.add(format!("instance {id}"), "has other tags than its list of tags");
+            findings.add(
+                format!("instance {id}"),
+                "instance.tags differs from its rows in instance_tag",
+            );
         }
         Ok(())
     })

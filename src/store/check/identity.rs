@@ -32,7 +32,8 @@ pub const INVARIANTS: &[Invariant] = &[
     ),
 ];
 
-/// Tokens that have expired may outlive their authorization.
+/// Finds OAuth tokens without an authorization of their user. Ignores expired tokens, because they can outlive their
+/// authorization.
 fn oauth_tokens(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     let sql = "SELECT 'token ' || t.id, 'has no authorization, or its authorization belongs to another user' FROM token t
         WHERE t.oauth_grant IS NOT NULL AND t.revoked IS NULL AND (t.expiry IS NULL OR t.expiry > $1) AND NOT EXISTS

@@ -1,4 +1,4 @@
-//! Conditions that every store must meet, and the objects that violate them.
+//! Invariants, and the objects that violate them.
 
 use crate::store::error::StoreError;
 use crate::store::tx::ReadTx;
@@ -11,9 +11,9 @@ pub struct Invariant {
     find: Find,
 }
 
-/// How objects that violate an invariant are found.
+/// How to find the objects that violate an invariant.
 enum Find {
-    /// A query for the objects and the problem of each.
+    /// A query that returns the name of each object and its problem.
     Query(&'static str),
     Function(fn(&mut ReadTx, &mut Findings) -> Result<(), StoreError>),
 }
@@ -31,7 +31,7 @@ pub struct Finding {
 pub struct Findings {
     invariant: &'static str,
     found: Vec<Finding>,
-    /// The number of findings beyond the maximum.
+    /// The number of findings above the maximum.
     omitted: u64,
 }
 

@@ -1,6 +1,6 @@
-//! The invariants of a store, for `garth check`. All are checked on one snapshot.
+//! The invariants of a store, for `garth check`, which checks all of them on one snapshot.
 //!
-//! Most invariants are queries for the objects that violate them. The others compare tables in Rust.
+//! Most invariants are queries that find the objects that violate them. The others are functions that compare tables.
 
 mod account;
 mod compute;

@@ -38,7 +38,7 @@ pub const INVARIANTS: &[Invariant] = &[
          FROM interface_range r JOIN subnet s ON s.id = r.subnet
          WHERE r.first_address < s.first_address OR r.last_address > s.last_address ORDER BY r.interface, r.place",
     ),
-    Invariant::function("an address belongs to one instance, or it is free", assignments),
+    Invariant::function("an address either belongs to one instance or is free", assignments),
 ];
 
 fn ranges(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
@@ -78,7 +78,7 @@ fn read_span(row: &mut Row) -> Result<Span, StoreError> {
     })
 }
 
-/// Compares the free ranges of each subnet with those that follow from the addresses in use.
+/// Compares the stored free ranges of each subnet with the gaps between the addresses in use.
 fn assignments(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     let used = "SELECT subnet, first, last, instance FROM (
             SELECT subnet, address AS first, address AS last, instance FROM interface WHERE address IS NOT NULL
@@ -104,7 +104,7 @@ fn assignments(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreErro
 fn check_subnet(usable: Span, in_use: &[Span], stored: &[Span], findings: &mut Findings) {
     let object = format!("subnet {}", usable.subnet);
     let mut expected = Vec::new();
-    // The first address that may be free, and the instance that has the addresses before it.
+    // The first address after the spans so far, and the instance that has the address before it.
     let (mut next, mut last_instance) = (usable.first, 0);
     for span in in_use {
         if span.first < next
@@ -112,7 +112,7 @@ fn check_subnet(usable: Span, in_use: &[Span], stored: &[Span], findings: &mut F
             && span.instance != last_instance
             && last_instance != 0
         {
-            let address = shown(span.first);
+            let address = text_of(span.first);
             findings.add(
                 object.clone(),
                 format!(
@@ -137,12 +137,12 @@ fn check_subnet(usable: Span, in_use: &[Span], stored: &[Span], findings: &mut F
             true => "are free, but are not stored as such",
             false => "are stored as free, but are not",
         };
-        let range = format!("{} to {}", shown(first), shown(last));
+        let range = format!("{} to {}", text_of(first), text_of(last));
         findings.add(object, format!("the addresses {range} {problem}"));
     }
 }
 
-/// The first range that only one of the lists has.
+/// The first range that is in only one of the lists.
 fn difference(expected: &[(i64, i64)], stored: &[(i64, i64)]) -> Option<(i64, i64)> {
     let missing = expected.iter().find(|range| !stored.contains(range));
     missing
@@ -150,7 +150,7 @@ fn difference(expected: &[(i64, i64)], stored: &[(i64, i64)]) -> Option<(i64, i6
         .copied()
 }
 
-fn shown(address: i64) -> String {
+fn text_of(address: i64) -> String {
     match u32::try_from(address) {
         Ok(address) => Ipv4Addr::from_bits(address).to_string(),
         Err(_) => address.to_string(),

@@ -1,4 +1,4 @@
-//! Foreign keys: each refers to an existing row.
+//! Foreign keys: each must refer to an existing row.
 
 use super::invariant::{Findings, Invariant};
 use crate::store::error::StoreError;
@@ -93,7 +93,7 @@ mod tests {
     use super::REFERENCES;
     use crate::store::migrate::Schema;
 
-    /// References that the schema does not declare, because both tables are always written together.
+    /// References that the schema does not declare as foreign keys, because both tables are always written together.
     const UNDECLARED: [(&str, &str); 4] = [
         ("account_revision", "account"),
         ("change_log", "account"),

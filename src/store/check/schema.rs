@@ -24,7 +24,7 @@ fn migrations(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError
         match schema.migrations().iter().find(|known| known.number == *number) {
             Some(known) if checksum_of(known) == *checksum => {}
             Some(_) => findings.add(format!("migration {number}"), "differs from this build"),
-            None => findings.add(format!("migration {number}"), "is not known to this build"),
+            None => findings.add(format!("migration {number}"), "does not exist in this build"),
         }
     }
     for known in schema.migrations() {
@@ -49,7 +49,7 @@ fn rows(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
         if let Some(condition) = tx.mistyped_condition(table.name)? {
             let name = table.name;
             let sql = format!(
-                "SELECT 'table {name}', count(*) || ' rows have a value of another type than its column'
+                "SELECT 'table {name}', count(*) || ' rows have a value whose type differs from the type of its column'
                  FROM {name} WHERE {condition} HAVING count(*) > 0"
             );
             findings.add_rows(tx, &sql, args![])?;

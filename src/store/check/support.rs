@@ -5,25 +5,26 @@ use super::invariant::Invariant;
 pub const INVARIANTS: &[Invariant] = &[
     Invariant::query(
         "tickets count their replies",
-        "SELECT 'ticket ' || t.id, 'counts ' || t.replies || ' replies, and has ' || count(r.id)
+        "SELECT 'ticket ' || t.id, 'counts ' || t.replies || ' replies, but has ' || count(r.id)
          FROM ticket t LEFT JOIN reply r ON r.ticket = t.id
          GROUP BY t.id, t.replies HAVING t.replies <> count(r.id) ORDER BY t.id",
     ),
     Invariant::query(
         "tickets count their notes",
-        "SELECT 'ticket ' || t.id, 'counts ' || t.notes || ' notes, and has ' || count(n.id)
+        "SELECT 'ticket ' || t.id, 'counts ' || t.notes || ' notes, but has ' || count(n.id)
          FROM ticket t LEFT JOIN note n ON n.ticket = t.id
          GROUP BY t.id, t.notes HAVING t.notes <> count(n.id) ORDER BY t.id",
     ),
     Invariant::query(
-        "closed tickets have the time of their closing, and no others",
-        "SELECT 'ticket ' || id, 'has the status ' || status || ' and other marks of closing' FROM ticket
+        "a ticket has a closing time if and only if it is closed",
+        "SELECT 'ticket ' || id, 'has the status ' || status || ', but is_closed or closed does not match it'
+         FROM ticket
          WHERE (status = 'closed') <> (is_closed = 1) OR (is_closed = 1) <> (closed IS NOT NULL) ORDER BY id",
     ),
     Invariant::query(
         "the history of a ticket refers to parts of the ticket",
-        "SELECT 'ticket ' || h.ticket, 'has a history entry, ' || h.id || ', about another ticket' FROM ticket_history h
-         LEFT JOIN reply r ON r.id = h.reply LEFT JOIN note n ON n.id = h.note
+        "SELECT 'ticket ' || h.ticket, 'has the history step ' || h.id || ', which refers to another ticket'
+         FROM ticket_history h LEFT JOIN reply r ON r.id = h.reply LEFT JOIN note n ON n.id = h.note
          LEFT JOIN attachment a ON a.id = h.attachment
          WHERE r.ticket <> h.ticket OR n.ticket <> h.ticket OR a.ticket <> h.ticket ORDER BY h.id",
     ),
@@ -33,9 +34,9 @@ pub const INVARIANTS: &[Invariant] = &[
          WHERE NOT EXISTS (SELECT 1 FROM ticket_text x WHERE x.ticket = t.id) ORDER BY t.id",
     ),
     Invariant::query(
-        "attachments have a size, a hash and a time of verification",
-        "SELECT 'attachment ' || a.id, CASE WHEN c.attachment IS NULL THEN 'has no time of verification'
-                 ELSE 'has a wrong size or hash' END
+        "attachments have a size, a hash and a verification time",
+        "SELECT 'attachment ' || a.id, CASE WHEN c.attachment IS NULL THEN 'has no verification time'
+                 ELSE 'has an invalid size or hash' END
          FROM attachment a LEFT JOIN attachment_check c ON c.attachment = a.id
          WHERE c.attachment IS NULL OR a.size < 0 OR length(a.sha256) <> 64 ORDER BY a.id",
     ),

@@ -6,11 +6,12 @@ use crate::store::tx::ReadTx;
 use crate::store::value::args;
 
 pub const INVARIANTS: &[Invariant] = &[Invariant::function(
-    "stored counts match the numbers of rows",
+    "stored counts match the number of rows",
     counts,
 )];
 
-/// The rows that each collection counts: the collection, its owner, the ID that selects the bucket, and the count.
+/// A query for all rows that tallies count: the collection, its owner, the ID that selects the bucket, and the number
+/// to add.
 const COUNTED: &str = "
     SELECT 'vpc' AS collection, account AS owner, id, 1 AS items FROM vpc
     UNION ALL SELECT 'vpc:' || region, account, id, 1 FROM vpc
@@ -23,7 +24,7 @@ const COUNTED: &str = "
 
 fn counts(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     for span in [256, 65_536] {
-        // Rows of the stored counts are negative, so that equal counts cancel out.
+        // The query subtracts the stored count of each bucket, so that correct buckets have the sum zero.
         let sql = format!(
             "SELECT 'count of ' || collection || ' for owner ' || owner,
                  'IDs ' || (bucket * {span}) || ' to ' || (bucket * {span} + {span} - 1)

@@ -20,7 +20,7 @@ const INTERFACES_OF_CONFIG: &str = "SELECT 1 FROM interface f WHERE f.config = c
 pub static FIELDS: [Field; 3] = [
     Field::new("id", Kind::Integer, "c.id"),
     Field::new("label", Kind::Text, "c.label"),
-    // By the label of a VLAN, as linodego does.
+    // Filters by the label of a VLAN, as linodego does.
     Field::new("interfaces", Kind::Text, "f.label").subquery(INTERFACES_OF_CONFIG),
 ];
 
@@ -42,7 +42,7 @@ pub fn list(tx: &mut ReadTx, instance: InstanceId, query: &ListQuery) -> Result<
     Ok(configs)
 }
 
-/// The IDs and labels of an instance's configs, by ID.
+/// The IDs and labels of an instance's configs, ordered by ID.
 pub fn names(tx: &mut ReadTx, instance: InstanceId) -> Result<Vec<(ConfigId, String)>, StoreError> {
     let rows = tx.all(
         "SELECT id, label FROM config WHERE instance = $1 ORDER BY id",
@@ -143,7 +143,7 @@ fn read(row: &mut Row) -> Result<Config, StoreError> {
     })
 }
 
-/// Helpers are stored as flags, such as `11011`.
+/// The stored form of the helpers: a flag for each, such as `11011`.
 fn encode_helpers(settings: &Settings) -> String {
     settings
         .helpers
@@ -154,13 +154,13 @@ fn encode_helpers(settings: &Settings) -> String {
 
 fn decode_helpers(text: &str) -> [bool; 5] {
     let mut helpers = [true; 5];
-    for (helper, mark) in helpers.iter_mut().zip(text.chars()) {
-        *helper = mark == '1';
+    for (helper, flag) in helpers.iter_mut().zip(text.chars()) {
+        *helper = flag == '1';
     }
     helpers
 }
 
-/// Devices are stored as the IDs of their disks, such as `12,,,,,,,`.
+/// The stored form of the devices: the IDs of their disks, such as `12,,,,,,,`.
 fn encode_devices(settings: &Settings) -> String {
     let disk = |device: &Option<DiskId>| device.map_or(String::new(), |disk| disk.to_string());
     settings.devices.iter().map(disk).collect::<Vec<_>>().join(",")

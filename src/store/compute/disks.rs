@@ -38,7 +38,7 @@ pub fn list(tx: &mut ReadTx, instance: InstanceId, query: &ListQuery) -> Result<
     collection.page(tx, query, read)
 }
 
-/// All disks of an instance, by ID.
+/// All disks of an instance, ordered by ID.
 pub fn of_instance(tx: &mut ReadTx, instance: InstanceId) -> Result<Vec<Disk>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE d.instance = $1 ORDER BY d.id");
     tx.read(&sql, args![instance], read)
@@ -55,7 +55,7 @@ pub fn find_any(tx: &mut ReadTx, id: DiskId) -> Result<Option<Disk>, StoreError>
     tx.find(&sql, args![id])?.as_mut().map(read).transpose()
 }
 
-/// Whether work on a disk of the instance is in progress.
+/// Whether a disk of the instance is not ready, because work on it is in progress.
 pub fn are_busy(tx: &mut ReadTx, instance: InstanceId) -> Result<bool, StoreError> {
     let sql = "SELECT 1 FROM disk WHERE instance = $1 AND status <> $2 LIMIT 1";
     let row = tx.find(sql, args![instance, DiskStatus::Ready.word()])?;

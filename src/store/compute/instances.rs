@@ -31,13 +31,13 @@ pub static FIELDS: [Field; 12] = [
     Field::new("status", Kind::Text, "i.status"),
     Field::new("created", Kind::Time, "i.created"),
     Field::new("updated", Kind::Time, "i.updated"),
-    // The same for all instances. An expression, because PostgreSQL does not sort by a constant.
+    // The value is the same for all instances. It is an expression, because PostgreSQL cannot sort by a constant.
     Field::new("site_type", Kind::Text, "coalesce('core', i.region)"),
     Field::new("ipv4", Kind::Address, "a.address").subquery(ADDRESSES_OF_INSTANCE),
     Field::new("tags", Kind::Text, "t.label").subquery(TAGS_OF_INSTANCE),
 ];
 
-/// The fields of an object with a tag.
+/// The fields of the list of objects with a tag.
 pub static TAGGED_FIELDS: [Field; 1] = [Field::new("type", Kind::Text, "CAST('linode' AS TEXT)")];
 
 pub fn list(
@@ -110,7 +110,7 @@ fn with_addresses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Option<I
     Ok(instance.into_iter().next())
 }
 
-/// The number of instances of an account with each plan.
+/// The number of an account's instances for each plan.
 pub fn count_by_plan(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(String, i64)>, StoreError> {
     let sql = "SELECT plan, count(*) FROM instance WHERE account = $1 GROUP BY plan ORDER BY plan";
     tx.read(sql, args![account], |row| Ok((row.take()?, row.take()?)))
@@ -129,8 +129,8 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-/// Inserts an instance. Without a label it gets a placeholder and cannot be read until `set_label`: users cannot
-/// choose a label with a colon.
+/// Inserts an instance. If the caller chose no label, the instance has a placeholder until `set_label`, and cannot be
+/// read until then. The placeholder contains a colon, so that it cannot be equal to the label of another instance.
 pub fn insert(
     tx: &mut WriteTx,
     account: AccountId,
@@ -171,7 +171,7 @@ pub fn insert(
     Ok(id)
 }
 
-/// Replaces the placeholder of an instance by a label.
+/// Replaces the placeholder of an instance with a label.
 pub fn set_label(tx: &mut WriteTx, id: InstanceId, label: &InstanceLabel) -> Result<(), StoreError> {
     tx.execute("UPDATE instance SET label = $2 WHERE id = $1", args![id, label])?;
     Ok(())
@@ -216,7 +216,7 @@ fn tally_of(account: AccountId) -> Tally {
     Tally::of("instance", account.0)
 }
 
-/// Clears the last booted config of an instance, if it is this one.
+/// Clears the last booted config of an instance, if it is this config.
 pub fn clear_last_config(tx: &mut WriteTx, config: ConfigId, id: InstanceId) -> Result<(), StoreError> {
     let sql = "UPDATE instance SET last_config = NULL WHERE id = $1 AND last_config = $2";
     match tx.execute(sql, args![id, config])? {
@@ -231,14 +231,14 @@ fn add_addresses(tx: &mut ReadTx, instances: &mut [Instance]) -> Result<(), Stor
     }
     let ids: Vec<i64> = instances.iter().map(|instance| instance.id.0).collect();
     let (list, args) = id_list(&ids);
-    let at: std::collections::HashMap<i64, usize> =
-        ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+    let indexes: std::collections::HashMap<i64, usize> =
+        ids.iter().enumerate().map(|(index, id)| (*id, index)).collect();
     let sql = format!(
         "SELECT instance, is_private, address FROM public_address WHERE instance IN {list} ORDER BY address"
     );
     for mut row in tx.all(&sql, &args)? {
         let id: i64 = row.take()?;
-        let instance = &mut instances[at[&id]];
+        let instance = &mut instances[indexes[&id]];
         let addresses = match row.take()? {
             IpKind::Public => &mut instance.ipv4,
             IpKind::Private => &mut instance.private_ipv4,

@@ -17,7 +17,8 @@ use crate::store::value::{FromValue, Row, Value, args};
 const COLUMNS: &str = "f.id, f.config, f.purpose, f.is_primary, f.active, f.label, f.ipam_address,
     f.vpc, f.subnet, f.address, f.nat_1_1";
 
-/// The query for the uses of subnets under a condition. A macro, so that frequent queries are constants.
+/// The query for the interfaces on subnets that meet a condition. It is a macro, so that frequent queries are
+/// constants.
 macro_rules! uses_sql {
     ($condition:literal) => {
         concat!(
@@ -30,7 +31,7 @@ macro_rules! uses_sql {
     };
 }
 
-/// The interfaces of a config, in order.
+/// The interfaces of a config, ordered by position.
 pub fn of_config(tx: &mut ReadTx, config: ConfigId) -> Result<Vec<Interface>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM interface f WHERE f.config = $1 ORDER BY f.place");
     Ok(read_all(tx, &sql, args![config])?
@@ -65,8 +66,8 @@ pub fn on_subnets(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<Vec<SubnetUse
     uses(tx, &format!("f.subnet IN {list}"), &args)
 }
 
-/// All interfaces on the subnets of several VPCs, in the same order. `condition` selects the IDs of the VPCs, for
-/// example `IN ($1, $2)`.
+/// All interfaces on the subnets of several VPCs, in the order of `on_subnets`. `condition` selects the IDs of the
+/// VPCs, for example `IN ($1, $2)`.
 pub(in crate::store) fn in_vpcs(
     tx: &mut ReadTx,
     condition: &str,
@@ -75,7 +76,7 @@ pub(in crate::store) fn in_vpcs(
     uses(tx, &format!("f.vpc {condition}"), args)
 }
 
-/// All interfaces on the subnets of a VPC, in the same order.
+/// All interfaces on the subnets of a VPC, in the order of `on_subnets`.
 pub fn in_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<SubnetUse>, StoreError> {
     tx.read(uses_sql!("f.vpc = $1"), args![vpc], read_use)
 }
@@ -165,7 +166,7 @@ pub fn delete(tx: &mut WriteTx, id: InterfaceId) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Makes the interfaces of this config the active ones of the instance; without a config, none is active.
+/// Marks the interfaces of this config as active, and all other interfaces of the instance as inactive.
 pub fn set_active(
     tx: &mut WriteTx,
     instance: InstanceId,
@@ -183,7 +184,7 @@ pub fn set_active(
     Ok(())
 }
 
-/// Whether another instance uses an address in a span of a subnet.
+/// Whether another instance uses one of the addresses from `first` to `last`.
 pub fn is_taken_by_another(
     tx: &mut ReadTx,
     subnet: SubnetId,
@@ -202,7 +203,8 @@ pub fn is_taken_by_another(
     Ok(row.is_some())
 }
 
-/// The used addresses and ranges in a span of a subnet, as spans ordered by their first address.
+/// The addresses and ranges in use from `first` to `last`, each as its first and last address, ordered by first
+/// address.
 pub fn used_spans(
     tx: &mut ReadTx,
     subnet: SubnetId,
@@ -222,7 +224,7 @@ pub fn used_spans(
         .collect()
 }
 
-/// The address of an interface, if it is on this subnet.
+/// The address of an interface, if the interface is on this subnet.
 pub fn address_on(
     tx: &mut ReadTx,
     subnet: SubnetId,
@@ -233,8 +235,8 @@ pub fn address_on(
     row.map(|mut row| row.take()).transpose()
 }
 
-/// The holders of addresses and ranges in a span of a subnet, ordered by address and interface. An address that several
-/// configs of an instance repeat has one holder for each.
+/// The interfaces that hold addresses and ranges from `first` to `last`, ordered by address and interface. If several
+/// configs of an instance use the same address, each of them has a holder.
 pub fn holders(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Result<Vec<Holder>, StoreError> {
     let rows = tx.all(
         "SELECT f.address AS a, f.address, 0 AS is_range, f.instance, i.label, f.config, f.id AS b, f.active
@@ -262,8 +264,8 @@ pub fn holders(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Resu
     rows.into_iter().map(read).collect()
 }
 
-/// The number of used addresses, outside of ranges, in each block of a span: the index of the block and its count, if
-/// it is not zero.
+/// The number of addresses in use in each block of a span, without those inside routed ranges. `prefix` is the prefix
+/// length of a block. Returns the index and the count of each block that is not empty.
 pub fn counts(
     tx: &mut ReadTx,
     subnet: SubnetId,
@@ -286,7 +288,7 @@ pub fn counts(
     rows.into_iter().map(read).collect()
 }
 
-/// The ranges that overlap a span, in order.
+/// The routed ranges that overlap the addresses from `first` to `last`, ordered by address.
 pub fn ranges(
     tx: &mut ReadTx,
     subnet: SubnetId,
@@ -326,7 +328,11 @@ fn read_all(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<(ConfigId,
         .into_iter()
         .map(read)
         .collect::<Result<_, _>>()?;
-    let at: HashMap<InterfaceId, usize> = found.iter().enumerate().map(|(at, (_, f))| (f.id, at)).collect();
+    let indexes: HashMap<InterfaceId, usize> = found
+        .iter()
+        .enumerate()
+        .map(|(index, (_, interface))| (interface.id, index))
+        .collect();
     if found.is_empty() {
         return Ok(found);
     }
@@ -337,7 +343,7 @@ fn read_all(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<(ConfigId,
     );
     for mut row in tx.all(&sql, &args)? {
         let interface: InterfaceId = row.take()?;
-        if let Some(vpc) = &mut found[at[&interface]].1.vpc {
+        if let Some(vpc) = &mut found[indexes[&interface]].1.vpc {
             vpc.ranges.push(row.take()?);
         }
     }

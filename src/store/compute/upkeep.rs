@@ -1,4 +1,4 @@
-//! The columns of `instance` for its upkeep: alerts, backups and maintenance.
+//! The columns of `instance` for alerts, backups and maintenance.
 
 use crate::model::upkeep::{Alerts, BackupSchedule, DiskEncryption, MaintenancePolicy, Upkeep};
 use crate::store::error::StoreError;
@@ -8,19 +8,20 @@ pub(super) fn read_upkeep(row: &mut Row) -> Result<Upkeep, StoreError> {
     Ok(Upkeep {
         alerts: row.take()?,
         schedule: BackupSchedule {
-            day: known(row.take()?, &BackupSchedule::DAYS),
-            window: known(row.take()?, &BackupSchedule::WINDOWS),
+            day: choice_of(row.take()?, &BackupSchedule::DAYS),
+            window: choice_of(row.take()?, &BackupSchedule::WINDOWS),
         },
         maintenance: row.take()?,
     })
 }
 
-fn known(text: Option<String>, choices: &[&'static str]) -> Option<&'static str> {
+/// The choice that is equal to a stored text; `None` if there is none.
+fn choice_of(text: Option<String>, choices: &[&'static str]) -> Option<&'static str> {
     let text = text?;
     choices.iter().find(|choice| **choice == text).copied()
 }
 
-/// Alerts are stored as their thresholds, such as `90,10,10,80,10000`.
+/// The stored form of alerts: their thresholds, such as `90,10,10,80,10000`.
 pub(super) fn encode_alerts(alerts: &Alerts) -> String {
     let thresholds: Vec<String> = alerts.0.iter().map(i64::to_string).collect();
     thresholds.join(",")

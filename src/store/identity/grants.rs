@@ -116,7 +116,7 @@ pub fn clear(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> {
     set_account_access(tx, user, None)
 }
 
-/// Reports a change of grants, if it has changed rows.
+/// Reports a change of a user's grants, if the statement has changed rows.
 fn changed(tx: &mut WriteTx, user: UserId, rows: u64) -> Result<(), StoreError> {
     match rows {
         0 => Ok(()),
@@ -124,7 +124,7 @@ fn changed(tx: &mut WriteTx, user: UserId, rows: u64) -> Result<(), StoreError> 
     }
 }
 
-/// Reports a change of grants that are part of an identity, if it has changed rows.
+/// Reports a change of grants that are part of the user's identity, if the statement has changed rows.
 fn changed_identity(tx: &mut WriteTx, user: UserId, rows: u64) -> Result<(), StoreError> {
     changed(tx, user, rows)?;
     match rows {

@@ -1,4 +1,4 @@
-//! The `login_record` table: the latest attempts of each user of an account to log in.
+//! The `login_record` table: the latest log-in attempts of each tenant. Staff have no records.
 
 use crate::model::id::{AccountId, LoginRecordId, UserId};
 use crate::model::login_record::{LoginRecord, LoginStatus};
@@ -21,7 +21,7 @@ pub static FIELDS: [Field; 6] = [
     Field::new("status", Kind::Text, "status"),
 ];
 
-/// The users whose attempts are read.
+/// The users whose attempts are listed.
 #[derive(Clone, Copy, Debug)]
 pub enum Scope {
     Account(AccountId),
@@ -29,7 +29,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The condition on `$1`, and the argument.
+    /// The condition, which uses `$1`, and its argument.
     fn condition(self) -> (&'static str, Value<'static>) {
         match self {
             Scope::Account(account) => ("account = $1", account.into()),
@@ -58,8 +58,8 @@ pub fn find(tx: &mut ReadTx, scope: Scope, id: LoginRecordId) -> Result<Option<L
     tx.find(&sql, &[arg, id.into()])?.as_mut().map(read).transpose()
 }
 
-/// Records an attempt of a user of an account, and deletes the oldest attempts with the same result above `limit`.
-/// Does not raise the revision, so that password guessing does not fill the change log.
+/// Records an attempt of a tenant. If the tenant has more than `limit` attempts with the same result, the oldest of
+/// them are deleted. Does not raise the revision, so that password guessing does not fill the change log.
 pub fn insert(
     tx: &mut WriteTx,
     user: UserId,
@@ -85,7 +85,7 @@ pub fn insert(
     Ok(())
 }
 
-/// Deletes up to `limit` attempts older than a time. Returns their number.
+/// Deletes up to `limit` attempts from before a time. Returns the number of deleted attempts.
 pub fn delete_before(tx: &mut WriteTx, before: Time, limit: i64) -> Result<u64, StoreError> {
     let sql =
         "DELETE FROM login_record WHERE id IN (SELECT id FROM login_record WHERE created < $1 LIMIT $2)";

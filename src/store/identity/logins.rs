@@ -1,4 +1,4 @@
-//! Password hashes, password links and the last log-in attempt of users.
+//! The password hash, the password links and the last log-in attempt of each user.
 
 use crate::model::change::ChangeKind;
 use crate::model::id::UserId;
@@ -9,8 +9,8 @@ use crate::store::error::StoreError;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::args;
 
-/// The user with this name and the hash of the password. Runs the same query for all names, so that its duration does
-/// not reveal whether the user exists.
+/// The user with this name and the hash of the user's password. The query is the same for all names, so that its
+/// duration does not reveal whether the user exists.
 pub fn credentials(tx: &mut ReadTx, username: &str) -> Result<Option<Credentials>, StoreError> {
     let sql = "SELECT id, password FROM app_user WHERE lower(username) = lower($1)";
     let row = tx.find(sql, args![username])?;

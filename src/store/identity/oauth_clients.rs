@@ -36,7 +36,7 @@ pub fn list(
     collection.page(tx, query, read)
 }
 
-/// All clients of all accounts and of the provider, in the order of their creation.
+/// All clients of all accounts and of the provider, ordered by creation.
 pub fn list_all(tx: &mut ReadTx) -> Result<Vec<OauthClient>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM oauth_client ORDER BY number");
     tx.read(&sql, args![], read)
@@ -65,13 +65,13 @@ pub fn insert(tx: &mut WriteTx, client: &OauthClient) -> Result<(), StoreError> 
     changed(tx, &client.id)
 }
 
-/// The number of an account's newest client; zero if there is none.
+/// The `number` of an account's newest client; zero if there is none.
 pub fn newest(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
     let sql = "SELECT coalesce(max(number), 0) FROM oauth_client WHERE account = $1";
     tx.one(sql, args![account])?.take()
 }
 
-/// Whether an account has created the same client since the client with the number `after`.
+/// Whether an account has created an equal client after the client with the number `after`.
 pub fn has_duplicate(
     tx: &mut ReadTx,
     account: AccountId,
@@ -103,7 +103,7 @@ pub fn update(tx: &mut WriteTx, client: &OauthClient) -> Result<(), StoreError> 
     }
 }
 
-/// Deletes a client with its grants.
+/// Deletes a client with its authorizations.
 pub fn delete(tx: &mut WriteTx, id: &str) -> Result<(), StoreError> {
     changed(tx, id)?;
     tx.execute("DELETE FROM oauth_client WHERE id = $1", args![id])?;

@@ -35,22 +35,23 @@ pub fn find(tx: &mut ReadTx, id: i64) -> Result<Option<OauthGrant>, StoreError> 
     tx.find(&sql, args![id])?.as_mut().map(read).transpose()
 }
 
-/// The grants of a user that can still be used, newest last.
+/// The user's grants that can still be used, newest last.
 pub fn live_of_user(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>, StoreError> {
     let (now, mut grants) = (tx.now(), of_user(tx, user)?);
     grants.retain(|grant| grant.is_live(now));
     Ok(grants)
 }
 
-/// The grants of a user that are not revoked, newest last.
+/// The user's grants that are not revoked, newest last.
 fn of_user(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>, StoreError> {
     let sql =
         format!("SELECT {COLUMNS} FROM {FROM} WHERE g.app_user = $1 AND g.revoked IS NULL ORDER BY g.id");
     tx.read(&sql, args![user], read)
 }
 
-/// Deletes earlier grants of the user for the same client that the new grant replaces: those with no more scopes and
-/// without usable tokens or codes. Personal tokens that the user created through the client move to the new grant.
+/// Deletes the user's earlier grants for the same client that the new grant replaces: grants whose scopes the new
+/// grant includes, and which have no usable tokens or codes. Personal tokens that the user created through the client
+/// move to the new grant.
 pub fn replace_idle(
     tx: &mut WriteTx,
     new: i64,
@@ -59,11 +60,11 @@ pub fn replace_idle(
     scopes: &Scopes,
 ) -> Result<(), StoreError> {
     let now = tx.now();
-    let mine = of_user(tx, user)?;
-    let others = mine
+    let grants = of_user(tx, user)?;
+    let replaceable = grants
         .iter()
         .filter(|grant| grant.id != new && grant.client == client && grant.scopes.are_within(scopes));
-    for grant in others.filter(|grant| !grant.is_live(now)) {
+    for grant in replaceable.filter(|grant| !grant.is_live(now)) {
         let removed = tx.execute(
             "DELETE FROM oauth_grant WHERE id = $1 AND NOT EXISTS
              (SELECT 1 FROM oauth_code c WHERE c.oauth_grant = $1 AND c.used IS NULL AND c.expiry > $2)",
@@ -78,8 +79,8 @@ pub fn replace_idle(
     Ok(())
 }
 
-/// Deletes expired refresh tokens, access tokens and codes that expired a day ago, and grants that were revoked a day
-/// ago and have neither codes nor refresh tokens.
+/// Deletes expired refresh tokens, and access tokens and codes that expired more than a day ago. Deletes grants that
+/// were revoked more than a day ago, if they have no codes or refresh tokens.
 pub fn sweep(tx: &mut WriteTx) -> Result<(), StoreError> {
     let now = tx.now();
     let yesterday = now.plus_seconds(-24 * 3600);

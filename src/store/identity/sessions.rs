@@ -1,4 +1,4 @@
-//! The `session` table: browsers with a logged-in user.
+//! The `session` table: the sessions of logged-in users in browsers.
 
 use crate::model::id::UserId;
 use crate::model::proof::{Identity, Proof};
@@ -27,7 +27,7 @@ pub fn find(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<UserId>, StoreErr
     row.map(|mut row| row.take()).transpose()
 }
 
-/// The identity of a session that has not expired, with all scopes.
+/// The identity of a session that has not expired. It has all scopes.
 pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, StoreError> {
     let now = tx.now();
     let row = tx.find(

@@ -45,7 +45,7 @@ pub fn count(tx: &mut ReadTx, user: UserId) -> Result<i64, StoreError> {
     tx.one(sql, args![user])?.take()
 }
 
-/// The labels of the keys of each user, in the order of their creation.
+/// The labels of each user's keys, ordered by creation.
 pub fn labels(tx: &mut ReadTx, users: &[UserId]) -> Result<HashMap<UserId, Vec<String>>, StoreError> {
     let mut labels: HashMap<UserId, Vec<String>> = HashMap::new();
     if users.is_empty() {
@@ -87,7 +87,7 @@ pub fn delete(tx: &mut WriteTx, key: &SshKey) -> Result<(), StoreError> {
     changed(tx, key.user, key.id)
 }
 
-/// The labels of the keys are part of the user.
+/// Reports a change of a key and of its user, because the labels of the keys are part of the user.
 fn changed(tx: &mut WriteTx, user: UserId, id: SshKeyId) -> Result<(), StoreError> {
     tx.changed(Owner::User(user), ChangeKind::SshKey, id.0)?;
     tx.changed(Owner::User(user), ChangeKind::User, user.0)

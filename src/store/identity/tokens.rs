@@ -16,18 +16,17 @@ use crate::store::tx::{PendingQuery, ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "id, app_user, label, prefix, scopes, created, expiry";
-/// A token that does not expire is shown and filtered with the expiry `model::token::NEVER`.
+/// The expiry for filters. A token that does not expire has the expiry `model::token::NEVER` in responses and filters.
 const EXPIRY: &str = "coalesce(expiry, 32501970000000000)";
 const USABLE: &str = "kind = 'personal' AND revoked IS NULL AND (expiry IS NULL OR expiry > $2)";
 
-/// The identity version of an account, or of the staff. It rises when a user, a grant or a token of the account
-/// changes.
+/// The identity version of an account, or of the staff.
 pub fn identity_version(tx: &mut ReadTx, account: Option<AccountId>) -> Result<i64, StoreError> {
     let pending = send_version_query(tx, account);
     receive_version(tx, pending)
 }
 
-/// Sends the query for the identity version. `receive_version` returns its result.
+/// Sends the query for the identity version without waiting for its result. `receive_version` returns the result.
 pub fn send_version_query(tx: &mut ReadTx, account: Option<AccountId>) -> PendingQuery<i64> {
     let sql = "SELECT identity_version FROM account_revision WHERE account = $1";
     tx.send(sql, args![account.unwrap_or(PROVIDER)], |row| row.take())
@@ -46,7 +45,7 @@ pub(in crate::store) fn invalidate_identities(
     let Some(account) = tx.account_of(owner)? else {
         return Ok(());
     };
-    // Not deferred to the commit, so that later jobs in the same transaction see it too.
+    // Not deferred to the commit, so that later jobs in the same transaction also see the new version.
     tx.execute(
         "INSERT INTO account_revision (account, revision, log_start, identity_version) VALUES ($1, 0, 0, 1)
          ON CONFLICT (account) DO UPDATE SET identity_version = account_revision.identity_version + 1",
@@ -71,7 +70,7 @@ pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, St
     read_identity(tx, hash, proof, scopes, row).map(Some)
 }
 
-/// An identity from the expiry, the columns of the user and the identity version.
+/// Reads an identity from a row with the expiry, the columns of the user and the identity version.
 pub(in crate::store) fn read_identity(
     tx: &mut ReadTx,
     hash: TokenHash,
@@ -106,7 +105,7 @@ pub static FIELDS: [Field; 5] = [
     Field::new("expiry", Kind::Time, EXPIRY),
 ];
 
-/// A page of the usable personal tokens of a user.
+/// A page of a user's personal tokens that are not revoked or expired.
 pub fn page(tx: &mut ReadTx, user: UserId, query: &ListQuery) -> Result<Paged<Token>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
@@ -120,7 +119,7 @@ pub fn page(tx: &mut ReadTx, user: UserId, query: &ListQuery) -> Result<Paged<To
     collection.page(tx, query, read)
 }
 
-/// A usable personal token of a user.
+/// A personal token of a user, if it is not revoked or expired.
 pub fn find(tx: &mut ReadTx, user: UserId, id: TokenId) -> Result<Option<Token>, StoreError> {
     let now = tx.now();
     let sql = format!("SELECT {COLUMNS} FROM token WHERE app_user = $1 AND {USABLE} AND id = $3");
@@ -138,7 +137,7 @@ pub fn set_label(tx: &mut WriteTx, id: TokenId, label: &str) -> Result<(), Store
     }
 }
 
-/// The tokens of a user that are not revoked, by ID.
+/// The user's tokens that are not revoked, ordered by ID.
 pub fn list(tx: &mut ReadTx, user: UserId) -> Result<Vec<Token>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM token WHERE app_user = $1 AND revoked IS NULL ORDER BY id");
     tx.read(&sql, args![user], read)
@@ -173,7 +172,7 @@ pub fn newest(tx: &mut ReadTx, user: UserId) -> Result<i64, StoreError> {
     tx.one(sql, args![user])?.take()
 }
 
-/// Whether the user has created the same token since the token `after`, even if it is revoked.
+/// Whether the user has created an equal token after the token `after`, even if it is revoked now.
 pub fn has_duplicate(tx: &mut ReadTx, new: &NewToken, after: i64) -> Result<bool, StoreError> {
     let row = tx.find(
         "SELECT 1 FROM token WHERE app_user = $1 AND id > $2 AND kind = $3 AND label = $4 AND scopes = $5 LIMIT 1",
@@ -188,7 +187,7 @@ pub fn has_duplicate(tx: &mut ReadTx, new: &NewToken, after: i64) -> Result<bool
     Ok(row.is_some())
 }
 
-/// Revokes a token. True if it was not revoked before.
+/// Revokes a token. Returns false if the token was already revoked.
 pub fn revoke(tx: &mut WriteTx, id: TokenId) -> Result<bool, StoreError> {
     let now = tx.now();
     let sql = "UPDATE token SET revoked = $2 WHERE id = $1 AND revoked IS NULL";

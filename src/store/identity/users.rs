@@ -44,7 +44,7 @@ pub fn list(tx: &mut ReadTx, account: AccountId, query: &ListQuery) -> Result<Pa
     Ok(users)
 }
 
-/// All users of all accounts and all staff users, in the order of their creation, without their grants.
+/// All tenants and all staff users, ordered by creation, without their grants.
 pub fn list_all(tx: &mut ReadTx) -> Result<Vec<User>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM app_user ORDER BY id");
     tx.read(&sql, args![], read)
@@ -60,7 +60,8 @@ pub fn find(tx: &mut ReadTx, username: &str) -> Result<Option<User>, StoreError>
     find_with(tx, &sql, args![username])
 }
 
-/// A user of one account. Whether a user of another account has the name does not affect the duration of the query.
+/// The user of an account with this name. The duration of the query does not reveal whether a user of another account
+/// has the name.
 pub fn find_in(tx: &mut ReadTx, account: AccountId, username: &str) -> Result<Option<User>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM app_user WHERE lower(username) = lower($1) AND account = $2");
     find_with(tx, &sql, args![username, account])
@@ -78,7 +79,7 @@ fn find_with(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Option<User>,
     Ok(Some(user))
 }
 
-/// Those of the names that users of the account have, in lower case. At most 128 names are looked up.
+/// The names in `names` that are usernames of the account, in lower case. Only the first 128 names are looked up.
 pub fn known_names(
     tx: &mut ReadTx,
     account: AccountId,
@@ -93,7 +94,7 @@ pub fn known_names(
     let Some(last) = args.last().cloned() else {
         return Ok(HashSet::new());
     };
-    // Few statements serve all lengths.
+    // Rounded up to a power of two, so that all lengths need only a few statements.
     args.resize(args.len().next_power_of_two(), last);
     let placeholders: Vec<_> = (1..=args.len()).map(|number| format!("${number}")).collect();
     args.push(account.into());
@@ -162,7 +163,7 @@ pub fn update(tx: &mut WriteTx, user: &User) -> Result<(), StoreError> {
     tokens::invalidate_identities(tx, user.account)
 }
 
-/// Deletes a user with its tokens, sessions and grants. Tickets, replies and events of the user remain.
+/// Deletes a user with the user's tokens, sessions and grants. The user's tickets, replies and events remain.
 pub fn delete(tx: &mut WriteTx, id: UserId) -> Result<(), StoreError> {
     tx.changed(Owner::User(id), ChangeKind::User, id.0)?;
     tokens::invalidate_identities(tx, Owner::User(id))?;
@@ -176,9 +177,9 @@ pub fn preferences(tx: &mut ReadTx, id: UserId) -> Result<String, StoreError> {
         .take()
 }
 
-pub fn set_preferences(tx: &mut WriteTx, id: UserId, written: &str) -> Result<(), StoreError> {
+pub fn set_preferences(tx: &mut WriteTx, id: UserId, json: &str) -> Result<(), StoreError> {
     let sql = "UPDATE app_user SET preferences = $2 WHERE id = $1 AND preferences <> $2";
-    match tx.execute(sql, args![id, written])? {
+    match tx.execute(sql, args![id, json])? {
         0 => Ok(()),
         _ => tx.changed(Owner::User(id), ChangeKind::User, id.0),
     }

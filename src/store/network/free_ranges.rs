@@ -1,7 +1,7 @@
 //! The free addresses of each subnet, as ranges that are not adjacent to each other.
 //!
-//! The lowest free address is the start of the first range. The primary key finds it, no matter how many addresses
-//! are in use. Taking an address splits a range, and releasing it merges its neighbors.
+//! The lowest free address is the start of the first range. A lookup by primary key finds it, no matter how many
+//! addresses are in use. Taking an address splits a range. Releasing an address merges the ranges next to it.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::store::list::id_list;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
-/// Inserts all assignable addresses of a new subnet.
+/// Inserts all assignable addresses of a new subnet as one free range.
 pub fn insert_all(tx: &mut WriteTx, subnet: SubnetId, range: Cidr) -> Result<(), StoreError> {
     let all = range.assignable();
     insert(tx, subnet, *all.start(), *all.end())
@@ -23,18 +23,18 @@ pub fn delete_all(tx: &mut WriteTx, subnet: SubnetId) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// The lowest free address that is not in one of these ranges.
+/// The lowest free address that is not in any of these ranges.
 pub fn lowest_outside(
     tx: &mut ReadTx,
     subnet: SubnetId,
-    outside: &[Cidr],
+    excluded: &[Cidr],
 ) -> Result<Option<u32>, StoreError> {
-    let mut outside: Vec<_> = outside
+    let mut excluded: Vec<_> = excluded
         .iter()
         .map(|range| (range.first(), range.last()))
         .collect();
-    outside.sort_unstable();
-    let mut outside = outside.into_iter().peekable();
+    excluded.sort_unstable();
+    let mut excluded = excluded.into_iter().peekable();
     let mut from = 0;
     loop {
         let row = tx.find(
@@ -47,7 +47,7 @@ pub fn lowest_outside(
         let Some(mut row) = row else { return Ok(None) };
         let (first, last): (u32, u32) = (row.take()?, row.take()?);
         let mut lowest = first.max(from);
-        while let Some((_, end)) = outside.next_if(|(begin, _)| *begin <= lowest) {
+        while let Some((_, end)) = excluded.next_if(|(begin, _)| *begin <= lowest) {
             match end.checked_add(1) {
                 Some(next) => lowest = lowest.max(next),
                 None => return Ok(None),
@@ -78,7 +78,7 @@ pub fn totals(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<HashMap<SubnetId,
     tx.all(&sql, &args)?.into_iter().map(read).collect()
 }
 
-/// Takes the free addresses of a span.
+/// Takes the free addresses from `first` to `last`. Ignores addresses that are not free.
 pub fn take(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result<(), StoreError> {
     for (from, to) in overlapping(tx, subnet, first, last)? {
         delete(tx, subnet, from)?;
@@ -92,7 +92,7 @@ pub fn take(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result
     Ok(())
 }
 
-/// Makes the addresses of a span free. None of them may be in use.
+/// Makes the addresses from `first` to `last` free. They must not be in use.
 pub fn release(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result<(), StoreError> {
     let (mut joined_first, mut joined_last) = (first, last);
     for (from, to) in overlapping(tx, subnet, first - 1, last + 1)? {
@@ -103,7 +103,8 @@ pub fn release(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Res
     insert(tx, subnet, joined_first, joined_last)
 }
 
-/// The free ranges that overlap a span. They do not overlap each other, so all but the first begin inside the span.
+/// The free ranges that overlap the addresses from `first` to `last`. Free ranges do not overlap each other, so at most
+/// one of these begins before `first`.
 fn overlapping(
     tx: &mut ReadTx,
     subnet: SubnetId,

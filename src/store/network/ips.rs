@@ -1,4 +1,4 @@
-//! The `public_address` table: the addresses of instances outside of VPCs, public and private.
+//! The `public_address` table: the public and private addresses of instances, except addresses in VPCs.
 
 use std::collections::HashMap;
 
@@ -23,12 +23,12 @@ pub static FIELDS: [Field; 8] = [
     Field::new("region", Kind::Text, "i.region"),
     Field::new("public", Kind::Boolean, "1 - a.is_private"),
     Field::new("rdns", Kind::Text, "a.rdns"),
-    // The same for all rows. Without the cast, the databases would read an order by them as a column number.
+    // These values are the same for all rows. Without the cast, `ORDER BY 0` would refer to a column number.
     Field::new("reserved", Kind::Boolean, "CAST(0 AS BIGINT)"),
     Field::new("type", Kind::Text, "CAST('ipv4' AS TEXT)"),
 ];
 
-/// The addresses of an account, by instance.
+/// The addresses of an account, ordered by instance.
 pub fn list(
     tx: &mut ReadTx,
     account: AccountId,
@@ -89,8 +89,8 @@ fn visible_to(account: AccountId, visibility: Visibility) -> Collection<'static>
     collection
 }
 
-/// A free address of a range: the next after the highest in use, or, if the range is used to its end, the lowest free
-/// one.
+/// A free address in a range: the address after the highest one in use, or the lowest free address if the last address
+/// of the range is in use.
 pub fn find_free(tx: &mut ReadTx, first: u32, last: u32) -> Result<Option<u32>, StoreError> {
     let highest = "SELECT max(address) FROM public_address WHERE address BETWEEN $1 AND $2";
     let highest: Option<u32> = tx.one(highest, args![first, last])?.take()?;
@@ -118,7 +118,7 @@ pub fn take_first(tx: &mut WriteTx, instance: InstanceId, address: u32) -> Resul
     insert(tx, instance, address, (IpKind::Public, None))
 }
 
-/// Assigns another public address, which counts for the limit of the account.
+/// Assigns another public address, which counts against the account's limit.
 pub fn take_additional(
     tx: &mut WriteTx,
     account: AccountId,
@@ -146,7 +146,7 @@ fn insert(
     changed(tx, instance)
 }
 
-/// The number of additional public addresses of an account: the first address of each instance is not counted.
+/// The number of an account's additional public addresses. The first public address of each instance does not count.
 pub fn count_additional(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
     let sql = "SELECT count(*) FROM public_address WHERE additional_of = $1";
     tx.one(sql, args![account])?.take()
@@ -175,7 +175,7 @@ fn changed(tx: &mut WriteTx, instance: InstanceId) -> Result<(), StoreError> {
     tx.changed(Owner::Instance(instance), ChangeKind::Instance, instance.0)
 }
 
-/// Whether a config of the instance translates the address to one in a VPC.
+/// Whether a config of the instance translates the address to an address in a VPC.
 pub fn is_translated(tx: &mut ReadTx, ip: &Ip) -> Result<bool, StoreError> {
     let row = tx.find(
         "SELECT 1 FROM config c JOIN interface f ON f.config = c.id WHERE c.instance = $1 AND f.nat_1_1 = $2",
@@ -184,7 +184,7 @@ pub fn is_translated(tx: &mut ReadTx, ip: &Ip) -> Result<bool, StoreError> {
     Ok(row.is_some())
 }
 
-/// Adds the addresses in VPCs that the reader can see.
+/// Adds to each address the VPC address that it is translated to, if the reader can see the VPC.
 fn add_translations(tx: &mut ReadTx, visibility: Visibility, ips: &mut [Ip]) -> Result<(), StoreError> {
     if ips.is_empty() {
         return Ok(());
@@ -205,12 +205,12 @@ fn add_translations(tx: &mut ReadTx, visibility: Visibility, ips: &mut [Ip]) -> 
     let mut translated: HashMap<u32, NatTarget> = HashMap::new();
     for mut row in tx.all(&format!("{sql} ORDER BY f.id"), &args)? {
         let public = row.take()?;
-        let to = NatTarget {
+        let target = NatTarget {
             vpc: row.take()?,
             subnet: row.take()?,
             address: row.take()?,
         };
-        translated.entry(public).or_insert(to);
+        translated.entry(public).or_insert(target);
     }
     for ip in ips {
         ip.translated = translated.get(&ip.address).cloned();

@@ -1,4 +1,4 @@
-//! Queries for VPCs and subnets.
+//! Queries for VPCs, subnets, addresses and VLANs.
 
 pub mod free_ranges;
 pub mod ips;

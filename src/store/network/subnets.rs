@@ -44,7 +44,7 @@ pub fn list(tx: &mut ReadTx, vpc: VpcId, query: &ListQuery) -> Result<Paged<Subn
     Ok(subnets)
 }
 
-/// All subnets of a VPC, by ID.
+/// All subnets of a VPC, ordered by ID.
 pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
     let sql = "SELECT s.id, s.vpc, s.label, s.first_address, s.last_address, s.created, s.updated
         FROM subnet s WHERE s.vpc = $1 ORDER BY s.id";
@@ -55,7 +55,8 @@ pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
     Ok(subnets)
 }
 
-/// The subnets of several VPCs, by VPC and ID. `condition` selects the IDs of the VPCs, for example `IN ($1, $2)`.
+/// The subnets of several VPCs, ordered by VPC and ID. `condition` selects the IDs of the VPCs, for example
+/// `IN ($1, $2)`.
 pub(in crate::store) fn of_vpcs(
     tx: &mut ReadTx,
     condition: &str,
@@ -74,7 +75,7 @@ pub fn find(tx: &mut ReadTx, vpc: VpcId, id: SubnetId) -> Result<Option<Subnet>,
     Ok(with_uses(tx, &sql, args![id, vpc])?.into_iter().next())
 }
 
-/// A subnet of any VPC, without its uses, because there may be many.
+/// A subnet of any VPC, without its interfaces. They can be many, and the caller does not need them.
 pub fn find_without_uses(tx: &mut ReadTx, id: SubnetId) -> Result<Option<Subnet>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.id = $1");
     tx.find(&sql, args![id])?.as_mut().map(read).transpose()
@@ -93,8 +94,8 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-/// The subnets of a VPC that overlap a range, ordered by address. They do not overlap each other, so of those that
-/// begin before the range only the last one can.
+/// The subnets of a VPC that overlap a range, ordered by address. Subnets of a VPC do not overlap each other, so only
+/// the last of the subnets that begin before the range can overlap it.
 pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subnet>, StoreError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM subnet s
@@ -146,7 +147,7 @@ pub fn update(tx: &mut WriteTx, account: AccountId, subnet: &Subnet) -> Result<(
     tx.changed(account, ChangeKind::Subnet, subnet.id.0)
 }
 
-/// Deletes a subnet. It must not be in use.
+/// Deletes a subnet, which must not be in use.
 pub fn delete(tx: &mut WriteTx, account: AccountId, vpc: VpcId, id: SubnetId) -> Result<(), StoreError> {
     free_ranges::delete_all(tx, id)?;
     tx.execute("DELETE FROM subnet WHERE id = $1", args![id])?;
@@ -154,7 +155,7 @@ pub fn delete(tx: &mut WriteTx, account: AccountId, vpc: VpcId, id: SubnetId) ->
     tx.changed(account, ChangeKind::Subnet, id.0)
 }
 
-/// The number of subnets of the account's VPC with the most subnets.
+/// The highest number of subnets in a VPC of the account.
 pub fn max_per_vpc(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
     let sql = "SELECT COALESCE(MAX(subnets), 0) FROM (
                    SELECT COUNT(*) AS subnets FROM subnet s JOIN vpc v ON v.id = s.vpc
@@ -163,8 +164,9 @@ pub fn max_per_vpc(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreErro
     tx.one(sql, args![account])?.take()
 }
 
-/// The tally of a VPC's subnets. Its name sorts after all others. Nearly every new VPC inserts a row here, and next to
-/// other tallies these rows would conflict with transactions that have read a neighboring row (SERIALIZABLE).
+/// The tally of a VPC's subnets. The name of its collection sorts after all other names, so that its rows are not next
+/// to those of other tallies. Nearly every new VPC inserts a row, and in PostgreSQL an insert can conflict with
+/// SERIALIZABLE transactions that have read a neighboring row.
 fn tally_of(vpc: VpcId) -> Tally {
     Tally::of("vpc_subnet", vpc.0)
 }
@@ -187,11 +189,11 @@ fn add_to_subnets(subnets: &mut [Subnet], uses: Vec<SubnetUse>) {
     if uses.is_empty() {
         return;
     }
-    let mut at: HashMap<SubnetId, &mut Subnet> =
+    let mut by_id: HashMap<SubnetId, &mut Subnet> =
         subnets.iter_mut().map(|subnet| (subnet.id, subnet)).collect();
-    for found in uses {
-        if let Some(subnet) = at.get_mut(&found.subnet) {
-            subnet.uses.push(found);
+    for subnet_use in uses {
+        if let Some(subnet) = by_id.get_mut(&subnet_use.subnet) {
+            subnet.uses.push(subnet_use);
         }
     }
 }
@@ -208,7 +210,7 @@ fn read(row: &mut Row) -> Result<Subnet, StoreError> {
     })
 }
 
-/// The range of a subnet, from its first and last address: that is faster than parsing its text.
+/// Reads the range of a subnet from its first and last address, which is faster than parsing the column `ipv4`.
 fn read_range(row: &mut Row) -> Result<Cidr, StoreError> {
     let (first, last) = (row.take()?, row.take()?);
     let unexpected = || StoreError::Unexpected(format!("{first} to {last} is not the range of a subnet"));

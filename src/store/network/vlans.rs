@@ -1,4 +1,4 @@
-//! VLANs, from the interfaces that name them.
+//! VLANs. A VLAN exists while an interface has its label.
 
 use crate::model::id::{AccountId, InstanceId};
 use crate::model::time::Time;
@@ -15,7 +15,7 @@ pub struct VlanUse {
     pub created: Time,
 }
 
-/// The VLAN interfaces of the visible instances of an account, by instance.
+/// The VLAN interfaces of the account's visible instances, ordered by instance.
 pub fn uses(tx: &mut ReadTx, account: AccountId, visibility: Visibility) -> Result<Vec<VlanUse>, StoreError> {
     let (condition, user) = match visibility {
         Visibility::All => ("", None),

@@ -71,6 +71,7 @@ pub fn list(
     collection.page(tx, query, read)
 }
 
+/// The part of the account whose addresses and ranges are listed.
 #[derive(Clone, Copy, Debug)]
 pub enum Scope {
     All,

@@ -43,8 +43,8 @@ pub fn list(
     page(tx, visible_to(account, visibility, query), query)
 }
 
-/// The listed VPCs that have a subnet overlapping a range. Subnets of a VPC do not overlap each other, so the query
-/// checks one subnet of each VPC: the last one that does not begin after the range.
+/// A page of the VPCs with a subnet that overlaps a range. Subnets of a VPC do not overlap each other, so the query
+/// checks only one subnet of each VPC: the last of the subnets that begin before the end of the range.
 pub fn list_in_range(
     tx: &mut ReadTx,
     account: AccountId,
@@ -99,7 +99,7 @@ pub fn find(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc
     Ok(vpc.map(|vpc| Vpc { subnets, ..vpc }))
 }
 
-/// A VPC without its subnets, because it may have many, with many interfaces on them.
+/// A VPC without its subnets. They can be many, and the caller does not need them.
 pub fn find_without_subnets(
     tx: &mut ReadTx,
     account: AccountId,
@@ -121,7 +121,7 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-/// The facts that decide whether an account may create a VPC, from one query.
+/// The facts that decide whether an account can create a VPC. One query reads all of them.
 pub struct CreationLimits {
     pub quota: QuotaOverride,
     /// Whether the account has a VPC with the label.
@@ -158,7 +158,7 @@ pub fn creation_limits(
     })
 }
 
-/// The number of VPCs of an account in each region, except regions without VPCs.
+/// The number of an account's VPCs in each region. The result omits regions without VPCs.
 pub fn counts(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(String, i64)>, StoreError> {
     tallies::counts(tx, "vpc", account.0)
 }
@@ -194,7 +194,7 @@ pub fn update(tx: &mut WriteTx, account: AccountId, vpc: &Vpc) -> Result<(), Sto
     tx.changed(account, ChangeKind::Vpc, vpc.id.0)
 }
 
-/// Deletes a VPC. It must have no subnets.
+/// Deletes a VPC, which must have no subnets.
 pub fn delete(tx: &mut WriteTx, account: AccountId, vpc: &Vpc) -> Result<(), StoreError> {
     tx.execute("DELETE FROM vpc WHERE id = $1", args![vpc.id])?;
     tally(tx, account, &vpc.region, vpc.id, -1);
@@ -210,7 +210,8 @@ fn in_region(account: AccountId, region: &str) -> Tally {
     Tally::within("vpc", region, account.0)
 }
 
-/// The tally of a list query, if there is one: of all VPCs, or of those in one region.
+/// The tally that counts the results of a list query: the tally of all VPCs, or of the VPCs in one region. `None` for
+/// other filters.
 fn tally_of(account: AccountId, query: &ListQuery) -> Option<Tally> {
     match query.filter.shape() {
         FilterShape::All => Some(Tally::of("vpc", account.0)),

@@ -1,4 +1,4 @@
-//! Opens connections to the database of a URL.
+//! The database URL, and how to connect to it.
 
 use std::time::Duration;
 
@@ -32,18 +32,19 @@ const DRIVER_PARAMETERS: [&str; 17] = [
     "channel_binding",
     "load_balance_hosts",
 ];
-/// The timeout for one host. The next host is tried after it.
+/// The timeout for a connection to one host. After it, the driver tries the next host.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// A connection is lost if the server does not acknowledge data for this time.
+/// If the server does not acknowledge data for this time, the connection is lost.
 const TCP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The settings of every session. A sequential scan in a serializable transaction takes a predicate lock on the whole
-/// table and would conflict with transactions of other accounts; index scans lock less. Where a table has no index, the
-/// disabled sequential scan has such a high cost that the planner would compile the query: hence `jit = off`.
+/// The settings of every session. A sequential scan in a SERIALIZABLE transaction takes a predicate lock on the whole
+/// table, which would conflict with transactions of other accounts. Index scans lock less, hence
+/// `enable_seqscan = off`. This setting gives a very high cost to queries that no index supports, so that PostgreSQL
+/// would compile them; hence `jit = off`.
 const SESSION_SETTINGS: &str = "SET statement_timeout = '15s'; SET lock_timeout = '5s';
     SET idle_in_transaction_session_timeout = '30s'; SET enable_seqscan = off; SET jit = off";
 
-/// The half of a connection that moves bytes between the client and its socket.
+/// The part of a connection that moves bytes between the client and its socket.
 pub type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 pub struct Address {
@@ -109,7 +110,7 @@ impl Address {
         })
     }
 
-    /// Applies the session settings. A task must already drive the connection.
+    /// Applies the session settings. A task that drives the connection must already be running.
     pub async fn prepare(client: &Client) -> Result<(), Failure> {
         client
             .batch_execute(SESSION_SETTINGS)

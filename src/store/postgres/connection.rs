@@ -1,7 +1,7 @@
 //! A connection and the transaction on it.
 //!
-//! Each connection has its own Tokio runtime. A connection must not be used or dropped on a thread that runs another
-//! runtime.
+//! Each connection has its own Tokio runtime. So a connection must not be used or dropped on a thread that runs another
+//! Tokio runtime.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -25,7 +25,8 @@ use crate::store::error::StoreError;
 use crate::store::value::Value;
 use crate::store::write_lock::WriteLock;
 
-/// Longer than the statement timeout of the server, so that it ends only statements whose response never arrives.
+/// The timeout of a response. It is longer than the server's statement timeout, so it applies only if the server does
+/// not respond at all.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
 
 const ROLLBACK: &str = "ROLLBACK; ";
@@ -38,12 +39,12 @@ pub struct Connection {
     statements: Statements,
     /// The commands to send before the next statement, in the same round trip.
     pipeline: Vec<Pipelined>,
-    /// The rows of pipelined statements, by number.
+    /// The rows of pipelined statements. The index is the number of the response.
     responses: Vec<Option<Rows>>,
-    /// Whether a command of the transaction was sent.
+    /// Whether a command of the current transaction was sent.
     begun: bool,
-    /// Whether the last transaction was a read that still needs a rollback. The rollback is sent with the next BEGIN,
-    /// or when the worker has no other job.
+    /// Whether the last read transaction still has to be rolled back. The rollback is sent with the next BEGIN, or when
+    /// the worker has no other job.
     deferred_rollback: bool,
     /// The locks that were taken before this transaction began.
     held_locks: BTreeSet<WriteLock>,
@@ -53,7 +54,7 @@ pub struct Connection {
     /// Whether the connection is closed or a response is missing. The state of the session is then unknown.
     broken: bool,
     warned: Arc<AtomicBool>,
-    // Last, so that the other fields are dropped before their runtime.
+    // The last field, so that the other fields are dropped before the runtime that they use.
     runtime: Runtime,
 }
 
@@ -109,11 +110,11 @@ impl Connection {
         self.client.is_closed()
     }
 
-    /// Begins a transaction with this BEGIN command, sent together with its first statement. No other transaction with
-    /// one of these locks begins before it has ended.
+    /// Begins a transaction with this BEGIN command, which is sent together with the first statement. No other
+    /// transaction with one of these locks begins before this transaction has ended.
     ///
-    /// The locks are taken before BEGIN, because the snapshot of a transaction is that of its first statement: a lock
-    /// taken by that statement would be granted after the snapshot.
+    /// The locks are taken before BEGIN, because the first statement of a transaction determines its snapshot. If that
+    /// statement took the lock, the snapshot could be older than the commit of the previous holder.
     pub fn begin(&mut self, begin: &str, locks: &BTreeSet<WriteLock>) {
         let lock = |lock: &WriteLock| format!("SELECT pg_advisory_lock({})", locks::of_write(*lock));
         let lock_commands: Vec<_> = locks.iter().map(lock).collect();
@@ -144,10 +145,11 @@ impl Connection {
         &self.event_locks
     }
 
-    /// Commits the transaction, after the commands in `first`. After `FailureKind::Lost` the outcome is unknown.
+    /// Runs the commands in `first` and commits the transaction. After `FailureKind::Lost`, the outcome is unknown.
     pub fn commit(&mut self, first: &str) -> Result<(), Failure> {
         self.warned.store(false, Ordering::SeqCst);
-        // A statement timeout would end the wait for a synchronous replica with a warning and report success.
+        // If a statement timeout ended the wait for a synchronous replica, PostgreSQL would report success with a
+        // warning.
         let commands = format!("{first}SET LOCAL statement_timeout = 0; COMMIT");
         if let Err(failure) = self.end(&commands) {
             if failure.kind != FailureKind::Lost {
@@ -169,8 +171,8 @@ impl Connection {
         self.end(ROLLBACK)
     }
 
-    /// Ends a read transaction. Its rollback is deferred, unless the transaction has failed: PostgreSQL prepares no
-    /// statement in a failed transaction.
+    /// Ends a read transaction. The rollback is deferred, unless the transaction has failed: in a failed transaction,
+    /// PostgreSQL could not prepare the next statement.
     pub fn end_read(&mut self) -> Result<(), Failure> {
         self.deferred_rollback |= self.begun;
         match self.failure {
@@ -194,8 +196,8 @@ impl Connection {
 
     /// Ends the transaction, if it has begun, and releases its locks.
     fn end(&mut self, commands: &str) -> Result<(), Failure> {
-        let has_statement = |one: &Pipelined| matches!(one, Pipelined::Statement(..));
-        self.begun |= self.pipeline.iter().any(has_statement);
+        let is_statement = |command: &Pipelined| matches!(command, Pipelined::Statement(..));
+        self.begun |= self.pipeline.iter().any(is_statement);
         if !std::mem::take(&mut self.begun) {
             return Ok(());
         }
@@ -230,7 +232,7 @@ impl Connection {
         ended
     }
 
-    /// Locks the account before the next statement, so that other transactions wait before they insert its events.
+    /// Locks the account before the next statement, so that other transactions that insert events of the account wait.
     pub fn lock_events(&mut self, account: AccountId) {
         let lock = WriteLock::Account(account);
         if self.event_locks.insert(lock) && !self.held_locks.contains(&lock) {
@@ -250,10 +252,10 @@ impl Connection {
         Ok(number)
     }
 
-    /// The rows of a pipelined statement. Sends the pipeline if it still has the statement.
+    /// The rows of a pipelined statement. Sends the pipeline first, if the statement is still in it.
     pub fn receive_rows(&mut self, number: usize) -> Result<Rows, StoreError> {
         let is_unsent =
-            |one: &Pipelined| matches!(one, Pipelined::Statement(_, _, unsent) if *unsent == number);
+            |command: &Pipelined| matches!(command, Pipelined::Statement(_, _, unsent) if *unsent == number);
         if self.pipeline.iter().any(is_unsent) {
             self.begun = true;
             let pipeline = self.take_pipeline();
@@ -268,7 +270,7 @@ impl Connection {
         rows.ok_or_else(|| StoreError::Unavailable("a query has no response".to_owned()))
     }
 
-    /// Takes the commands to send now. A deferred rollback is sent with them.
+    /// Takes the commands that are to be sent now. They include the deferred rollback.
     fn take_pipeline(&mut self) -> Vec<Pipelined> {
         self.deferred_rollback = false;
         std::mem::take(&mut self.pipeline)
@@ -286,7 +288,7 @@ impl Connection {
         failure.into_store_error()
     }
 
-    /// Runs a statement after the pipeline. Returns its rows and the number of rows that it changed.
+    /// Sends the pipeline and a statement. Returns the rows of the statement and the number of rows that it changed.
     pub fn run_statement(&mut self, sql: &str, args: &[Value]) -> Result<(Rows, u64), StoreError> {
         self.try_run_statement(sql, args)
             .map_err(|failure| self.failed(failure))
@@ -307,8 +309,8 @@ impl Connection {
     }
 
     fn prepared(&mut self, sql: &str) -> Result<Statement, Failure> {
-        if let Some(known) = self.statements.find(sql) {
-            return Ok(known);
+        if let Some(cached) = self.statements.find(sql) {
+            return Ok(cached);
         }
         let (client, runtime) = (&self.client, &self.runtime);
         let statement = wait(runtime, RESPONSE_TIMEOUT, async {
@@ -319,16 +321,16 @@ impl Connection {
     }
 }
 
-/// Sends the pipeline in one round trip. Returns the rows of its statements, by number.
+/// Sends the pipeline in one round trip. Returns the rows of its statements, each with the number of the response.
 async fn send(client: &Client, pipeline: &[Pipelined]) -> Result<Vec<(usize, Rows)>, tokio_postgres::Error> {
-    let one = async |one: &Pipelined| match one {
+    let send_command = async |command: &Pipelined| match command {
         Pipelined::Command(command) => client.batch_execute(command).await.map(|()| None),
         Pipelined::Statement(statement, args, number) => {
             let (rows, _) = fetch(client, statement, args).await?;
             Ok(Some((*number, rows)))
         }
     };
-    let sent = try_join_all(pipeline.iter().map(one)).await?;
+    let sent = try_join_all(pipeline.iter().map(send_command)).await?;
     Ok(sent.into_iter().flatten().collect())
 }
 
@@ -348,7 +350,7 @@ async fn fetch(
     Ok((rows, stream.rows_affected().unwrap_or(0)))
 }
 
-/// Drives the connection: moves bytes between the client and its socket, and records warnings of the server.
+/// Drives the connection: moves bytes between the client and its socket, and records whether the server sent a warning.
 async fn drive(mut wire: Wire, warned: Arc<AtomicBool>) {
     let mut messages = poll_fn(|context| wire.poll_message(context));
     while let Some(Ok(message)) = messages.next().await {

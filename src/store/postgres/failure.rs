@@ -1,4 +1,4 @@
-//! Classification of PostgreSQL's errors.
+//! Classifies the errors of PostgreSQL.
 
 use std::error::Error as _;
 
@@ -40,7 +40,7 @@ impl Failure {
     pub fn timed_out() -> Self {
         Self {
             kind: FailureKind::Lost,
-            text: "the database did not answer in time".to_owned(),
+            text: "the database did not respond in time".to_owned(),
         }
     }
 
@@ -57,7 +57,7 @@ impl Failure {
 
 fn kind_of(cause: &Error) -> FailureKind {
     let Some(state) = cause.code() else {
-        // An error without a state is an error of the connection, or of a value that cannot be sent or read.
+        // An error without an SQLSTATE comes from the connection, or from a value that could not be encoded or decoded.
         let is_value_error = cause
             .source()
             .is_some_and(|source| source.downcast_ref::<std::io::Error>().is_none())
@@ -73,7 +73,7 @@ fn kind_of(cause: &Error) -> FailureKind {
         SqlState::T_R_DEADLOCK_DETECTED,
         SqlState::LOCK_NOT_AVAILABLE,
     ];
-    // The server became a replica, or a pooler switched the session: open a new connection.
+    // The server became a replica, or a connection pooler switched the session. A new connection is needed.
     let lost = [
         SqlState::READ_ONLY_SQL_TRANSACTION,
         SqlState::INVALID_SQL_STATEMENT_NAME,
@@ -91,7 +91,7 @@ fn kind_of(cause: &Error) -> FailureKind {
     }
 }
 
-/// The message of the server. Leaves out its `DETAIL`, which has the contents of rows.
+/// The message of an error. It omits the server's `DETAIL`, which can contain values of rows.
 pub fn message_of(cause: &Error) -> String {
     match cause.as_db_error() {
         Some(error) => format!("{} ({})", error.message(), error.code().code()),

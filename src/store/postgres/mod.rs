@@ -1,8 +1,8 @@
 //! The engine for several nodes that share a PostgreSQL database (decision 0016).
 //!
-//! Worker threads, each with a connection, take jobs from the queues. Some of them only read, so that reads continue
-//! while writes wait for each other. A node keeps no state in memory that a crash could lose. Only this folder has code
-//! that is specific to PostgreSQL.
+//! Worker threads, each with a connection, take jobs from the queues. Some of the workers only read, so that reads
+//! continue while writes wait for each other. A crash of a node loses no data, because all data is in the database.
+//! Only this folder has code that is specific to PostgreSQL.
 
 mod address;
 mod connection;
@@ -142,7 +142,8 @@ fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<(), Store
         .map_err(|e| StoreError::Files("starting a store thread".to_owned(), e))
 }
 
-/// Runs work on a new thread. The caller may run in a Tokio runtime, where a connection must not be used.
+/// Runs work on a new thread and waits for it. The caller's thread may run a Tokio runtime, so it must not use a
+/// connection.
 fn on_own_thread<T: Send>(work: impl FnOnce() -> Result<T, StoreError> + Send) -> Result<T, StoreError> {
     thread::scope(|scope| scope.spawn(work).join().unwrap_or(Err(StoreError::Panicked)))
 }

@@ -1,8 +1,8 @@
 //! Notifications between nodes, with `LISTEN` and `NOTIFY`.
 //!
-//! Each node has one connection for them. It collects the topics of several commits and sends them together, because
-//! PostgreSQL serializes the commits of transactions that notify. If the connection is down, or the node dies before it
-//! has notified the others, no event is lost: subscribers also poll.
+//! Each node has one connection for notifications. The node collects the topics of several commits and sends them
+//! together, because PostgreSQL serializes the commits of transactions that notify. If the connection is down, or if
+//! the node dies before it has notified the others, subscribers still find the events, because they also poll.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,17 +20,17 @@ use super::failure::Failure;
 use crate::model::id::AccountId;
 use crate::store::notifier::{Notifier, Topic};
 
-/// The channel of PostgreSQL. The name is that of version 0.1, so that nodes of both versions notify each other.
+/// The notification channel. It has the same name in version 0.1, so that nodes of both versions can notify each other.
 pub const CHANNEL: &str = "garth_bell";
 /// The interval of the keepalive query on an idle connection, and the timeout of each statement.
 const KEEPALIVE: Duration = Duration::from_secs(5);
 const RECONNECT_DELAY: Duration = Duration::from_millis(300);
-/// The pause after sending. Topics of commits during it are sent together.
+/// The pause after sending. The topics of all commits during the pause are sent together.
 const BATCH_DELAY: Duration = Duration::from_millis(10);
-/// Keeps the payload below PostgreSQL's limit of 8000 bytes.
+/// This limit keeps the payload below PostgreSQL's limit of 8000 bytes.
 const MAX_TOPICS_PER_MESSAGE: usize = 300;
 
-/// The topics that other nodes have not been notified of yet.
+/// The topics about which this node has not notified the other nodes yet.
 #[derive(Default)]
 pub struct NodeNotifications {
     pending: Mutex<BTreeSet<Topic>>,
@@ -40,7 +40,7 @@ pub struct NodeNotifications {
 
 impl NodeNotifications {
     pub fn add(&self, mut topics: BTreeSet<Topic>) {
-        // The transaction itself has sent this one.
+        // The transaction itself has already sent this topic.
         topics.remove(&Topic::Everyone);
         if !topics.is_empty() {
             self.pending().append(&mut topics);
@@ -103,7 +103,7 @@ async fn run_connection(
     if std::mem::take(was_down) {
         tracing::info!("node notifications restored");
     }
-    // PostgreSQL does not repeat the notifications from before LISTEN.
+    // This node has not received the notifications that were sent before LISTEN.
     notifier.notify_all();
     loop {
         let pending: Vec<_> = node_notifications.take().into_iter().collect();
@@ -160,7 +160,7 @@ fn encode(topic: Topic) -> String {
     }
 }
 
-/// The topic of a text; `None` if only a newer Garth has it.
+/// Decodes the text of a topic; `None` for a topic that only a newer Garth supports.
 fn decode(text: &str) -> Option<Topic> {
     match text {
         "everyone" => Some(Topic::Everyone),

@@ -1,4 +1,4 @@
-//! A connection that is opened again when it is lost, with back-off.
+//! A connection that reconnects with back-off after it was lost.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -10,13 +10,14 @@ use super::connection::Connection;
 use super::failure::Failure;
 use crate::store::error::StoreError;
 
-/// Short, so that a node soon notices that the database is reachable again.
+/// The maximum delay before the next attempt to connect. It is short, so that a node soon detects that the database is
+/// reachable again.
 const MAX_RECONNECT_DELAY: Duration = Duration::from_millis(500);
 
 pub struct ReconnectingConnection {
     address: Arc<Address>,
     connection: Option<Connection>,
-    /// After a failed attempt: the time of the next attempt, and the error.
+    /// The time before which no attempt is made, and the error of the last attempt, if it failed.
     back_off: Option<(Instant, String)>,
     failures: u32,
 }
@@ -31,7 +32,7 @@ impl ReconnectingConnection {
         }
     }
 
-    /// The open connection, or a new one if it was closed.
+    /// The open connection, or a new connection if there is none.
     pub fn get(&mut self) -> Result<&mut Connection, StoreError> {
         let open = self
             .connection
@@ -58,7 +59,7 @@ impl ReconnectingConnection {
             .map_or(Ok(()), Connection::run_deferred_rollback)
     }
 
-    /// Drops a broken connection. That ends its session and releases the locks of the session.
+    /// Drops the connection if it is broken. This ends the session and releases its locks.
     pub fn drop_broken(&mut self) {
         self.connection.take_if(|connection| connection.is_broken());
     }

@@ -52,8 +52,8 @@ impl Sql for Connection {
         self.query(sql, &[])?.iter_mut().map(Row::take).collect()
     }
 
-    /// Event IDs come from a sequence, which ignores the order of commits. Therefore a transaction locks the account
-    /// before it takes an ID and holds the lock until it has committed.
+    /// Event IDs come from a sequence, so their order can differ from the order of the commits. Therefore a transaction
+    /// locks the account before it takes an ID, and holds the lock until the commit.
     fn order_events(&mut self, account: AccountId) -> Result<(), StoreError> {
         self.lock_events(account);
         Ok(())

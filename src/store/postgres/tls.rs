@@ -1,8 +1,8 @@
-//! TLS to the database, as libpq's `sslmode` selects it.
+//! TLS for connections to the database, with the `sslmode` of libpq.
 //!
 //! `require`, `verify-ca` and `verify-full` all verify the server's certificate, with the system's root certificates
-//! and those of `sslrootcert`. `prefer`, the default, encrypts if the server supports it and does not verify the
-//! certificate: an attacker on the network could turn encryption off anyway.
+//! and those in `sslrootcert`. `prefer`, the default, encrypts the connection if the server supports it. It does not
+//! verify the certificate, because an attacker on the network could turn encryption off anyway.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ fn roots(file: Option<&str>) -> Result<RootCertStore, String> {
     Ok(roots)
 }
 
-/// Accepts any certificate whose private key the server has.
+/// Accepts any certificate, if the server has its private key.
 #[derive(Debug)]
 struct AcceptAnyCertificate(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! Conversion of values: integers of any width, booleans and texts. No other types are used.
+//! Converts values to and from PostgreSQL: integers of any width, booleans and text. The schema uses no other types.
 
 use std::error::Error;
 
@@ -22,7 +22,7 @@ impl ToSql for Value<'_> {
             },
             Value::Text(text) => match <&str as ToSql>::accepts(expected) {
                 true => (&**text).to_sql(expected, out),
-                false => Err(format!("expected {expected}, got a text").into()),
+                false => Err(format!("expected {expected}, got text").into()),
             },
         }
     }

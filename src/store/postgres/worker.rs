@@ -1,8 +1,8 @@
 //! The worker threads. Each has a connection and takes jobs from the queues.
 //!
-//! Writes are SERIALIZABLE. PostgreSQL aborts one of two transactions that conflict, and the worker retries it;
-//! callers do not notice. Writes of the same account wait for each other, on all nodes. That is an optimization, and
-//! correctness does not depend on it.
+//! Writes are SERIALIZABLE. If two transactions conflict, PostgreSQL aborts one of them, and its worker retries it
+//! without reporting an error to the caller. Writes to the same account wait for each other, on all nodes. This is only
+//! an optimization, because it avoids conflicts: correctness does not depend on it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,12 +24,13 @@ use crate::store::write_lock::WriteLock;
 
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
-/// The timeout of the wait for a job when no rollback is deferred.
+/// The maximum time to wait for a job when no rollback is deferred.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(3600);
 const MAX_WRITE_ATTEMPTS: u32 = 40;
-/// A write that fails later than this after its start is not retried.
+/// A write that fails more than this time after its start is not retried.
 const MAX_WRITE_RETRY_TIME: Duration = Duration::from_secs(15);
-/// After this number of violations of a constraint, a concurrent write is not the cause.
+/// A write that violates a constraint this number of times is not retried, because a concurrent write is then not the
+/// cause.
 const MAX_CONSTRAINT_ATTEMPTS: u32 = 5;
 
 pub struct Worker {
@@ -37,7 +38,7 @@ pub struct Worker {
     pub reads: Receiver<Box<dyn ReadJob>>,
     pub writes: Receiver<QueuedWrite>,
     pub write_queue: Arc<WriteQueue>,
-    /// Disconnected when the store is dropped.
+    /// Becomes disconnected when the store is dropped.
     pub open: Receiver<()>,
     pub context: Arc<StoreContext>,
     pub notifier: Arc<Notifier>,
@@ -55,7 +56,7 @@ enum Attempt {
 impl Worker {
     pub fn run(mut self) {
         loop {
-            // A read defers its rollback to the next transaction. If no job is waiting, run it now.
+            // A read defers its rollback to the next transaction. If no job is waiting, run the rollback now.
             let timeout = match self.connection.has_deferred_rollback() {
                 true => Duration::ZERO,
                 false => IDLE_TIMEOUT,
@@ -98,7 +99,7 @@ impl Worker {
         };
         connection.begin(BEGIN_READ, &BTreeSet::new());
         job.run(&mut ReadTx::new(connection, &self.context));
-        // An error of the read is in the job's result. The caller need not wait for the end of a read transaction.
+        // The job's result contains any error. The caller does not have to wait for the end of a read transaction.
         job.complete(Ok(()));
         let ended = connection.end_read();
         self.clean_up_after(ended);
@@ -138,7 +139,7 @@ impl Worker {
             Err(cause) => return Attempt::Finished(Err(cause)),
         };
         let outcome = run_transaction(connection, job, locks, &self.context);
-        // A retry takes the locks for events before it begins.
+        // A retry takes the locks of the accounts with new events before its transaction begins.
         locks.extend(connection.event_locks());
         self.connection.drop_broken();
         match outcome {
@@ -176,7 +177,7 @@ fn run_transaction(
         }
         return match failure.kind {
             FailureKind::Contended | FailureKind::Constraint | FailureKind::Lost => Err(failure),
-            // PostgreSQL ignored all later statements, even if the job handled the error.
+            // PostgreSQL has ignored all later statements, even if the job has handled the error.
             FailureKind::Busy | FailureKind::Invalid => {
                 Ok((Err(failure.into_store_error()), BTreeSet::new()))
             }
@@ -189,8 +190,9 @@ fn run_transaction(
             return Ok((finished.map(drop), BTreeSet::new()));
         }
     };
-    // Changes of permissions are rare and must reach all nodes immediately: the transaction itself notifies them. For
-    // events a node notifies after the commit, because PostgreSQL serializes the commits of transactions that notify.
+    // Changes of permissions are rare and must reach all nodes immediately, so the transaction itself notifies the
+    // nodes. Notifications of events are sent after the commit, because PostgreSQL serializes the commits of
+    // transactions that notify.
     let notify = match topics.contains(&Topic::Everyone) {
         true => format!("NOTIFY {CHANNEL}, 'all'; "),
         false => String::new(),

@@ -1,5 +1,6 @@
-//! The queue of writes. A node runs one write of each account at a time: PostgreSQL would make concurrent ones wait or
-//! abort them, and each would occupy a connection that other accounts could use (decision 0016, point 2).
+//! The queue of writes. A node runs one write to each account at a time. PostgreSQL would block or abort concurrent
+//! writes to an account, and each of them would occupy a connection that other accounts could use (decision 0016, point
+//! 2).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +23,7 @@ pub struct WriteQueue {
     ready: Sender<QueuedWrite>,
     /// For each lock that is held, the writes that wait for it.
     blocked: Mutex<HashMap<WriteLock, VecDeque<Box<dyn WriteJob>>>>,
-    /// The number of writes that have not started, ready or blocked.
+    /// The number of writes that have not started. They are ready or blocked.
     queued: AtomicUsize,
     max_queued: usize,
 }
@@ -61,7 +62,8 @@ impl WriteQueue {
         self.queued.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Releases the lock of a write that has ended. The next write with this lock goes to the end of the queue.
+    /// Releases the lock of a write that has ended. The next write that waits for this lock becomes ready, behind all
+    /// other ready writes.
     pub fn release(&self, lock: Option<WriteLock>) {
         let Some(lock) = lock else { return };
         let mut blocked = self.blocked();

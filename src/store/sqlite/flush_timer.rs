@@ -9,7 +9,7 @@ pub struct FlushTimer {
 }
 
 impl FlushTimer {
-    /// Measures a flush. It is recorded only if it returns that it has written pages.
+    /// Measures a flush. `flush` returns whether it has written pages; only then is its duration recorded.
     pub fn time<E>(&self, flush: impl FnOnce() -> Result<bool, E>) -> Result<(), E> {
         let started = Instant::now();
         self.set(Some(started));

@@ -1,11 +1,12 @@
 //! The embedded engine: SQLite, with many readers and one writer that commits in batches (group commit).
 //!
-//! - **Reads**: most take a few microseconds, less than a switch to another thread. They run on the thread of the
-//!   caller, which has its own connection. A read that takes longer is interrupted, and a reader thread runs it again.
-//! - **Writes**: the writer commits all queued writes together, so that one flush of the disk serves many callers. It
-//!   sends their results after the flush.
-//! - **A failed flush** stops the store for good. The kernel may have dropped the pages that it could not write, so a
-//!   second flush could report success for lost data.
+//! - **Reads**: most reads take a few microseconds, less than a switch to another thread. So a read runs on the thread
+//!   of the caller, which has its own connection. If the read takes longer, it is interrupted, and a reader thread
+//!   runs it again.
+//! - **Writes**: the writer commits all queued writes together, so that many callers share one flush. It sends the
+//!   results after the flush.
+//! - **A failed flush** stops the store permanently. The kernel may have dropped the pages that it could not write, so
+//!   a second flush could report success although data is lost.
 
 mod flush_timer;
 mod opening;
@@ -36,11 +37,11 @@ use writer::{Writer, count_wal_pages};
 pub(super) use {opening::DIALECT, statements::Statements};
 
 const FILE: &str = "garth.db";
-/// The maximum number of jobs that share a commit.
+/// The maximum number of writes that share a commit.
 pub const MAX_BATCH_JOBS: usize = 256;
 
 pub struct Sqlite {
-    /// The database file. Each thread that reads has a connection to it.
+    /// The database file. Each thread that reads has its own connection to it.
     file: Arc<PathBuf>,
     context: Arc<StoreContext>,
     reads: Sender<Box<dyn ReadJob>>,
@@ -199,10 +200,10 @@ mod tests {
         for (end, runs) in [(10, 1), (1_000_000, 2), (10, 1)] {
             let counted = Arc::new(AtomicUsize::new(0));
             let count = counted.clone();
-            let here = std::thread::current().id();
+            let caller = std::thread::current().id();
             let read = store.read(move |tx| {
                 count.fetch_add(1, Ordering::SeqCst);
-                Ok::<_, StoreError>((count_to(tx, end)?, std::thread::current().id() == here))
+                Ok::<_, StoreError>((count_to(tx, end)?, std::thread::current().id() == caller))
             });
             assert_eq!(read.await.unwrap(), (end, runs == 1));
             assert_eq!(counted.load(Ordering::SeqCst), runs);
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_refused_write_is_rolled_back_alone_and_the_rest_of_its_batch_commits() {
+    async fn a_refused_write_is_rolled_back_alone_and_the_others_of_its_batch_commit() {
         let (store, folder) = empty_store("refused");
         let table = store.write(|tx| tx.execute("CREATE TABLE thing (number BIGINT)", args![]));
         table.await.unwrap();
@@ -311,7 +312,7 @@ mod tests {
         let (hold, held) = crossbeam_channel::bounded::<()>(0);
         let ended = tokio::spawn({
             let store = store.clone();
-            // SQLite does this itself after some errors, such as an I/O error.
+            // After some errors, such as an I/O error, SQLite itself rolls back the transaction.
             let write = move |tx: &mut WriteTx<'_>| {
                 begin.send(()).unwrap();
                 let _ = held.recv();
@@ -333,7 +334,7 @@ mod tests {
         assert_eq!(
             count_things(&store).await == 1,
             reported,
-            "the result of a write says whether it was committed"
+            "the result of a write shows whether it was committed"
         );
         std::fs::remove_dir_all(folder).unwrap();
     }
@@ -357,15 +358,15 @@ mod tests {
         store.write(insert(0)).await.unwrap();
         let runs = Arc::new(AtomicUsize::new(0));
         let count = runs.clone();
-        let always = store.write(move |tx: &mut WriteTx<'_>| {
+        let conflicting = store.write(move |tx: &mut WriteTx<'_>| {
             count.fetch_add(1, Ordering::SeqCst);
             next += 100;
             tx.execute("INSERT INTO thing VALUES ($1)", args![next])?;
             tx.execute("INSERT INTO thing VALUES (1)", args![])
         });
-        assert!(matches!(always.await, Err(StoreError::Conflict(_))));
+        assert!(matches!(conflicting.await, Err(StoreError::Conflict(_))));
         assert!((2..10).contains(&runs.load(Ordering::SeqCst)));
-        assert_eq!(count_things(&store).await, 3, "nothing of a failed run remains");
+        assert_eq!(count_things(&store).await, 3, "a failed run leaves no rows");
         std::fs::remove_dir_all(folder).unwrap();
     }
 

@@ -22,13 +22,13 @@ pub const DIALECT: Dialect = Dialect {
         USING fts5 (ticket UNINDEXED, body, tokenize = 'unicode61 remove_diacritics 0')",
 };
 
-/// 3.51.3 fixes a bug in the write-ahead log that could lose a commit.
+/// Version 3.51.3 of SQLite fixes a bug in the write-ahead log that could lose a commit.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;
 
 pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
     if rusqlite::version_number() < MIN_SQLITE_VERSION {
         let text = format!(
-            "SQLite {} is too old: 3.51.3 or later is needed",
+            "SQLite {} is too old: version 3.51.3 or later is required",
             rusqlite::version()
         );
         return Err(StoreError::Schema(text));
@@ -39,7 +39,7 @@ pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
     pragma(&connection, "journal_mode", "wal", Some("wal"))?;
     pragma(&connection, "synchronous", "full", Some("2"))?;
     pragma(&connection, "foreign_keys", "on", Some("1"))?;
-    // Holds the original pages for savepoints. By default SQLite writes more than 64 KiB of them to a file.
+    // Holds the original pages for savepoints in memory. By default, SQLite writes them to a file above 64 KiB.
     pragma(&connection, "temp_store", "memory", Some("2"))?;
     pragma(&connection, "cache_size", "-16384", None)?;
     // SQLite's automatic checkpoint ignores errors. The writer runs checkpoints itself, because a failed flush must
@@ -52,8 +52,8 @@ pub fn open_reader(file: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = open(file, flags)?;
     pragma(&connection, "query_only", "on", Some("1"))?;
-    // Pages are read from the memory-mapped file. This cache only holds pages that are still in the log, and each
-    // commit empties it. Every thread that reads has such a cache, so larger ones would waste memory.
+    // Most pages are read from the memory-mapped file. This cache holds only pages that are still in the write-ahead
+    // log, and each commit empties it. Every thread that reads has its own cache, so a larger size would waste memory.
     pragma(&connection, "cache_size", "-4096", None)?;
     Ok(connection)
 }
@@ -63,7 +63,8 @@ fn open(file: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     connection
         .busy_timeout(Duration::from_secs(10))
         .map_err(database)?;
-    // Query plans must not depend on arguments: otherwise SQLite prepares a cached statement again for new arguments.
+    // Makes query plans independent of arguments. Otherwise, SQLite would prepare a cached statement again for new
+    // arguments.
     let config = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
     connection.set_db_config(config, true).map_err(database)?;
     pragma(&connection, "trusted_schema", "off", Some("0"))?;
@@ -71,7 +72,7 @@ fn open(file: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Sets a pragma, and checks its value if `expected` is given.
+/// Sets a pragma. If `expected` is `Some`, checks that SQLite returns this value for it.
 fn pragma(
     connection: &Connection,
     name: &str,
@@ -132,10 +133,11 @@ pub fn make_private_folder(folder: &Path) -> Result<(), StoreError> {
         .recursive(true)
         .mode(0o700)
         .create(folder);
-    created.map_err(|e| StoreError::Files(format!("making the data folder {}", folder.display()), e))
+    created.map_err(|e| StoreError::Files(format!("creating the data folder {}", folder.display()), e))
 }
 
-/// Creates the file for its owner only, regardless of the mode of the folder. SQLite gives its log the same mode.
+/// Creates the file so that only its owner has access, regardless of the mode of the folder. SQLite creates the
+/// write-ahead log with the same mode.
 pub fn make_private_file(file: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::OpenOptionsExt;
     let created = std::fs::OpenOptions::new()
@@ -145,7 +147,7 @@ pub fn make_private_file(file: &Path) -> Result<(), StoreError> {
         .open(file);
     created
         .map(drop)
-        .map_err(|e| StoreError::Files(format!("making {}", file.display()), e))
+        .map_err(|e| StoreError::Files(format!("creating {}", file.display()), e))
 }
 
 #[cfg(test)]

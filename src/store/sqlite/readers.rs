@@ -1,4 +1,4 @@
-//! Read connections: one of each thread that calls the store, and those of the reader threads (decision 0020).
+//! Read connections: one for each thread that calls the store, and one for each reader thread (decision 0020).
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -16,8 +16,8 @@ use crate::store::error::StoreError;
 use crate::store::task::ReadJob;
 use crate::store::tx::ReadTx;
 
-/// The number of virtual machine instructions after which SQLite interrupts a statement on the caller's thread: about a
-/// millisecond.
+/// The number of SQLite's virtual machine instructions after which a statement on the caller's thread is interrupted.
+/// They take about a millisecond.
 const MAX_INLINE_INSTRUCTIONS: i32 = 50_000;
 
 self_cell!(
@@ -28,12 +28,13 @@ self_cell!(
     }
 );
 
-/// The connection of one thread to a store, so that its pages and statements remain in the cache of a core.
+/// The connection of one thread to a store. Each thread has its own, so that the connection's pages and statements
+/// remain in the cache of a core.
 struct ThreadReader {
-    /// Identifies the store, and shows when it was dropped.
+    /// Identifies the store, and shows whether the store was dropped.
     store: Weak<PathBuf>,
     reader: Reader,
-    /// Whether SQLite has interrupted the last read.
+    /// Whether SQLite interrupted the last read.
     interrupted: Arc<AtomicBool>,
 }
 
@@ -72,10 +73,11 @@ impl ThreadReader {
     }
 }
 
-/// Runs a job on the thread of the caller. False if SQLite has interrupted it, or if the connection is not available.
+/// Runs a job on the thread of the caller. Returns false if SQLite interrupted the job, or if the thread's connection
+/// is not available.
 pub fn try_read_inline(file: &Arc<PathBuf>, job: &mut dyn ReadJob, context: &StoreContext) -> bool {
     let read = |readers: &RefCell<Vec<ThreadReader>>| {
-        // Fails for a read within a read.
+        // The borrow fails if this thread is already running a read.
         let mut readers = readers.try_borrow_mut().ok()?;
         let at = match readers.iter().position(|reader| reader.is_for(file)) {
             Some(at) => at,

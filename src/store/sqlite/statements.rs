@@ -1,5 +1,4 @@
-//! A connection with its prepared statements. Each statement is prepared once and cached, with the numbers of its
-//! arguments.
+//! A connection with a cache of its prepared statements.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,13 +11,13 @@ use crate::store::error::StoreError;
 use crate::store::sql::Sql;
 use crate::store::value::{Columns, Row, Value};
 
-/// Each combination of filters is a new statement. When there are too many, all are dropped; those in frequent use are
-/// soon prepared again.
+/// The maximum number of cached statements. Each combination of filters is a new statement, so the cache can become
+/// full. Then all statements are dropped. Frequent statements are soon prepared again.
 const MAX_STATEMENTS: usize = 256;
 
 pub struct Statements<'c> {
     connection: &'c Connection,
-    /// The index of each text in `prepared`.
+    /// The index of each statement in `prepared`, by its SQL.
     indexes: HashMap<Box<str>, usize, RandomState>,
     prepared: Vec<Prepared<'c>>,
     /// Whether a statement that can change data has run since `take_changed`.
@@ -29,11 +28,11 @@ pub struct Statements<'c> {
 
 struct Prepared<'c> {
     statement: Statement<'c>,
-    /// The index of the argument of each parameter.
+    /// For each parameter of the statement, the index of its argument.
     arguments: Vec<usize>,
     /// Whether the statement can change data.
     changes: bool,
-    /// Whether the result is the ID of the inserted row.
+    /// Whether `RETURNING id` was removed from the statement, so that the result is `last_insert_rowid`.
     returns_id: bool,
 }
 
@@ -114,8 +113,9 @@ impl<'c> Statements<'c> {
     }
 }
 
-/// An INSERT of one row without its `RETURNING id`. `last_insert_rowid` gives the same ID at a lower cost: for
-/// RETURNING, SQLite copies every page before it changes it and creates a temporary table for the result.
+/// The SQL of an INSERT of one row, without its `RETURNING id`; `None` for other statements. `last_insert_rowid`
+/// returns the same ID at a lower cost: for RETURNING, SQLite creates a temporary table for the result, and copies each
+/// page before the change.
 fn without_returning(sql: &str) -> Option<&str> {
     let insert = sql.strip_suffix("RETURNING id")?;
     let inserts_one =
@@ -123,8 +123,8 @@ fn without_returning(sql: &str) -> Option<&str> {
     inserts_one.then_some(insert)
 }
 
-/// The index of the argument of a parameter. To SQLite, `$2` is a name, and parameters are numbered in the order in
-/// which their names first appear.
+/// The index of a parameter's argument. For SQLite, `$2` is only a name: it numbers parameters in the order in which
+/// their names first appear.
 fn argument_of(statement: &Statement, parameter: usize) -> Result<usize, StoreError> {
     let name = statement.parameter_name(parameter).unwrap_or_default();
     let number = name.strip_prefix('$').and_then(|number| number.parse().ok());
@@ -201,13 +201,13 @@ impl Sql for Statements<'_> {
 
     fn tables(&mut self) -> Result<Vec<String>, StoreError> {
         let sql =
-            // Without the internal tables of the full-text index.
+            // Omits the internal tables of the full-text index.
             "SELECT name FROM sqlite_schema WHERE type = 'table'
                 AND name NOT LIKE 'sqlite%' AND name NOT GLOB 'ticket_text_*' ORDER BY name";
         self.query(sql, &[])?.iter_mut().map(Row::take).collect()
     }
 
-    /// SQLite stores a value of any type in any column.
+    /// SQLite can store a value of any type in any column.
     fn mistyped_condition(&mut self, table: &str) -> Result<Option<String>, StoreError> {
         let columns = self.query("SELECT name, type FROM pragma_table_info($1)", &[table.into()])?;
         let condition = |mut column: Row<'static>| {

@@ -20,13 +20,13 @@ use crate::store::tallies::TallyChanges;
 use crate::store::task::WriteJob;
 use crate::store::tx::WriteTx;
 
-/// The size of the write-ahead log (WAL) at which the writer runs a checkpoint.
+/// The number of pages in the write-ahead log (WAL) at which the writer runs a checkpoint.
 const CHECKPOINT_PAGES: i32 = 1000;
-/// The number of runs of a job that violates a constraint, as on PostgreSQL. Rules check before they write, so the next
-/// run sees the conflicting row, or uses another random number.
+/// The maximum number of runs of a job that violates a constraint; the same as for PostgreSQL. Rules check constraints
+/// before they write, so the next run sees the conflicting row, or uses another random number.
 const MAX_CONFLICT_RUNS: u32 = 5;
 
-/// The scope of the rollback when a job has changed data and fails.
+/// The scope of the rollback if a job fails after it has changed data.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RollbackScope {
     Job,
@@ -38,7 +38,7 @@ pub struct Writer {
     pub context: Arc<StoreContext>,
     pub notifier: Arc<Notifier>,
     pub stopped: Arc<AtomicBool>,
-    /// The server is stopping: the writer empties the log after the next commit.
+    /// Whether the server is shutting down. The writer then empties the log after the next commit.
     pub closing: Arc<AtomicBool>,
     pub failing: watch::Sender<bool>,
     pub max_batch_jobs: usize,
@@ -47,7 +47,7 @@ pub struct Writer {
     pub flush: Arc<FlushTimer>,
 }
 
-/// A counter that SQLite sets to the number of pages in the log with each commit.
+/// A counter that SQLite sets to the number of pages in the log after each commit.
 pub fn count_wal_pages(connection: &mut Connection) -> Result<Arc<AtomicI32>, StoreError> {
     let wal_pages = Arc::new(AtomicI32::new(0));
     let counter = wal_pages.clone();
@@ -88,10 +88,11 @@ impl Writer {
         }
     }
 
-    /// Runs the first job and all jobs queued meanwhile in one transaction.
+    /// Runs the first job, and all jobs that are queued in the meantime, in one transaction.
     ///
-    /// A job that fails has rarely changed data. If it has, the writer rolls back the batch and runs it again with a
-    /// savepoint for each job. Savepoints are expensive, because SQLite copies every page before a job changes it.
+    /// Jobs that fail have rarely changed data before. If a job has, the writer rolls back the batch and runs it again
+    /// with a savepoint for each job. It does not always use savepoints, because they are expensive: SQLite copies each
+    /// page before a job changes it.
     fn commit_batch(
         &self,
         statements: &mut Statements,
@@ -107,7 +108,8 @@ impl Writer {
         Ok(())
     }
 
-    /// The topics to notify; `None` if the batch was rolled back because of one job.
+    /// Runs and commits a batch. Returns the topics to notify, or `None` if the batch was rolled back because one job
+    /// failed.
     fn commit(
         &self,
         statements: &mut Statements,
@@ -127,7 +129,7 @@ impl Writer {
         committed
     }
 
-    /// Commits. Returns whether the commit has written pages.
+    /// Commits the transaction. Returns whether the commit has written pages.
     fn flush(&self, statements: &mut Statements) -> Result<bool, StoreError> {
         // The WAL hook sets the counter only if the commit writes pages.
         self.wal_pages.store(0, Ordering::Relaxed);
@@ -136,8 +138,8 @@ impl Writer {
         Ok(self.wal_pages.load(Ordering::Relaxed) > 0)
     }
 
-    /// Moves a long log into the database file. This flushes the file and is part of the commit: if it fails, the
-    /// commit is not acknowledged.
+    /// Moves a long log into the database file, and flushes the file. The checkpoint is part of the commit: if the
+    /// checkpoint fails, the callers get an error.
     fn checkpoint(&self, statements: &mut Statements) -> Result<(), StoreError> {
         if self.wal_pages.load(Ordering::Relaxed) < CHECKPOINT_PAGES {
             return Ok(());
@@ -148,7 +150,8 @@ impl Writer {
         }
     }
 
-    /// The topics to notify; `None` if the batch must be rolled back because of one job.
+    /// Runs the jobs of a batch. Returns the topics to notify, or `None` if the batch must be rolled back because one
+    /// job failed.
     fn run_jobs(
         &self,
         statements: &mut Statements,
@@ -178,7 +181,8 @@ impl Writer {
                     RollbackScope::Job => statements.run("ROLLBACK TO job")?,
                 }
             }
-            // After some errors SQLite rolls back the transaction itself. Later statements would commit one by one.
+            // After some errors, SQLite itself rolls back the transaction. Each later statement would then commit by
+            // itself.
             if statements.is_autocommit() {
                 let text = "the database has rolled back the whole transaction";
                 return Err(StoreError::Unavailable(text.to_owned()));
@@ -201,8 +205,8 @@ impl Writer {
     }
 }
 
-/// Moves the whole log into the database file, so that a copy of this file is complete after a stop. If that fails, no
-/// data is lost: SQLite reads the log at the next start.
+/// Moves the whole log into the database file, so that after a shutdown, the file alone is a complete backup. If this
+/// fails, no data is lost: SQLite reads the log at the next start.
 fn truncate_wal(statements: &mut Statements) {
     if let Err(cause) = statements.query("PRAGMA wal_checkpoint(TRUNCATE)", &[]) {
         tracing::warn!(error = %cause, "wal checkpoint failed");
@@ -215,7 +219,7 @@ fn complete_all(batch: Vec<Box<dyn WriteJob>>, ended: impl Fn() -> Result<(), St
     }
 }
 
-/// Whether the contents of the disk may differ from the data that was written.
+/// Whether an error means that the data on disk may differ from the data that was written.
 fn is_fatal(cause: &StoreError) -> bool {
     let StoreError::Database(cause) = cause else {
         return false;

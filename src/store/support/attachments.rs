@@ -1,4 +1,4 @@
-//! The tables `attachment` and `upload`. An upload is a file that is not an attachment yet.
+//! The tables `attachment` and `upload`. An upload is a stored file that is not an attachment yet.
 
 use crate::model::attachment::{Attachment, NewAttachment};
 use crate::model::change::ChangeKind;
@@ -97,18 +97,18 @@ pub fn begin_upload(tx: &mut WriteTx, key: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Deletes an upload. False if it does not exist.
+/// Deletes an upload. Returns false if it does not exist.
 pub fn delete_upload(tx: &mut WriteTx, key: &str) -> Result<bool, StoreError> {
     Ok(tx.execute("DELETE FROM upload WHERE file_key = $1", args![key])? > 0)
 }
 
-/// Marks all uploads as stale.
+/// Marks all uploads as stale, so that `stale_uploads` returns them.
 pub fn expire_uploads(tx: &mut WriteTx) -> Result<(), StoreError> {
     tx.execute("UPDATE upload SET begun = 0", args![])?;
     Ok(())
 }
 
-/// The keys of uploads that began before a time.
+/// The keys of up to `limit` uploads that began before a time.
 pub fn stale_uploads(tx: &mut ReadTx, before: Time, limit: i64) -> Result<Vec<String>, StoreError> {
     let sql = "SELECT file_key FROM upload WHERE begun < $1 ORDER BY begun LIMIT $2";
     let rows = tx.all(sql, args![before, limit])?;

@@ -38,7 +38,7 @@ pub static FIELDS: [Field; 19] = [
     Field::new("notes", Kind::Integer, "t.notes"),
 ];
 
-/// A page of the queue. With words, it has only tickets that contain all of them.
+/// A page of the tickets that contain all these words. Without words, a page of all tickets.
 pub fn list(tx: &mut ReadTx, words: &[String], query: &ListQuery) -> Result<Paged<DeskTicket>, StoreError> {
     let (condition, args) = search::condition(tx, words);
     let columns = columns();

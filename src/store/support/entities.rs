@@ -63,7 +63,7 @@ pub fn delete(tx: &mut WriteTx, entry: &Entry) -> Result<(), StoreError> {
     tx.changed(entry.account, ChangeKind::Entity, entry.id)
 }
 
-/// The stable ID of a VLAN. Creates it if it does not exist.
+/// The stable ID of a VLAN. Creates the ID if it does not exist.
 pub fn vlan(
     tx: &mut WriteTx,
     account: AccountId,

@@ -37,7 +37,7 @@ pub static FIELDS: [Field; 5] = [
     Field::new("from_staff", Kind::Boolean, "h.from_staff"),
 ];
 
-/// The details of a step to insert.
+/// The details of a new step.
 #[derive(Clone, Debug, Default)]
 pub struct NewHistory {
     pub before: Option<String>,
@@ -66,8 +66,8 @@ pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<HistoryId, StoreError
     tx.one(sql, args![ticket])?.take()
 }
 
-/// The steps of a ticket after a step, except those of one staff user. Step IDs of a ticket are in the order of their
-/// commits, because each step updates the row of the ticket.
+/// The steps of a ticket after the step `after`, except the steps of one staff user. The IDs of a ticket's steps
+/// increase in commit order, because each step updates the row of the ticket.
 pub fn by_others(
     tx: &mut ReadTx,
     ticket: TicketId,
@@ -81,7 +81,8 @@ pub fn by_others(
     tx.read(&sql, args![ticket, after, agent], read)
 }
 
-/// The username of the last update of each ticket. The result omits tickets without an update since they were opened.
+/// For each ticket, the name of the user who last updated it. The result omits tickets that were not updated since they
+/// were opened.
 pub fn last_updaters(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<TicketId, String>, StoreError> {
     if tickets.is_empty() {
         return Ok(HashMap::new());
@@ -99,7 +100,8 @@ pub fn last_updaters(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<Ti
     tx.all(&sql, &args)?.into_iter().map(read).collect()
 }
 
-/// Whether a staff user has written this text as a reply or note after a step, or as the newest one of the ticket.
+/// Whether a staff user has written this text as a reply or note. Only replies or notes after the step `after`, and the
+/// newest one of the ticket, count.
 pub fn has_duplicate(
     tx: &mut ReadTx,
     (ticket, agent): (TicketId, &str),
@@ -148,7 +150,7 @@ pub fn append(
     )?;
     tx.notify_on_commit(Topic::Desk);
     if from_staff {
-        // Reported for the provider, because the revision of the account must not reveal the work of staff.
+        // The change raises the provider's revision, because the account's revision must not reveal the work of staff.
         tx.changed(PROVIDER, ChangeKind::Ticket, ticket.0)?;
     }
     if step != HistoryStep::Download {
@@ -158,8 +160,8 @@ pub fn append(
     Ok(())
 }
 
-/// A watermark that changes with every step of any ticket: the newest ID, and the number of rows in a window of IDs
-/// before it. With several nodes, a lower ID can be committed after a higher one; then only the number changes.
+/// A watermark that changes with every step of any ticket: the newest ID, and the number of steps among the 1000 IDs up
+/// to it. With several nodes, a lower ID can be committed after a higher one. Then only the number of steps changes.
 pub fn watermark(tx: &mut ReadTx) -> Result<(i64, i64), StoreError> {
     const WINDOW_IDS: i64 = 1000;
     let mut row = tx.one(

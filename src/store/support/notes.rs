@@ -1,4 +1,4 @@
-//! The `note` table: internal notes. No query for tenants reads it.
+//! The `note` table: internal notes of staff. No query for tenants reads it.
 
 use crate::model::id::TicketId;
 use crate::model::reply::{Note, ReplyText};

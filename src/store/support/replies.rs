@@ -42,8 +42,8 @@ pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<i64, StoreError> {
     tx.one(sql, args![ticket])?.take()
 }
 
-/// A reply of the same author with the same text, if it was written after the reply `after`, or if it is the newest
-/// reply and not older than `recent`.
+/// A reply by the same author with the same text. It must come after the reply `after`, or be the newest reply and not
+/// older than `recent`.
 pub fn find_duplicate(
     tx: &mut ReadTx,
     ticket: TicketId,

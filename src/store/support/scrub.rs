@@ -1,4 +1,4 @@
-//! The `attachment_check` table: the time when the file of each attachment was last compared with its hash.
+//! The `attachment_check` table: for each attachment, the time when its file was last compared with its hash.
 
 use crate::model::attachment::Attachment;
 use crate::model::id::AttachmentId;

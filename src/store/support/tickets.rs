@@ -35,13 +35,13 @@ pub static FIELDS: [Field; 12] = [
     Field::new("opened_by", Kind::Text, "t.opened_by"),
     Field::new("updated", Kind::Time, "t.updated"),
     Field::new("updated_by", Kind::Text, "t.updated_by"),
-    // Always NULL. It exists because a published client sorts by it.
+    // Always NULL. The field exists because a published client sorts by it.
     Field::new("severity", Kind::Integer, "CAST(NULL AS BIGINT)"),
     Field::new("entity.id", Kind::Integer, "t.entity_id"),
     Field::new("entity.type", Kind::Text, "t.entity_kind").synonyms(&[("compute", "linode")]),
 ];
 
-/// The fields that the search in the console uses. Only the desk uses the full-text index, because it contains notes.
+/// The fields in which tenants search. Their search does not use the full-text index, because the index contains notes.
 static SEARCH_FIELDS: [Field; 4] = [
     Field::new("id", Kind::Integer, "t.id"),
     Field::new("summary", Kind::Text, "t.summary"),
@@ -49,7 +49,7 @@ static SEARCH_FIELDS: [Field; 4] = [
     Field::new("opened_by", Kind::Text, "t.opened_by"),
 ];
 
-/// The filter for tickets that contain all these words; `#7` is the ticket with this ID.
+/// The filter for tickets that contain all these words. `#7` selects the ticket with the ID 7.
 pub fn search_filter(words: &str) -> Filter {
     let number = words.strip_prefix('#').and_then(|number| number.parse().ok());
     if let Some(number) = number {
@@ -62,7 +62,7 @@ pub fn search_filter(words: &str) -> Filter {
     Filter::All(words.split_whitespace().map(matches_word).collect())
 }
 
-/// The tickets of an account, or those of them that one user opened.
+/// The tickets of an account. With `opener`, only the tickets that this user opened.
 pub fn list(
     tx: &mut ReadTx,
     account: AccountId,
@@ -98,14 +98,14 @@ pub fn find(tx: &mut ReadTx, account: AccountId, id: TicketId) -> Result<Option<
     Ok(Some(ticket))
 }
 
-/// The ID of the newest ticket that a user, or the provider, opened; zero if there is none.
+/// The ID of the newest ticket that a user opened, or the provider if `opener` is `None`; zero if there is none.
 pub fn newest(tx: &mut ReadTx, opener: Option<UserId>) -> Result<i64, StoreError> {
     let sql = "SELECT coalesce(max(id), 0) FROM ticket WHERE opener IS NOT DISTINCT FROM $1";
     tx.one(sql, args![opener])?.take()
 }
 
-/// A ticket of the same opener with the same texts and entity, if it was opened after the ticket `after`, or if it is
-/// the opener's newest ticket and not older than `recent`.
+/// A ticket by the same opener with the same texts and entity. It must come after the ticket `after`, or be the
+/// opener's newest ticket and not older than `recent`.
 pub fn find_duplicate(
     tx: &mut ReadTx,
     new: &NewTicket,
@@ -187,7 +187,7 @@ pub fn update(tx: &mut WriteTx, ticket: &Ticket, before: Status) -> Result<(), S
     tx.changed(ticket.account, ChangeKind::Ticket, ticket.id.0)
 }
 
-/// The tally of the open or of the closed tickets, by status.
+/// The tally that counts tickets with this status: the tally of open tickets, or that of closed tickets.
 fn tally_of(account: AccountId, status: Status) -> Tally {
     match status {
         Status::New | Status::Open => Tally::of("ticket:open", account.0),

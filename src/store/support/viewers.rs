@@ -1,4 +1,5 @@
-//! The `ticket_viewer` table: the browser tabs in which staff have a ticket open. Tabs renew their rows.
+//! The `ticket_viewer` table: the browser tabs in which staff have a ticket open. A tab renews its row while it is
+//! open.
 
 use crate::model::id::{TicketId, UserId};
 use crate::model::time::Time;
@@ -7,7 +8,7 @@ use crate::store::notifier::Topic;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::args;
 
-/// Renews the row of a tab, or inserts it and notifies the subscribers of the desk.
+/// Renews the row of a tab. If the tab has no row, inserts one and notifies the subscribers of the desk.
 pub fn renew(tx: &mut WriteTx, ticket: TicketId, tab: &str, user: UserId) -> Result<(), StoreError> {
     let now = tx.now();
     let sql = "UPDATE ticket_viewer SET seen = $3 WHERE ticket = $1 AND tab = $2";

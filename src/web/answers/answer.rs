@@ -11,9 +11,9 @@ use crate::model::cidr::Cidr;
 use crate::model::page::Paged;
 use crate::model::tag::Tag;
 use crate::model::time::Time;
-use crate::web::pieces::Pieces;
+use crate::web::chunks::Chunks;
 
-/// Without a charset: a published client compares the value for equality.
+/// The content type of JSON. It has no charset, because a published client compares it with `application/json`.
 pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// The estimated size of an item in a list: a VPC with two subnets.
@@ -21,7 +21,7 @@ const ITEM_BYTES: usize = 640;
 
 pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
     let mut bytes = Vec::with_capacity(1024);
-    serde_json::to_writer(&mut bytes, value).expect("our own shapes can be written as JSON");
+    serde_json::to_writer(&mut bytes, value).expect("views can be serialized as JSON");
     let length = HeaderValue::from(bytes.len());
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status;
@@ -30,36 +30,36 @@ pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
     response
 }
 
-/// A single object with the entity tag of its current state.
-pub fn one(thing: &impl Hash, view: &impl Serialize) -> Response {
+/// The response with one object, and with the entity tag of the object's current state.
+pub fn one(object: &impl Hash, view: &impl Serialize) -> Response {
     let mut response = json(StatusCode::OK, view);
-    response.headers_mut().insert(header::ETAG, tag(thing));
+    response.headers_mut().insert(header::ETAG, tag(object));
     response
 }
 
 /// The entity tag of a resource's current state.
-pub fn tag(thing: &impl Hash) -> HeaderValue {
-    HeaderValue::try_from(Tag::of(thing).to_string()).expect("a tag is plain ASCII")
+pub fn tag(object: &impl Hash) -> HeaderValue {
+    HeaderValue::try_from(Tag::of(object).to_string()).expect("a tag is plain ASCII")
 }
 
 /// A page in the collection envelope (interface §2.6).
 pub fn page<'a, T, V: Serialize>(paged: &'a Paged<T>, view: impl Fn(&'a T) -> V) -> Response {
-    let mut pieces = Pieces::with_capacity(512 + ITEM_BYTES * paged.items.len());
-    pieces.text(r#"{"data":["#);
+    let mut chunks = Chunks::with_capacity(512 + ITEM_BYTES * paged.items.len());
+    chunks.text(r#"{"data":["#);
     for (at, item) in paged.items.iter().enumerate() {
         if at > 0 {
-            pieces.text(",");
+            chunks.text(",");
         }
-        pieces.json(&view(item));
+        chunks.json(&view(item));
     }
     let (page, pages, results) = (paged.page.number, paged.pages(), paged.results);
-    pieces.text(&format!(
+    chunks.text(&format!(
         r#"],"page":{page},"pages":{pages},"results":{results}}}"#
     ));
-    pieces.into_response()
+    chunks.into_response()
 }
 
-/// The empty object `{}`, for operations without a result.
+/// The response with the empty object `{}`, for operations without a result.
 pub fn done() -> Response {
     #[derive(Serialize)]
     struct Empty {}

@@ -4,12 +4,13 @@ use std::sync::LazyLock;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// The default headers. Cloning a map is cheaper than inserting each header.
+/// The default headers of pages. They are stored as a map, because cloning a map is cheaper than inserting each header.
 pub static PAGE_HEADERS: LazyLock<HeaderMap> = LazyLock::new(|| COMMON_HEADERS.iter().cloned().collect());
+/// The default headers of API responses.
 pub static API_HEADERS: LazyLock<HeaderMap> =
     LazyLock::new(|| CORS_HEADERS.iter().chain(&COMMON_HEADERS).cloned().collect());
 
-/// CORS headers: scripts of any origin may call the API.
+/// The CORS headers, which let scripts of any origin call the API.
 static CORS_HEADERS: [(HeaderName, HeaderValue); 6] = [
     (header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*")),
     (
@@ -37,7 +38,7 @@ static CORS_HEADERS: [(HeaderName, HeaderValue); 6] = [
     (header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600")),
 ];
 
-/// Sent over TLS only: over plain HTTP an attacker on the network could set it (RFC 6797, 7.2).
+/// The value of `Strict-Transport-Security`. Servers must send this header over TLS only (RFC 6797, 7.2).
 pub const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 static COMMON_HEADERS: [(HeaderName, HeaderValue); 7] = [

@@ -17,7 +17,7 @@ use crate::uploads::storage;
 use crate::web::App;
 use crate::web::entity_tags::KnownTags;
 
-/// The largest file that is read and verified completely before the response begins.
+/// The size of the largest file that the server reads and verifies completely before the response begins.
 const MAX_BUFFERED_BYTES: i64 = 256 * 1024;
 
 /// Sends an attachment to a member of staff and records the download in the ticket's history.
@@ -28,9 +28,9 @@ pub async fn send_to_staff(
     method: &Method,
     headers: &HeaderMap,
 ) -> Result<Response> {
-    let looked = staff.clone();
+    let reader = staff.clone();
     let attachment = app
-        .read(looked, move |tx, _| desk_attachments::view(tx, ticket, id))
+        .read(reader, move |tx, _| desk_attachments::view(tx, ticket, id))
         .await?;
     // Only a response with content counts as a download.
     if *method == Method::HEAD || is_known(headers, &attachment) {
@@ -60,23 +60,23 @@ pub async fn send(app: &App, attachment: &Attachment) -> Result<Response> {
     Ok(respond(attachment, content))
 }
 
-/// Opens the content of an attachment. A small file is verified completely before this returns. The transfer
-/// of a large file is aborted before its last piece if the hash does not match.
+/// Opens the content of an attachment. A small file is verified completely before this function returns. A large file
+/// is verified during the transfer: if the hash does not match, the transfer is aborted before the last chunk.
 async fn open(app: &App, attachment: &Attachment) -> Result<Body> {
-    let pieces = app.files().read(&attachment.key).await;
-    let pieces = pieces.map_err(|cause| storage(&cause))?;
+    let chunks = app.files().read(&attachment.key).await;
+    let chunks = chunks.map_err(|cause| storage(&cause))?;
     let (store, id) = (app.store().clone(), attachment.id);
-    let pieces = files::verified(pieces, attachment.into()).inspect_err(move |fault| {
+    let chunks = files::verified(chunks, attachment.into()).inspect_err(move |fault| {
         if matches!(fault, ReadFault::Damaged) {
             damage::report(&store, id);
         }
     });
     if attachment.size > MAX_BUFFERED_BYTES {
-        return Ok(Body::from_stream(pieces));
+        return Ok(Body::from_stream(chunks));
     }
-    let read: std::result::Result<Vec<Bytes>, ReadFault> = pieces.try_collect().await;
+    let read: std::result::Result<Vec<Bytes>, ReadFault> = chunks.try_collect().await;
     match read {
-        Ok(pieces) => Ok(Body::from(pieces.concat())),
+        Ok(chunks) => Ok(Body::from(chunks.concat())),
         Err(ReadFault::Damaged) => Err(Error::Files(FilesFault::Damaged)),
         Err(ReadFault::Io(cause)) => Err(Error::Files(FilesFault::Storage(cause.to_string()))),
     }
@@ -85,14 +85,14 @@ async fn open(app: &App, attachment: &Attachment) -> Result<Body> {
 fn respond(attachment: &Attachment, content: Body) -> Response {
     let mut response = Response::new(content);
     let headers = response.headers_mut();
-    let text = |text: String| HeaderValue::try_from(text).expect("written in plain ASCII");
+    let header_value = |text: String| HeaderValue::try_from(text).expect("the text is plain ASCII");
     let kind = HeaderValue::from_static(attachment.name.kind().media_type());
     headers.insert(header::CONTENT_TYPE, kind);
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(attachment.size));
-    headers.insert(header::ETAG, text(tag_of(attachment)));
+    headers.insert(header::ETAG, header_value(tag_of(attachment)));
     headers.insert(
         header::CONTENT_DISPOSITION,
-        text(disposition(attachment.name.as_str())),
+        header_value(disposition(attachment.name.as_str())),
     );
     headers.insert(
         header::CONTENT_SECURITY_POLICY,
@@ -101,20 +101,20 @@ fn respond(attachment: &Attachment, content: Body) -> Response {
     response
 }
 
-/// The `Content-Disposition` header with the name twice: as ASCII for old clients, and as UTF-8.
+/// The value of `Content-Disposition`. It has the file name twice: in ASCII for old clients, and in UTF-8.
 fn disposition(name: &str) -> String {
-    let plain = |c: char| match c {
+    let to_ascii = |c: char| match c {
         '"' | '\\' | '%' => '_',
         ' '..='~' => c,
         _ => '_',
     };
-    let simple: String = name.chars().map(plain).collect();
-    let mut exact = String::new();
+    let ascii: String = name.chars().map(to_ascii).collect();
+    let mut encoded = String::new();
     for byte in name.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => exact.push(byte as char),
-            other => exact.push_str(&format!("%{other:02X}")),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => encoded.push(byte as char),
+            other => encoded.push_str(&format!("%{other:02X}")),
         }
     }
-    format!("attachment; filename=\"{simple}\"; filename*=UTF-8''{exact}")
+    format!("attachment; filename=\"{ascii}\"; filename*=UTF-8''{encoded}")
 }

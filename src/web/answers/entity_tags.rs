@@ -2,11 +2,11 @@
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
-/// The lines of `If-None-Match` in a request.
+/// The values of the `If-None-Match` headers of a request.
 pub struct KnownTags(Vec<HeaderValue>);
 
 impl KnownTags {
-    /// `None` if the request has no such header.
+    /// `None` if the request has no `If-None-Match` header.
     pub fn of(headers: &HeaderMap) -> Option<Self> {
         headers.get(header::IF_NONE_MATCH)?;
         let lines = headers.get_all(header::IF_NONE_MATCH).into_iter();
@@ -23,7 +23,8 @@ impl KnownTags {
     }
 }
 
-/// The tags of a list, in their quotes and without `W/`; `None` if it is not a list of entity tags.
+/// The entity tags in a header value, with their quotes and without `W/`; `None` if the value is not a list of entity
+/// tags.
 fn parse_list(line: &str) -> Option<Vec<&str>> {
     let mut tags = Vec::new();
     let mut rest = line;
@@ -34,9 +35,9 @@ fn parse_list(line: &str) -> Option<Vec<&str>> {
         }
         let opaque = rest.strip_prefix("W/").unwrap_or(rest);
         let end = opaque.strip_prefix('"')?.find('"')? + 2;
-        let (tag, behind) = opaque.split_at(end);
+        let (tag, remainder) = opaque.split_at(end);
         tags.push(tag);
-        rest = behind.trim_start_matches([' ', '\t']);
+        rest = remainder.trim_start_matches([' ', '\t']);
         if !rest.is_empty() && !rest.starts_with(',') {
             return None;
         }

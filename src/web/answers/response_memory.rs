@@ -1,8 +1,8 @@
 //! A memory budget for responses, from their creation until the client has received them.
 //!
-//! A client decides how fast it reads, so without a limit a few slow readers of large pages could use up all
-//! memory. Every byte of a response is charged until it is written to the socket. A response that does not
-//! fit is dropped. Submission there is room, the request runs again; after a timeout it is refused (decision 0023).
+//! A client decides how fast it reads, so without a limit a few slow readers of large pages could use up all memory.
+//! Every byte of a response counts until it is written to the socket. A response that exceeds the budget is dropped.
+//! The request runs again when enough memory is free, or is refused after a timeout (decision 0023).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -14,10 +14,10 @@ use axum::response::Response;
 use http_body_util::BodyExt;
 use tokio::sync::Notify;
 
-/// Smaller responses are not charged: the connection limits bound their total.
+/// Smaller responses do not count, because the limits on connections already bound their total size.
 const MIN_CHARGED_BYTES: usize = 4 * 1024;
 const GAUGE: &str = "garth_response_memory_bytes";
-/// The maximum time that a request waits for room.
+/// The maximum time that a request waits for free memory.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
@@ -35,21 +35,21 @@ struct Used {
     by_client: HashMap<IpAddr, Share>,
 }
 
-/// The bytes that one client has not received yet.
+/// The memory of the responses that one client has not received yet.
 #[derive(Clone, Copy, Default)]
 struct Share {
     bytes: usize,
-    /// The largest response since the client last had no unsent bytes.
+    /// The size of the largest response since the client last had no unsent responses.
     largest: usize,
 }
 
 impl Used {
-    /// Whether `bytes` more fit. One client gets at most half of the budget, unless this is its only response.
-    /// If nothing is charged at all, any size fits.
+    /// Whether a response of this size fits into the budget. A client with other unsent responses gets at most half of
+    /// the budget. If no client has unsent responses, any size fits.
     fn fits(&self, client: IpAddr, bytes: usize, max: usize) -> bool {
-        let own = self.share(client).bytes;
+        let unsent = self.share(client).bytes;
         let all_fit = self.total == 0 || self.total + bytes <= max;
-        all_fit && (own == 0 || own + bytes <= max / 2)
+        all_fit && (unsent == 0 || unsent + bytes <= max / 2)
     }
 
     fn share(&self, client: IpAddr) -> Share {
@@ -63,20 +63,20 @@ impl ResponseMemory {
         Self(Arc::new(Budget { max, used, freed }))
     }
 
-    /// Whether so much of the budget is used that a response might not fit and have to be computed twice.
+    /// Whether so much of the budget is used that the next response might not fit, and might have to be computed twice.
     pub fn is_scarce(&self) -> bool {
         self.used().total > self.0.max / 4
     }
 
-    /// If another response as large as this client's largest would exceed the budget, its size. The caller then waits
-    /// instead of running the request.
+    /// The size of the client's largest response, if another response of that size would exceed the budget. The caller
+    /// then waits before it runs the request.
     pub fn shortfall(&self, client: IpAddr) -> Option<usize> {
         let used = self.used();
         let largest = used.share(client).largest;
         (!used.fits(client, largest, self.0.max)).then_some(largest)
     }
 
-    /// Charges a client for a response. `Err` is the number of bytes that do not fit.
+    /// Reserves memory for a response. If the response does not fit, the error is its size.
     pub fn reserve(&self, client: IpAddr, response: &Response) -> Result<MemoryReservation, usize> {
         let bytes = size_of(response);
         let mut used = self.used();
@@ -86,14 +86,14 @@ impl ResponseMemory {
         Ok(self.charge(&mut used, client, bytes))
     }
 
-    /// Charges a client even if the response does not fit: it reports a change that is already committed.
+    /// Reserves memory for a response even if it does not fit, because it reports a change that is already committed.
     pub fn reserve_unconditionally(&self, client: IpAddr, response: &Response) -> MemoryReservation {
         self.charge(&mut self.used(), client, size_of(response))
     }
 
-    /// Waits until `bytes` fit; false after a timeout.
+    /// Waits until a response of this size fits. Returns false after a timeout.
     pub async fn wait(&self, client: IpAddr, bytes: usize) -> bool {
-        let room = async {
+        let until_it_fits = async {
             loop {
                 let freed = self.0.freed.notified();
                 tokio::pin!(freed);
@@ -104,7 +104,7 @@ impl ResponseMemory {
                 freed.await;
             }
         };
-        tokio::time::timeout(MAX_WAIT, room).await.is_ok()
+        tokio::time::timeout(MAX_WAIT, until_it_fits).await.is_ok()
     }
 
     fn charge(&self, used: &mut Used, client: IpAddr, bytes: usize) -> MemoryReservation {
@@ -141,12 +141,11 @@ impl ResponseMemory {
     }
 }
 
-/// Marks a response whose body is a shared buffer, which takes no memory per response.
+/// Marks a response whose body is a buffer that all responses share. Such a response uses no memory of the budget.
 #[derive(Clone, Copy)]
 pub struct SharedBody;
 
-/// The number of bytes to charge for a response. Streams are not charged, because they are produced while the
-/// client reads.
+/// The number of bytes that count for a response: zero for streams, because they are produced while the client reads.
 fn size_of(response: &Response) -> usize {
     if response.extensions().get::<SharedBody>().is_some() {
         return 0;
@@ -164,7 +163,7 @@ pub struct MemoryReservation {
 }
 
 impl MemoryReservation {
-    /// Attaches the charge to the body, so that each piece releases its share once it is sent.
+    /// Attaches the reservation to the body, so that each chunk releases its part after it is sent.
     pub fn attach(mut self, response: Response) -> Response {
         if self.bytes == 0 {
             return response;
@@ -198,7 +197,7 @@ impl Drop for MemoryReservation {
     }
 }
 
-/// A piece of a body with its charge. Hyper drops it after sending it.
+/// A chunk of a body with its reservation. Hyper drops both after sending the chunk.
 struct ChargedBytes {
     bytes: Bytes,
     _charge: MemoryReservation,
@@ -219,12 +218,12 @@ mod tests {
     const ADA: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
     const BOB: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2));
 
-    fn answer(bytes: usize) -> Response {
+    fn response_of(bytes: usize) -> Response {
         Response::new(Body::from(vec![b'x'; bytes]))
     }
 
     fn held(memory: &ResponseMemory, client: IpAddr, bytes: usize) -> Option<Response> {
-        let response = answer(bytes);
+        let response = response_of(bytes);
         let charge = memory.reserve(client, &response).ok()?;
         Some(charge.attach(response))
     }
@@ -232,10 +231,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn only_unsent_responses_use_the_budget() {
         let memory = ResponseMemory::new(100_000);
-        let first = held(&memory, ADA, 60_000).expect("there is room");
+        let first = held(&memory, ADA, 60_000).expect("the response fits");
         assert!(memory.is_scarce());
         assert!(held(&memory, BOB, 60_000).is_none());
-        assert!(held(&memory, BOB, 1_000).is_some(), "small ones always fit");
+        assert!(held(&memory, BOB, 1_000).is_some(), "small responses always fit");
         assert!(
             !memory.wait(BOB, 60_000).await,
             "nothing was read, so nothing is free"
@@ -248,9 +247,9 @@ mod tests {
         assert!(memory.wait(BOB, 60_000).await);
         assert!(
             held(&memory, BOB, 60_000).is_some(),
-            "a dropped answer takes no room"
+            "a dropped response uses no memory"
         );
-        let mut shared = answer(500_000);
+        let mut shared = response_of(500_000);
         shared.extensions_mut().insert(SharedBody);
         let charge = memory.reserve(BOB, &shared);
         assert!(
@@ -259,7 +258,7 @@ mod tests {
         );
         assert!(
             held(&memory, BOB, 500_000).is_some(),
-            "alone it may be larger than the budget"
+            "a response can exceed the budget if no other is unsent"
         );
         assert_eq!(memory.used().total, 0);
         assert!(memory.used().by_client.is_empty());
@@ -275,9 +274,9 @@ mod tests {
         assert_eq!(
             memory.shortfall(ADA),
             Some(30_000),
-            "another one like it would not fit"
+            "another response of this size would not fit"
         );
-        let written = memory.reserve_unconditionally(ADA, &answer(90_000));
+        let written = memory.reserve_unconditionally(ADA, &response_of(90_000));
         assert_eq!(memory.used().total, 150_000);
         drop((first, third, written));
         assert_eq!(memory.used().total, 0);

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::web::proxies::client_network;
 
-/// Connections above the limit that may send health checks.
+/// The maximum number of connections above the limit. Such a connection can send only health checks.
 const MAX_HEALTH_CONNECTIONS: usize = 64;
-/// The share of one address, so that it cannot block the health checks of others.
+/// The maximum number of such connections from one address, so that it cannot block the health checks of others.
 const MAX_HEALTH_CONNECTIONS_PER_ADDRESS: usize = 8;
-/// File descriptors reserved for the rest of the server: the store, files, logs, database connections.
+/// File descriptors that are reserved for other parts of the server: the store, files, logs, database connections.
 const RESERVED_FILE_DESCRIPTORS: u64 = 512;
 
 /// The configured limits.
@@ -36,10 +36,10 @@ impl Default for MaxConnections {
 impl MaxConnections {
     /// Lowers the limits to fit the open file limit of the process.
     pub fn within(self, open_files: u64) -> Self {
-        let room = open_files
+        let available = open_files
             .saturating_sub(RESERVED_FILE_DESCRIPTORS + MAX_HEALTH_CONNECTIONS as u64)
             .max(16);
-        let total = self.total.min(usize::try_from(room).unwrap_or(usize::MAX));
+        let total = self.total.min(usize::try_from(available).unwrap_or(usize::MAX));
         Self { total, ..self }
     }
 }
@@ -61,11 +61,11 @@ impl Limit {
     }
 }
 
-/// The requests that a new connection may send.
+/// The requests that a new connection is allowed to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     All,
-    /// Above a limit: only health checks; other requests are refused.
+    /// The connection is above a limit: all requests except health checks are refused.
     HealthOnly(Limit),
 }
 
@@ -107,8 +107,8 @@ impl Connections {
         }
     }
 
-    /// Counts a new connection; an error if it must be closed immediately. `is_proxy` exempts trusted proxies
-    /// from the limits per address.
+    /// Counts a new connection. An error means that the connection must be closed immediately. `is_proxy` exempts
+    /// trusted proxies from the limits per address.
     pub fn admit(&self, address: IpAddr, is_proxy: bool) -> Result<(Admission, ConnectionGuard), Limit> {
         let address = client_network(address);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -117,12 +117,12 @@ impl Connections {
         *open.all.of_mut(admission) += 1;
         *open.by_address.entry(address).or_default().of_mut(admission) += 1;
         metrics::gauge!("garth_connections").set(open.all.total() as f64);
-        let counted = ConnectionGuard {
+        let guard = ConnectionGuard {
             address,
             admission,
             open: self.open.clone(),
         };
-        Ok((admission, counted))
+        Ok((admission, guard))
     }
 
     fn admission(&self, all: Count, from_address: Count, is_proxy: bool) -> Result<Admission, Limit> {
@@ -131,16 +131,16 @@ impl Connections {
             () if all.ordinary >= self.max.total => Limit::Total,
             () => return Ok(Admission::All),
         };
-        let has_place = all.health_only < MAX_HEALTH_CONNECTIONS
+        let is_below_limit = all.health_only < MAX_HEALTH_CONNECTIONS
             && (from_address.health_only < MAX_HEALTH_CONNECTIONS_PER_ADDRESS || is_proxy);
-        match has_place {
+        match is_below_limit {
             true => Ok(Admission::HealthOnly(limit)),
             false => Err(limit),
         }
     }
 }
 
-/// Counts a connection as open until it is dropped.
+/// Counts a connection as open until the guard is dropped.
 pub struct ConnectionGuard {
     address: IpAddr,
     admission: Admission,
@@ -177,8 +177,8 @@ mod tests {
         count: usize,
     ) -> Vec<Result<Admission, Limit>> {
         let mut admit = |_| {
-            let (admission, counted) = connections.admit(address(last), false)?;
-            held.push(counted);
+            let (admission, guard) = connections.admit(address(last), false)?;
+            held.push(guard);
             Ok(admission)
         };
         (0..count).map(&mut admit).collect()
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(
             above[8],
             Err(Limit::PerAddress),
-            "health checks have a share, too"
+            "health checks also have a limit per address"
         );
         let proxied = connections.admit(address(1), true).expect("a proxy is exempt");
         assert_eq!(proxied.0, Admission::All);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_maximum_leaves_file_descriptors_for_the_rest() {
+    fn the_maximum_leaves_file_descriptors_for_other_parts() {
         let max = MaxConnections::default();
         assert_eq!(max.within(1 << 20), max);
         assert_eq!(max.within(1_024).total, 1_024 - 512 - 64);

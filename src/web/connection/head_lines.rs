@@ -1,22 +1,22 @@
-//! Checks that the lines of a request head end with CRLF.
+//! Checks that the request line and the headers of a request end with CRLF.
 //!
-//! The HTTP parser also accepts a bare LF. A proxy in front might see the end of the head elsewhere, which
-//! allows request smuggling, so such a head is refused.
+//! The HTTP parser also accepts a bare LF. A proxy in front of the server might see the end of the headers in another
+//! place, which allows request smuggling. So the server refuses such a request.
 
 use memchr::memchr;
 
 #[derive(Default)]
 pub struct HeadLines {
-    /// Bytes of the current line from earlier reads, and whether the last one was CR.
+    /// The number of bytes of the current line in earlier reads, and whether the last of these bytes was CR.
     carried: usize,
     carried_return: bool,
-    /// Whether a non-empty line was seen: the next empty line ends the head.
+    /// Whether a line was not empty. The next empty line then ends the headers.
     begun: bool,
     ended: bool,
 }
 
 impl HeadLines {
-    /// Checks the next bytes; false if a line ends with a bare LF. Bytes after the head are ignored.
+    /// Checks the next bytes. Returns false if a line ends with a bare LF. Ignores bytes after the headers.
     pub fn are_valid(&mut self, mut bytes: &[u8]) -> bool {
         while !self.ended {
             let Some(at) = memchr(b'\n', bytes) else {
@@ -26,11 +26,11 @@ impl HeadLines {
                 }
                 return true;
             };
-            let ends_well = match at.checked_sub(1) {
+            let ends_with_crlf = match at.checked_sub(1) {
                 Some(before) => bytes[before] == b'\r',
                 None => self.carried_return,
             };
-            if !ends_well {
+            if !ends_with_crlf {
                 return false;
             }
             let is_empty = self.carried + at == 1;
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_bare_line_feed_is_detected_across_reads_and_allowed_in_the_body() {
-        for (head, good) in [
+        for (head, is_valid) in [
             ("GET / HTTP/1.1\r\nhost: a\r\n\r\nbody\nbody\n", true),
             ("\r\nGET / HTTP/1.1\r\nhost: a\r\n\r\n\n", true),
             ("GET / HTTP/1.1\nhost: a\r\n\r\n", false),
@@ -62,7 +62,7 @@ mod tests {
                 let (first, second) = head.as_bytes().split_at(cut);
                 assert_eq!(
                     lines.are_valid(first) && lines.are_valid(second),
-                    good,
+                    is_valid,
                     "{head:?} cut at {cut}"
                 );
             }

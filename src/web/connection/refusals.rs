@@ -1,23 +1,23 @@
-//! Logs and counts connections that are refused because too many are open.
+//! Logs and counts the connections that the server refuses because too many are open.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::web::connections::Limit;
-use crate::web::episode::Episode;
+use crate::web::ongoing_condition::OngoingCondition;
 
-/// The interval at which to check whether refusals have ended.
+/// The interval at which to check whether the refusals have ended.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// One episode of refusals per limit; clones share them.
+/// The state of the refusals for each limit. Clones share it.
 #[derive(Clone, Default)]
-pub struct Refusals(Arc<[Mutex<Episode>; 2]>);
+pub struct Refusals(Arc<[Mutex<OngoingCondition>; 2]>);
 
 impl Refusals {
-    /// Counts a refusal and logs it, unless one was logged recently.
+    /// Counts a refusal, and logs it unless another refusal was logged recently.
     pub fn record(&self, limit: Limit) {
         metrics::counter!("garth_connections_refused_total").increment(1);
-        let Some(summary) = self.episode(limit).occur(Instant::now()) else {
+        let Some(summary) = self.condition(limit).occur(Instant::now()) else {
             return;
         };
         tracing::warn!(
@@ -33,7 +33,7 @@ impl Refusals {
     async fn log_end(self, limit: Limit) {
         loop {
             tokio::time::sleep(CHECK_INTERVAL).await;
-            let ended = self.episode(limit).end_when_quiet(Instant::now());
+            let ended = self.condition(limit).end_when_quiet(Instant::now());
             if let Some(summary) = ended {
                 tracing::info!(
                     limit = limit.setting(),
@@ -46,7 +46,7 @@ impl Refusals {
         }
     }
 
-    fn episode(&self, limit: Limit) -> MutexGuard<'_, Episode> {
+    fn condition(&self, limit: Limit) -> MutexGuard<'_, OngoingCondition> {
         self.0[limit as usize]
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

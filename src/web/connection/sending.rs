@@ -1,8 +1,8 @@
 //! Detects stalled responses on a multiplexed connection (HTTP/2).
 //!
-//! An HTTP/2 client can stop reading one response while the connection itself makes progress, so no write
-//! ever blocks (compare `write_stall.rs`). Each response is therefore tracked: taking or sending one of its
-//! pieces counts as progress.
+//! An HTTP/2 client can stop reading one response while it reads others. No write to the connection blocks then, so
+//! `write_stall.rs` does not detect it. This module therefore tracks each response. A response makes progress when hyper
+//! takes or sends one of its chunks.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
@@ -29,43 +29,47 @@ fn now() -> u64 {
 }
 
 impl Sending {
-    /// Tracks a response until its last piece is sent.
+    /// Tracks a response until its last chunk is sent.
     pub fn watch(&self, response: Response) -> Response {
         let progress = Arc::new(Progress(AtomicU64::new(now())));
-        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        answers.retain(|answer| answer.strong_count() > 0);
-        answers.push(Arc::downgrade(&progress));
-        drop(answers);
+        let mut responses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        responses.retain(|response| response.strong_count() > 0);
+        responses.push(Arc::downgrade(&progress));
+        drop(responses);
         response.map(|body| {
             Body::new(body.map_frame(move |frame| {
                 progress.0.store(now(), Ordering::Relaxed);
                 let progress = progress.clone();
-                frame.map_data(|bytes| Bytes::from_owner(TrackedPiece { bytes, progress }))
+                frame.map_data(|bytes| Bytes::from_owner(TrackedChunk { bytes, progress }))
             }))
         })
     }
 
-    /// The time left until the response that has waited longest counts as stalled; `None` without responses.
+    /// The time until the response with the oldest progress counts as stalled; `None` if no response is being sent.
     pub fn remaining_time(&self) -> Option<Duration> {
-        let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = |answer: &Weak<Progress>| answer.upgrade().map(|answer| answer.0.load(Ordering::Relaxed));
-        let oldest = answers.iter().filter_map(last).min()?;
+        let responses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = |progress: &Weak<Progress>| {
+            progress
+                .upgrade()
+                .map(|progress| progress.0.load(Ordering::Relaxed))
+        };
+        let oldest = responses.iter().filter_map(last).min()?;
         Some(MAX_STALL.saturating_sub(Duration::from_millis(now().saturating_sub(oldest))))
     }
 }
 
-struct TrackedPiece {
+struct TrackedChunk {
     bytes: Bytes,
     progress: Arc<Progress>,
 }
 
-impl AsRef<[u8]> for TrackedPiece {
+impl AsRef<[u8]> for TrackedChunk {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl Drop for TrackedPiece {
+impl Drop for TrackedChunk {
     fn drop(&mut self) {
         self.progress.0.store(now(), Ordering::Relaxed);
     }

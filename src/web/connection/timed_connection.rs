@@ -1,10 +1,9 @@
 //! A connection with timeouts for each phase of a request.
 //!
-//! A client that starts a request but does not finish its head in time gets a 408 response and is
-//! disconnected. A new connection has the same time to start its first request. An idle keep-alive connection
-//! has longer. Clients that do not read their response are disconnected as well (`write_stall.rs`,
-//! `sending.rs`). The code that reads a body sets its own timeout. Error responses of the HTTP parser are
-//! rewritten as JSON.
+//! A client that starts a request but does not send all its headers in time gets a 408 response and is disconnected. A
+//! new connection has the same time to start its first request. An idle keep-alive connection has a longer timeout.
+//! Clients that do not read their response are also disconnected (`write_stall.rs`, `sending.rs`). The code that reads
+//! a body has its own timeout. This module also replaces error responses of the HTTP parser with JSON.
 
 use std::io;
 use std::pin::Pin;
@@ -24,13 +23,14 @@ use crate::web::head_lines::HeadLines;
 use crate::web::sending::Sending;
 use crate::web::write_stall::WriteStall;
 
-/// The maximum time between two requests of a connection.
+/// The maximum time between two requests on a connection.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2";
-/// The maximum size of one read. A larger read would grow hyper's buffer, which every connection keeps.
+/// The maximum size of one read. A larger read would grow hyper's buffer, which does not shrink while the connection is
+/// open.
 const MAX_READ_BYTES: usize = 32 * 1024;
 
-/// State that the connection shares with the tasks that answer its requests.
+/// The state that a connection shares with the tasks that handle its requests.
 #[derive(Default)]
 pub struct ConnectionState {
     requests_begun: AtomicUsize,
@@ -45,8 +45,7 @@ impl ConnectionState {
         self.multiplexed.load(Ordering::Relaxed)
     }
 
-    /// Records that the head of a request has arrived. The request counts as active until the guard is
-    /// dropped.
+    /// Records that the headers of a request have arrived. The request counts as open until the guard is dropped.
     pub fn begin(self: &Arc<Self>) -> RequestGuard {
         self.requests_begun.fetch_add(1, Ordering::SeqCst);
         self.open_requests.fetch_add(1, Ordering::SeqCst);
@@ -66,17 +65,17 @@ impl Drop for RequestGuard {
 enum Phase {
     /// Between two requests.
     Idle,
-    /// Part of a request head has arrived.
+    /// Part of the request line and headers has arrived.
     Head,
-    /// A request is being read or answered.
+    /// The server is reading a request or sending its response.
     Busy,
-    /// HTTP/2 detects dead connections itself.
+    /// HTTP/2, which detects dead connections itself.
     Multiplexed,
 }
 
 /// A connection that can be closed without sending the buffered data.
 pub trait Abort {
-    /// Makes the system discard unsent data when the connection is dropped.
+    /// Makes the operating system discard unsent data when the connection is dropped.
     fn discard_unsent(&self);
 }
 
@@ -99,15 +98,15 @@ pub struct TimedConnection<S> {
     phase: Phase,
     /// The number of requests when the phase was last updated.
     requests_begun: usize,
-    /// The first bytes of the connection, until it is clear whether they are the HTTP/2 preface.
+    /// The first bytes of the connection, to compare them with the HTTP/2 preface.
     opening: Vec<u8>,
     header_timeout: Duration,
-    /// The timeout of the current phase, and its deadline once the connection has to wait.
+    /// The timeout of the current phase. The deadline is set when the connection first waits in this phase.
     timeout: Duration,
     deadline: Option<Instant>,
-    /// Wakes the task at the deadline or earlier. It is reset when it fires, not with every request.
+    /// Wakes the task at the deadline or earlier. To save work, it is reset only when it fires, not with every request.
     timer: Pin<Box<Sleep>>,
-    /// The unsent rest of Garth's own response, which replaces one of the HTTP parser.
+    /// The unsent remainder of Garth's error response, which replaces the response of the HTTP parser.
     own_response: Vec<u8>,
     head_lines: HeadLines,
     write_stall: WriteStall,
@@ -122,7 +121,7 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> TimedConnection<S> {
             requests_begun: 0,
             opening: Vec::new(),
             header_timeout,
-            // The first request must arrive within the header timeout; only later requests may take longer.
+            // The first request must arrive within the header timeout. Later requests have the idle timeout.
             timeout: header_timeout,
             deadline: None,
             timer: Box::pin(sleep(header_timeout)),
@@ -137,9 +136,9 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> TimedConnection<S> {
         if buffer.remaining() <= MAX_READ_BYTES {
             return stream.poll_read(cx, buffer);
         }
-        let mut some = ReadBuf::new(buffer.initialize_unfilled_to(MAX_READ_BYTES));
-        ready!(stream.poll_read(cx, &mut some))?;
-        let read = some.filled().len();
+        let mut bounded = ReadBuf::new(buffer.initialize_unfilled_to(MAX_READ_BYTES));
+        ready!(stream.poll_read(cx, &mut bounded))?;
+        let read = bounded.filled().len();
         buffer.advance(read);
         Poll::Ready(Ok(()))
     }
@@ -163,7 +162,7 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> TimedConnection<S> {
         self.deadline = None;
     }
 
-    /// Processes bytes that were read; false if they cannot be part of a request head.
+    /// Processes bytes that were read. Returns false if they are not valid header lines.
     fn inspect(&mut self, new: &[u8]) -> bool {
         if self.phase == Phase::Idle && !new.is_empty() {
             self.enter(Phase::Head, self.header_timeout);
@@ -221,11 +220,11 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> TimedConnection<S> {
         false
     }
 
-    /// Whether the HTTP parser is writing an error response for a head that it could not parse. There is no
-    /// request then, so it must be rewritten as JSON here.
+    /// Whether the HTTP parser is writing an error response because it could not parse the headers. No request reaches
+    /// `answering.rs` in this case, so the response must be replaced with JSON here.
     fn is_refusal(&self, bytes: &[u8]) -> bool {
         let no_new_request = self.state.requests_begun.load(Ordering::SeqCst) == self.requests_begun;
-        // All other responses have a request ID.
+        // Responses of Garth have a request ID, unlike those of the parser.
         let is_ours = || {
             bytes
                 .windows(12)
@@ -249,7 +248,8 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> TimedConnection<S> {
         };
     }
 
-    /// Sends an error response for input that is not a request. The client may already have disconnected.
+    /// Sends an error response to input that is not a request. Ignores errors, because the client may have
+    /// disconnected.
     fn send_error(&mut self, cx: &mut Context<'_>, status: &str, code: Code, reason: &str) {
         let response = error_response(status, code, reason);
         let _ = Pin::new(&mut self.stream).poll_write(cx, &response);
@@ -271,7 +271,7 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> TimedConnection<S> {
         }
     }
 
-    /// Sends the rest of Garth's own response.
+    /// Sends the remainder of Garth's error response.
     fn poll_own_response(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.own_response.is_empty() {
             let sent = ready!(Pin::new(&mut self.stream).poll_write(cx, &self.own_response))?;
@@ -301,30 +301,32 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> AsyncRead for TimedConnection<S>
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let wire = self.get_mut();
-        wire.update_phase();
+        let connection = self.get_mut();
+        connection.update_phase();
         let before = buffer.filled().len();
-        match wire.read_bounded(cx, buffer) {
+        match connection.read_bounded(cx, buffer) {
             // Report the end of the stream, as if the client had closed it.
-            Poll::Pending if wire.is_timed_out(cx) && wire.phase == Phase::Idle => Poll::Ready(Ok(())),
-            Poll::Pending if wire.is_timed_out(cx) => {
-                if wire.phase == Phase::Head {
+            Poll::Pending if connection.is_timed_out(cx) && connection.phase == Phase::Idle => {
+                Poll::Ready(Ok(()))
+            }
+            Poll::Pending if connection.is_timed_out(cx) => {
+                if connection.phase == Phase::Head {
                     let reason = "Timed out while reading the request headers";
-                    wire.send_error(cx, "408 Request Timeout", Code::HeaderTimeout, reason);
+                    connection.send_error(cx, "408 Request Timeout", Code::HeaderTimeout, reason);
                 }
-                if wire.phase == Phase::Multiplexed && wire.requests_begun > 0 {
-                    wire.stream.discard_unsent();
+                if connection.phase == Phase::Multiplexed && connection.requests_begun > 0 {
+                    connection.stream.discard_unsent();
                 }
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
             }
             Poll::Pending => Poll::Pending,
             Poll::Ready(read) => {
                 read?;
-                if wire.inspect(&buffer.filled()[before..]) {
+                if connection.inspect(&buffer.filled()[before..]) {
                     return Poll::Ready(Ok(()));
                 }
                 let reason = "Header lines must end with CR and LF";
-                wire.send_error(cx, "400 Bad Request", Code::HttpInvalid, reason);
+                connection.send_error(cx, "400 Bad Request", Code::HttpInvalid, reason);
                 Poll::Ready(Err(io::ErrorKind::InvalidData.into()))
             }
         }
@@ -333,13 +335,13 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> AsyncRead for TimedConnection<S>
 
 impl<S: AsyncRead + AsyncWrite + Abort + Unpin> AsyncWrite for TimedConnection<S> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let wire = self.get_mut();
-        if wire.is_refusal(bytes) {
-            wire.replace_refusal(bytes);
+        let connection = self.get_mut();
+        if connection.is_refusal(bytes) {
+            connection.replace_refusal(bytes);
             return Poll::Ready(Ok(bytes.len()));
         }
-        let written = Pin::new(&mut wire.stream).poll_write(cx, bytes);
-        wire.fail_if_stalled(cx, written)
+        let written = Pin::new(&mut connection.stream).poll_write(cx, bytes);
+        connection.fail_if_stalled(cx, written)
     }
 
     fn poll_write_vectored(
@@ -347,14 +349,14 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> AsyncWrite for TimedConnection<S
         cx: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let wire = self.get_mut();
+        let connection = self.get_mut();
         let first = parts.iter().find(|part| !part.is_empty());
-        if let Some(first) = first.filter(|first| wire.is_refusal(first)) {
-            wire.replace_refusal(first);
+        if let Some(first) = first.filter(|first| connection.is_refusal(first)) {
+            connection.replace_refusal(first);
             return Poll::Ready(Ok(parts.iter().map(|part| part.len()).sum()));
         }
-        let written = Pin::new(&mut wire.stream).poll_write_vectored(cx, parts);
-        wire.fail_if_stalled(cx, written)
+        let written = Pin::new(&mut connection.stream).poll_write_vectored(cx, parts);
+        connection.fail_if_stalled(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -362,14 +364,14 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> AsyncWrite for TimedConnection<S
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let wire = self.get_mut();
-        ready!(wire.poll_own_response(cx))?;
-        Pin::new(&mut wire.stream).poll_flush(cx)
+        let connection = self.get_mut();
+        ready!(connection.poll_own_response(cx))?;
+        Pin::new(&mut connection.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let wire = self.get_mut();
-        ready!(wire.poll_own_response(cx))?;
-        Pin::new(&mut wire.stream).poll_shutdown(cx)
+        let connection = self.get_mut();
+        ready!(connection.poll_own_response(cx))?;
+        Pin::new(&mut connection.stream).poll_shutdown(cx)
     }
 }

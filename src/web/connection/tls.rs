@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// The server's certificate; clones share it.
+/// The server's certificate. Clones share it.
 #[derive(Clone)]
 pub struct Certificate {
     chain: PathBuf,
@@ -23,7 +23,8 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Loads a certificate chain, the server's own certificate first, and its key, both as PEM.
+    /// Loads a certificate chain and a private key from PEM files. The first certificate of the chain is the server's
+    /// own.
     pub fn load(chain: &Path, key: &Path) -> anyhow::Result<Self> {
         Ok(Self {
             chain: chain.to_owned(),
@@ -48,7 +49,7 @@ impl Certificate {
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
         match tokio::time::timeout(timeout, TlsAcceptor::from(current).accept(stream)).await {
-            Ok(greeted) => greeted,
+            Ok(result) => result,
             Err(_) => Err(io::ErrorKind::TimedOut.into()),
         }
     }
@@ -72,7 +73,7 @@ fn read(chain: &Path, key: &Path) -> anyhow::Result<Arc<ServerConfig>> {
         .with_single_cert(certificates, private)
         .with_context(|| {
             format!(
-                "tls_key: the key in {} does not go with the certificate in {}",
+                "tls_key: the key in {} does not match the certificate in {}",
                 key.display(),
                 chain.display()
             )

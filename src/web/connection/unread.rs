@@ -1,7 +1,7 @@
 //! Request bodies that the handler has not read completely.
 //!
-//! A keep-alive connection can only be reused after the end of the body. A small rest is read and discarded.
-//! If there is more, the response announces that the connection closes.
+//! A keep-alive connection can only be reused after the whole body was read. So the server reads and discards the
+//! remainder of a body. If the remainder is too large or too slow, the response has `Connection: close` instead.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,30 +17,30 @@ use hyper::body::{Frame, SizeHint};
 
 use crate::web::body::expects_continue;
 
-/// Limits on the discarded rest: size and time.
+/// The maximum size of a discarded remainder, and the maximum time for reading it.
 const MAX_DISCARDED_BYTES: usize = 2 * 1024 * 1024;
 const MAX_DISCARD_TIME: Duration = Duration::from_secs(2);
 
-/// Receives a body that the handler drops before its end.
+/// The body of a request, if the handler drops it before its end.
 pub struct Unread {
-    left: Arc<Mutex<Option<Body>>>,
-    /// The client sent `Expect: 100-continue` and has not sent its body yet.
+    remainder: Arc<Mutex<Option<Body>>>,
+    /// Whether the client has sent `Expect: 100-continue`, and waits before it sends the body.
     expects_continue: bool,
 }
 
 impl Unread {
-    /// Tracks the body of a request; `None` if it has none, or for HTTP/2, which does not need this.
+    /// Tracks the body of a request. `None` if the request has no body or uses HTTP/2, which can cancel a body.
     pub fn watch(request: Request) -> (Request, Option<Unread>) {
         if request.version() > Version::HTTP_11 || request.body().is_end_stream() {
             return (request, None);
         }
         let expects_continue = expects_continue(request.headers());
-        let left = Arc::default();
+        let remainder = Arc::default();
         let unread = Unread {
-            left,
+            remainder,
             expects_continue,
         };
-        let slot = unread.left.clone();
+        let slot = unread.remainder.clone();
         let request = request.map(|body| {
             Body::new(WatchedBody {
                 body: Some(body),
@@ -50,12 +50,16 @@ impl Unread {
         (request, Some(unread))
     }
 
-    /// Discards the rest of a body, or adds `Connection: close` to the response.
+    /// Discards the remainder of the body, or adds `Connection: close` to the response.
     pub async fn finish(self, response: &mut Response) {
-        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(body) = left else { return };
+        let remainder = self
+            .remainder
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let Some(body) = remainder else { return };
         let discarded = !self.expects_continue
-            && tokio::time::timeout(MAX_DISCARD_TIME, discard_rest(body))
+            && tokio::time::timeout(MAX_DISCARD_TIME, discard(body))
                 .await
                 .unwrap_or(false);
         if !discarded {
@@ -65,18 +69,18 @@ impl Unread {
     }
 }
 
-/// Whether the body ended within the limits.
-async fn discard_rest(mut body: Body) -> bool {
-    let announced = body.size_hint().lower();
-    let mut room = MAX_DISCARDED_BYTES;
-    if announced > room as u64 {
+/// Reads and discards a body. Returns whether it ended within the limits.
+async fn discard(mut body: Body) -> bool {
+    let declared = body.size_hint().lower();
+    let mut allowance = MAX_DISCARDED_BYTES;
+    if declared > allowance as u64 {
         return false;
     }
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return false };
         let bytes = frame.data_ref().map_or(0, Bytes::len);
-        match room.checked_sub(bytes) {
-            Some(left) => room = left,
+        match allowance.checked_sub(bytes) {
+            Some(remaining) => allowance = remaining,
             None => return false,
         }
     }
@@ -118,7 +122,7 @@ impl HttpBody for WatchedBody {
 
 impl Drop for WatchedBody {
     fn drop(&mut self) {
-        let left = self.body.take().filter(|body| !body.is_end_stream());
-        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = left;
+        let remainder = self.body.take().filter(|body| !body.is_end_stream());
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = remainder;
     }
 }

@@ -1,7 +1,8 @@
 //! Detects clients that stop reading their response (HTTP/1).
 //!
-//! Only time during which a write was blocked counts. The connection is closed if it accepted nothing for
-//! [`MAX_STALL`], or less than [`MIN_BYTES_PER_SECOND`] on average over that much blocked time.
+//! Only the time during which a write is blocked counts. The server closes a connection that accepts no bytes for
+//! [`MAX_STALL`], or that accepts fewer than [`MIN_BYTES_PER_SECOND`] on average over at least [`MAX_STALL`] of blocked
+//! time.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,23 +10,23 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The maximum time without progress of a write.
+/// The maximum time for which a write can be blocked.
 pub const MAX_STALL: Duration = Duration::from_secs(30);
-/// The minimum rate of a slow reader, measured over at least [`MAX_STALL`] of blocked time.
+/// The minimum average rate at which a client must read.
 const MIN_BYTES_PER_SECOND: u64 = 1024;
 
 #[derive(Default)]
 pub struct WriteStall {
-    /// When the current write blocked.
+    /// The time at which the current write became blocked.
     since: Option<Instant>,
-    /// Blocked time of earlier writes, and the bytes written during it.
+    /// The total blocked time of earlier writes, and the number of bytes that they wrote.
     waited: Duration,
     written: u64,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl WriteStall {
-    /// Updates the state with the result of a write; true if the connection must be closed.
+    /// Updates the state with the result of a write. Returns whether the connection must be closed.
     pub fn must_close(&mut self, cx: &mut Context<'_>, written: &Poll<std::io::Result<usize>>) -> bool {
         match written {
             Poll::Ready(Ok(bytes)) => {
@@ -75,8 +76,8 @@ mod tests {
 
     use super::*;
 
-    /// How long a reader that takes `bytes` after each pause is served.
-    async fn served(bytes: usize, pause: Duration) -> Option<Duration> {
+    /// The time until a client that reads `bytes` after each pause is disconnected.
+    async fn time_until_close(bytes: usize, pause: Duration) -> Option<Duration> {
         let mut stall = WriteStall::default();
         let begun = Instant::now();
         let cx = &mut Context::from_waker(Waker::noop());
@@ -96,18 +97,18 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_reader_that_stops_or_is_too_slow_is_disconnected() {
         assert_eq!(
-            served(0, Duration::from_secs(60)).await,
+            time_until_close(0, Duration::from_secs(60)).await,
             Some(Duration::from_secs(60))
         );
         assert_eq!(
-            served(1, Duration::from_secs(1)).await,
+            time_until_close(1, Duration::from_secs(1)).await,
             Some(Duration::from_secs(30))
         );
-        assert_eq!(served(2048, Duration::from_secs(1)).await, None);
+        assert_eq!(time_until_close(2048, Duration::from_secs(1)).await, None);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn time_between_answers_does_not_count() {
+    async fn time_between_responses_does_not_count() {
         let mut stall = WriteStall::default();
         let cx = &mut Context::from_waker(Waker::noop());
         for _ in 0..10 {

@@ -13,7 +13,8 @@ use crate::rules::error::BodyFault;
 use crate::web::json;
 
 const MAX_BODY_BYTES: usize = 1024 * 1024;
-/// How much more is read and discarded, so that a client that is still sending can read its response.
+/// The maximum size of the excess that is read and discarded, so that a client that is still sending can read its
+/// response.
 const MAX_DISCARDED_BYTES: usize = 8 * MAX_BODY_BYTES;
 
 /// Parses the body as a JSON object; an empty body is an empty object.
@@ -36,7 +37,7 @@ pub async fn read(request: Request, timeout: Duration) -> Result<Input, BodyFaul
     }
 }
 
-/// Reads a whole body within the limits of size and time.
+/// Reads a whole body, within the limits on its size and its time.
 pub async fn bytes(headers: &HeaderMap, body: Body, timeout: Duration) -> Result<Bytes, BodyFault> {
     match tokio::time::timeout(timeout, collect(headers, body)).await {
         Ok(collected) => collected,
@@ -48,7 +49,7 @@ async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault
     let too_large = BodyFault::TooLarge {
         max_bytes: MAX_BODY_BYTES,
     };
-    let announced = headers
+    let declared_length = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse().ok());
     // A client that expects a 100 response has sent nothing yet, so there is nothing to discard.
@@ -57,44 +58,44 @@ async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault
     } else {
         MAX_DISCARDED_BYTES
     };
-    if announced.is_some_and(|length: u64| length > (MAX_BODY_BYTES + max_discarded) as u64) {
+    if declared_length.is_some_and(|length: u64| length > (MAX_BODY_BYTES + max_discarded) as u64) {
         return Err(too_large);
     }
     let mut bytes = Vec::new();
-    let mut seen = 0;
+    let mut received = 0;
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
             let reason = Reason::new(Code::JsonInvalid, "Incomplete request body");
             return Err(BodyFault::Unreadable(reason));
         };
         let Ok(data) = frame.into_data() else { continue };
-        seen += data.len();
-        if seen > MAX_BODY_BYTES + MAX_DISCARDED_BYTES {
+        received += data.len();
+        if received > MAX_BODY_BYTES + MAX_DISCARDED_BYTES {
             return Err(too_large);
         }
-        if seen <= MAX_BODY_BYTES {
+        if received <= MAX_BODY_BYTES {
             bytes.extend_from_slice(&data);
         }
     }
-    if seen > MAX_BODY_BYTES {
+    if received > MAX_BODY_BYTES {
         Err(too_large)
     } else {
         Ok(bytes.into())
     }
 }
 
-/// Whether the client waits for a 100 response before it sends the body (`Expect: 100-continue`). Reading the
-/// body sends it.
+/// Whether the client waits for a 100 response before it sends the body (`Expect: 100-continue`). Hyper sends the 100
+/// response when the server begins to read the body.
 pub fn expects_continue(headers: &HeaderMap) -> bool {
     headers.contains_key(header::EXPECT)
 }
 
-/// The content type, if it is not JSON in UTF-8; a missing one counts as JSON.
+/// The content type, if it is not JSON in UTF-8. A request without a content type counts as JSON.
 fn unsupported_type(headers: &HeaderMap) -> Option<String> {
     let sent = headers
         .get(header::CONTENT_TYPE)?
         .to_str()
-        .unwrap_or("something unreadable");
+        .unwrap_or("an unreadable content type");
     let (essence, parameters) = sent.split_once(';').unwrap_or((sent, ""));
     match essence.trim() {
         essence if !essence.eq_ignore_ascii_case("application/json") => Some(essence.to_owned()),

@@ -41,7 +41,7 @@ impl Fields {
         }
     }
 
-    /// The value of a field; an empty one counts as missing.
+    /// The value of a field. An empty value counts as missing.
     pub fn text(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(key, _)| key == name);
         found
@@ -57,12 +57,12 @@ impl Fields {
         self.owned(name).map(Secret::new)
     }
 
-    /// The name of a repeated field.
+    /// The name of a field that occurs more than once, if there is one.
     pub fn repeated(&self) -> Option<&str> {
-        let before = |at: usize, name: &str| self.0[..at].iter().any(|(key, _)| key == name);
+        let occurs_before = |at: usize, name: &str| self.0[..at].iter().any(|(key, _)| key == name);
         let mut named = self.0.iter().enumerate();
         named
-            .find(|(at, (name, _))| before(*at, name))
+            .find(|(at, (name, _))| occurs_before(*at, name))
             .map(|(_, (name, _))| name.as_str())
     }
 }
@@ -73,8 +73,8 @@ pub fn pairs(query: &[u8]) -> Vec<(String, String)> {
 }
 
 async fn multipart(bytes: Bytes, boundary: String) -> Result<Vec<(String, String)>> {
-    let whole = stream::iter([Ok::<_, std::convert::Infallible>(bytes)]);
-    let mut parts = Multipart::new(whole, boundary);
+    let body = stream::iter([Ok::<_, std::convert::Infallible>(bytes)]);
+    let mut parts = Multipart::new(body, boundary);
     let mut fields = Vec::new();
     // A part may contain a secret, so the error has no details.
     let unreadable = |_| {

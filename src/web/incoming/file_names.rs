@@ -1,14 +1,14 @@
-//! The file name in `Content-Disposition` of a form part.
+//! The file name in the `Content-Disposition` header of a form part.
 
 use axum::http::HeaderValue;
 
-/// The file name that the client sent, from `filename`. RFC 7578 forbids `filename*`, so it is used only
-/// without `filename`: a filter in front of the server has checked the plain name.
+/// The file name that the client sent. If there is a `filename`, it takes precedence over `filename*`, which RFC 7578
+/// forbids: a filter in front of the server may have checked only the `filename`.
 pub fn sent_in(disposition: &HeaderValue) -> Option<String> {
     let text = std::str::from_utf8(disposition.as_bytes()).ok()?;
     let parameters = parameters(text);
-    let find = |wanted: &str| {
-        let mut found = parameters.iter().filter(|(name, _)| name == wanted);
+    let find = |parameter: &str| {
+        let mut found = parameters.iter().filter(|(name, _)| name == parameter);
         found.next().map(|(_, value)| value.as_str())
     };
     match find("filename") {
@@ -21,22 +21,22 @@ pub fn sent_in(disposition: &HeaderValue) -> Option<String> {
     }
 }
 
-/// The parameters after `form-data`: lower-case names, unquoted values.
+/// The parameters after `form-data`, with lower-case names and unquoted values.
 fn parameters(disposition: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = disposition.split_once(';').map_or("", |(_, rest)| rest);
-    while let Some((name, behind)) = rest.split_once('=') {
+    while let Some((name, after_name)) = rest.split_once('=') {
         let name = name.trim_matches([';', ' ', '\t']).to_ascii_lowercase();
-        let Some((value, behind)) = value_at_start(behind.trim_start()) else {
+        let Some((value, after_value)) = value_at_start(after_name.trim_start()) else {
             break;
         };
         found.push((name, value));
-        rest = behind.split_once(';').map_or("", |(_, rest)| rest);
+        rest = after_value.split_once(';').map_or("", |(_, rest)| rest);
     }
     found
 }
 
-/// A value, quoted or not, and the rest of the text; `None` if a quote is not closed.
+/// Splits a text after the value at its start, which may be quoted. Returns `None` if the quote is not closed.
 fn value_at_start(text: &str) -> Option<(String, &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find([';', ' ']).unwrap_or(text.len());
@@ -46,17 +46,17 @@ fn value_at_start(text: &str) -> Option<(String, &str)> {
     let mut rest = quoted;
     loop {
         let at = rest.find('"')?;
-        let (before, behind) = (&rest[..at], &rest[at + 1..]);
-        // Only a quote is escaped: a lone backslash is part of the paths that some browsers send.
+        let (before, after) = (&rest[..at], &rest[at + 1..]);
+        // A backslash escapes only a quote. Other backslashes are part of the paths that some browsers send.
         match before.strip_suffix('\\') {
             Some(before) => {
                 value.push_str(before);
                 value.push('"');
-                rest = behind;
+                rest = after;
             }
             None => {
                 value.push_str(before);
-                return Some((value, behind));
+                return Some((value, after));
             }
         }
     }

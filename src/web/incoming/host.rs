@@ -2,15 +2,15 @@
 
 use std::net::Ipv6Addr;
 
-/// Whether the value is valid. An invalid one is refused (RFC 9112, 3.2), because a proxy in front may read
-/// another host from it.
+/// Whether the value is valid. The server refuses invalid values (RFC 9112, 3.2), because a proxy in front of it may
+/// read another host from the same value.
 pub fn is_valid(raw: &[u8]) -> bool {
     let Ok(raw) = std::str::from_utf8(raw) else {
         return false;
     };
     let (host, port) = split_port(raw);
-    let good_port = port.is_none_or(|port| port.is_empty() || is_port(port));
-    good_port && is_host(host)
+    let is_valid_port = port.is_none_or(|port| port.is_empty() || is_port(port));
+    is_valid_port && is_host(host)
 }
 
 /// The port, if there is one.
@@ -38,7 +38,8 @@ fn is_host(raw: &str) -> bool {
     }
 }
 
-/// RFC 3986, `reg-name`, without the delimiters of lists in other headers.
+/// Whether a host is a `reg-name` (RFC 3986). Commas and semicolons are not allowed, because they delimit lists in
+/// other headers.
 fn is_name(mut raw: &[u8]) -> bool {
     while let Some((first, rest)) = raw.split_first() {
         raw = match first {

@@ -10,16 +10,16 @@ use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 
 const MAX_DEPTH: usize = 64;
-/// The maximum number of items of an array.
+/// The maximum number of items in an array.
 const MAX_ITEMS: usize = 1_000;
-/// The maximum number of values of a document: scalars, arrays and objects at all levels.
+/// The maximum number of values in a document. Scalars, arrays and objects count, at all levels.
 const MAX_VALUES: usize = 10_000;
 /// The maximum number of characters that an error quotes from the request.
 const MAX_QUOTED_CHARS: usize = 64;
-/// 2 to the power of 63: numbers from here on, and below its negative, are not an `i64`.
+/// 2 to the power of 63. An `i64` is less than this number, and not less than its negative.
 const I64_LIMIT: f64 = 9_223_372_036_854_775_808.0;
 
-/// Parses a whole document; an error names the position.
+/// Parses a whole document. An error names the position.
 pub fn parse(bytes: &[u8]) -> Result<Input, Reason> {
     let fault = Cell::new(Code::JsonInvalid);
     let values = Cell::new(0);
@@ -29,10 +29,10 @@ pub fn parse(bytes: &[u8]) -> Result<Input, Reason> {
         fault: &fault,
         values: &values,
     };
-    let read = seed
+    let parsed = seed
         .deserialize(&mut json)
         .and_then(|input| json.end().map(|()| input));
-    read.map_err(|error| Reason::new(fault.get(), format!("Invalid JSON: {error}")))
+    parsed.map_err(|error| Reason::new(fault.get(), format!("Invalid JSON: {error}")))
 }
 
 #[derive(Clone, Copy)]
@@ -55,9 +55,9 @@ impl Seed<'_> {
         })
     }
 
-    fn too_many<E: Error>(self, what: String) -> E {
+    fn too_many<E: Error>(self, message: String) -> E {
         self.fault.set(Code::JsonTooMany);
-        E::custom(what)
+        E::custom(message)
     }
 }
 
@@ -96,10 +96,10 @@ impl<'de> Visitor<'de> for Seed<'_> {
         Ok(i64::try_from(number).map_or(Input::Number(number as f64), Input::Integer))
     }
 
-    /// 193.0 is an integer too, according to JSON Schema and in languages with one number type.
+    /// Accepts 193.0 as an integer, as JSON Schema and languages with one number type do.
     fn visit_f64<E>(self, number: f64) -> Result<Input, E> {
-        let whole = number.fract() == 0.0 && (-I64_LIMIT..I64_LIMIT).contains(&number);
-        Ok(match whole {
+        let is_integer = number.fract() == 0.0 && (-I64_LIMIT..I64_LIMIT).contains(&number);
+        Ok(match is_integer {
             true => Input::Integer(number as i64),
             false => Input::Number(number),
         })
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn every_refusal_has_its_code_and_position() {
         let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
-        for (raw, code, says) in [
+        for (raw, code, message) in [
             ("{", Code::JsonInvalid, "line 1 column 1"),
             ("{\"a\":1,}", Code::JsonInvalid, "line 1 column 8"),
             ("{\"a\":1} x", Code::JsonInvalid, "line 1 column 9"),
@@ -194,7 +194,7 @@ mod tests {
         ] {
             let reason = parse(raw.as_bytes()).unwrap_err();
             assert_eq!(reason.code, code, "{raw}");
-            assert!(reason.text.contains(says), "{raw}: {}", reason.text);
+            assert!(reason.text.contains(message), "{raw}: {}", reason.text);
         }
         let list = |items: usize| format!("[{}]", vec!["1"; items].join(","));
         let lists = |lists: usize| format!("[{}]", vec![list(99).as_str(); lists].join(","));

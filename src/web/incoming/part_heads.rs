@@ -1,22 +1,22 @@
-//! Removes control characters from the part heads of a multipart form before it is parsed.
+//! Removes control characters from the part headers of a multipart form before it is parsed.
 //!
-//! The parser refuses a head with control characters, and file names sometimes have them. Names are only
-//! displayed, so the characters are removed. Content is not changed.
+//! The parser refuses headers with control characters, and file names sometimes contain them. Garth uses file names for
+//! display only, so it removes the characters. It does not change the content of parts.
 
 use bytes::{Bytes, BytesMut};
 
 /// A state machine over the bytes of a form.
 pub struct PartHeads {
-    /// The line break, the dashes and the boundary.
+    /// A line break, two dashes and the boundary.
     delimiter: Vec<u8>,
     state: State,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// In content; the number of delimiter bytes matched so far.
+    /// Before the first part or in the content of a part. The number counts the delimiter bytes matched so far.
     Content(usize),
-    /// In a head; the number of bytes of its end (an empty line) matched so far.
+    /// In the headers of a part. The number counts the bytes of `END_OF_HEAD` matched so far.
     Head(usize),
 }
 
@@ -31,7 +31,7 @@ impl PartHeads {
         }
     }
 
-    /// The next bytes of the form, without control characters in heads.
+    /// Removes the control characters in part headers from the next bytes of the form.
     pub fn without_controls(&mut self, bytes: Bytes) -> Bytes {
         let mut output: Option<BytesMut> = None;
         let mut at = 0;
@@ -76,8 +76,8 @@ impl PartHeads {
     }
 }
 
-/// The number of matched bytes of `text` after one more byte. A carriage return occurs only where a match of
-/// either text can restart.
+/// The number of matched bytes of `text` after one more byte. After a mismatch, only a carriage return can begin a new
+/// match, because both texts begin with one.
 fn step(text: &[u8], seen: usize, byte: u8) -> usize {
     match byte {
         _ if text.get(seen) == Some(&byte) => seen + 1,
@@ -86,7 +86,7 @@ fn step(text: &[u8], seen: usize, byte: u8) -> usize {
     }
 }
 
-/// Line breaks are part of the head, and tabs are allowed in it.
+/// Whether a byte is a control character other than a line break or a tab, which headers can contain.
 fn is_removed(byte: u8) -> bool {
     byte.is_ascii_control() && !matches!(byte, b'\r' | b'\n' | b'\t')
 }
@@ -103,10 +103,10 @@ mod tests {
         for size in 1..=form.len() {
             let mut heads = PartHeads::new("edge");
             let mut output = Vec::new();
-            for piece in form.chunks(size) {
-                output.extend_from_slice(&heads.without_controls(Bytes::copy_from_slice(piece)));
+            for chunk in form.chunks(size) {
+                output.extend_from_slice(&heads.without_controls(Bytes::copy_from_slice(chunk)));
             }
-            assert_eq!(output, expected, "in pieces of {size}");
+            assert_eq!(output, expected, "in chunks of {size}");
         }
     }
 

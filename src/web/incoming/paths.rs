@@ -4,7 +4,7 @@ use axum::extract::Request;
 use axum::http::Uri;
 use axum::http::uri::PathAndQuery;
 
-/// Alternative prefixes below the version.
+/// Alternative path prefixes after the version, and their canonical prefixes.
 const ALIASES: [(&str, &str); 4] = [
     ("/networking/vpcs/ips", "/vpcs/ips"),
     ("/networking/ipv4/assign", "/networking/ips/assign"),
@@ -12,7 +12,7 @@ const ALIASES: [(&str, &str); 4] = [
     ("/linode", "/compute"),
 ];
 
-/// The IDs of images and kernels contain a slash, which some published clients do not encode.
+/// The paths of images and kernels, whose IDs contain a slash that some published clients do not encode.
 const WITH_SLASH: [(&str, &str); 3] = [
     ("/images/", "/images/"),
     ("/linode/kernels/", "/compute/kernels/"),
@@ -23,14 +23,14 @@ const WITH_SLASH: [(&str, &str); 3] = [
 const RESET: &str = "/reset-secret";
 const RESET_UNDERSCORED: &str = "/reset_secret";
 
-/// Prefixes of the paths that are also served under the provider's prefix.
+/// Prefixes of the paths that are also served under the configured OAuth prefix.
 const PREFIXED: [&str; 4] = [
     "/oauth",
     "/logout",
     "/forgot/password",
     "/.well-known/oauth-authorization-server",
 ];
-/// The rest of such a path is a secret.
+/// The part of a path after this text is a secret.
 const SECRET: &str = "/oauth/password/";
 
 /// The path for the log, without secrets.
@@ -56,8 +56,12 @@ fn canonical(path: &str, prefix: &str) -> Option<String> {
         _ => path.strip_suffix('/').unwrap_or(path),
     };
     let prefixed = strip_segment(trimmed, prefix).filter(|_| !prefix.is_empty());
-    let known = |rest: &&str| PREFIXED.iter().any(|one| strip_segment(rest, one).is_some());
-    let trimmed = prefixed.filter(known).unwrap_or(trimmed);
+    let is_served = |rest: &&str| {
+        PREFIXED
+            .iter()
+            .any(|served| strip_segment(rest, served).is_some())
+    };
+    let trimmed = prefixed.filter(is_served).unwrap_or(trimmed);
     let canonical = match strip_segment(trimmed, "/v4beta") {
         Some(rest) => Some(renamed(rest).unwrap_or_else(|| format!("/v4{rest}"))),
         None => strip_segment(trimmed, "/v4").and_then(renamed),
@@ -68,7 +72,7 @@ fn canonical(path: &str, prefix: &str) -> Option<String> {
         .filter(|canonical| canonical != path)
 }
 
-/// The canonical path for the part after the version, if `rest` is an alternative spelling.
+/// The canonical path, if `rest`, the part of a path after the version, is an alternative spelling.
 fn renamed(rest: &str) -> Option<String> {
     let alias =
         |(alias, name): &(&str, &str)| strip_segment(rest, alias).map(|rest| format!("/v4{name}{rest}"));
@@ -87,7 +91,7 @@ fn renamed(rest: &str) -> Option<String> {
     }
 }
 
-/// The rest of a path after a prefix that ends at a slash or at the end of the path.
+/// The part of a path after a prefix, if the prefix consists of whole segments.
 fn strip_segment<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     let rest = path.strip_prefix(prefix)?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
@@ -124,7 +128,7 @@ mod tests {
 
     #[test]
     fn every_spelling_has_one_canonical_path() {
-        for (path, one) in [
+        for (path, expected) in [
             ("/v4/vpcs/", Some("/v4/vpcs")),
             ("/v4beta/vpcs", Some("/v4/vpcs")),
             ("/v4beta/networking/vpcs/ips/", Some("/v4/vpcs/ips")),
@@ -160,7 +164,7 @@ mod tests {
             ("/loginoauth/token", None),
             ("/", None),
         ] {
-            assert_eq!(canonical(path, "/login").as_deref(), one, "{path}");
+            assert_eq!(canonical(path, "/login").as_deref(), expected, "{path}");
         }
     }
 }

@@ -29,9 +29,10 @@ use crate::web::{App, file_names};
 
 /// The maximum size of a form without the file.
 const MAX_OTHER_BYTES: u64 = 1024 * 1024;
-/// The maximum size of a part head, or of the preamble.
+/// The maximum size of the headers of a part, or of the preamble.
 const MAX_PART_HEAD_BYTES: u64 = 64 * 1024;
-/// How much more is read and discarded, so that a client that is still sending can read its response.
+/// The maximum size of the excess that is read and discarded, so that a client that is still sending can read its
+/// response.
 const MAX_DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
 /// The maximum duration of an upload.
 const MAX_UPLOAD_TIME: Duration = Duration::from_secs(15 * 60);
@@ -95,27 +96,27 @@ fn upload_info(headers: &HeaderMap) -> UploadInfo {
 /// Reads and discards the body of a refused upload.
 async fn discard_body(app: &App, headers: &HeaderMap, body: Body) {
     if !expects_continue(headers)
-        && announced_length(headers).is_none_or(|length| length <= MAX_DISCARDED_BYTES)
+        && declared_length(headers).is_none_or(|length| length <= MAX_DISCARDED_BYTES)
     {
         let mut source = BodySource::new(body, 0, app.options().body_timeout);
-        source.discard_rest().await;
+        source.discard_remainder().await;
     }
 }
 
-/// Reads the one file of a form. All errors are reported together.
+/// Reads a form with one file. Reports all errors together.
 async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> Result<Received> {
     let max_bytes = app.store().context().policy.support.attachment_max_bytes;
     let too_large = || Error::Body(BodyFault::FileTooLarge { max_bytes });
-    let all = max_bytes as u64 + MAX_OTHER_BYTES;
+    let max_form_bytes = max_bytes as u64 + MAX_OTHER_BYTES;
     let max_discarded = if expects_continue(headers) {
         0
     } else {
         MAX_DISCARDED_BYTES
     };
-    if announced_length(headers).is_some_and(|length| length > all + max_discarded) {
+    if declared_length(headers).is_some_and(|length| length > max_form_bytes + max_discarded) {
         return Err(too_large());
     }
-    let source = BodySource::new(body, all, app.options().body_timeout);
+    let source = BodySource::new(body, max_form_bytes, app.options().body_timeout);
     let unparsed = source.unparsed.clone();
     let source = Arc::new(Mutex::new(source));
     let mut form = Form {
@@ -129,13 +130,13 @@ async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> 
     };
     let parts = Multipart::new(bytes_of(source.clone(), PartHeads::new(boundary)), boundary);
     let read = tokio::time::timeout(MAX_UPLOAD_TIME, form.read(parts)).await;
-    source.lock().await.discard_rest().await;
+    source.lock().await.discard_remainder().await;
     match read {
         Ok(read) => read.map_err(|failure| match failure.into_error() {
-            // The limit covers the file and the rest of the form; this distinguishes them.
+            // The form as a whole is too large. Report which part exceeds its limit: the file or the other fields.
             Error::Body(BodyFault::TooLarge { .. }) if form.too_large => too_large(),
             Error::Body(BodyFault::TooLarge { .. }) => Error::Body(BodyFault::TooLarge {
-                max_bytes: all as usize,
+                max_bytes: max_form_bytes as usize,
             }),
             other => other,
         })?,
@@ -237,7 +238,7 @@ impl Form<'_> {
     }
 }
 
-/// Why a form was not read completely.
+/// The reason why a form could not be read completely.
 #[derive(Debug)]
 enum ReadFailure {
     Form(multer::Error),
@@ -266,37 +267,37 @@ impl ReadFailure {
             multer::Error::StreamReadFailed(cause) => cause.downcast_ref::<BodyFailure>(),
             _ => None,
         };
-        let why = match failure {
+        let detail = match failure {
             Some(BodyFailure::TooMuch) => return Error::Body(BodyFault::TooLarge { max_bytes: 0 }),
             Some(BodyFailure::TooSlow) => return Error::Body(BodyFault::TooSlow),
             Some(failure @ (BodyFailure::Disconnected | BodyFailure::HeadTooLong)) => failure.to_string(),
             None => cause.to_string(),
         };
-        let text = format!("Malformed or incomplete multipart/form-data body: {why}");
+        let text = format!("Malformed or incomplete multipart/form-data body: {detail}");
         Error::Body(BodyFault::Unreadable(Reason::new(Code::MultipartInvalid, text)))
     }
 }
 
 #[derive(Debug, thiserror::Error)]
 enum BodyFailure {
-    #[error("there is too much of it")]
+    #[error("it is too large")]
     TooMuch,
     #[error("it did not arrive in time")]
     TooSlow,
-    #[error("it broke off")]
+    #[error("the connection was closed")]
     Disconnected,
     #[error("there are more than {MAX_PART_HEAD_BYTES} bytes before a part's content")]
     HeadTooLong,
 }
 
-/// The bytes of a body up to a maximum size. The excess is discarded up to a limit; beyond that, reading
-/// fails.
+/// The bytes of a body up to `max_bytes`. Up to `MAX_DISCARDED_BYTES` after that are read and discarded. Reading fails
+/// if the body is even larger.
 struct BodySource {
     body: Body,
     max_bytes: u64,
     timeout: Duration,
-    seen: u64,
-    /// Bytes received since the parser last returned a part or content.
+    received: u64,
+    /// The number of bytes received since the parser last returned a part or content.
     unparsed: Arc<AtomicU64>,
     ended: bool,
 }
@@ -307,7 +308,7 @@ impl BodySource {
             body,
             max_bytes,
             timeout,
-            seen: 0,
+            received: 0,
             unparsed: Arc::default(),
             ended: false,
         }
@@ -322,24 +323,25 @@ impl BodySource {
             self.ended = !matches!(frame, Ok(Some(Ok(_))));
             let frame = match frame {
                 Err(_) => return Err(BodyFailure::TooSlow),
-                Ok(None) if self.seen > self.max_bytes => return Err(BodyFailure::TooMuch),
+                Ok(None) if self.received > self.max_bytes => return Err(BodyFailure::TooMuch),
                 Ok(None) => return Ok(None),
                 Ok(Some(Err(_))) => return Err(BodyFailure::Disconnected),
                 Ok(Some(Ok(frame))) => frame,
             };
             let Ok(bytes) = frame.into_data() else { continue };
-            self.seen += bytes.len() as u64;
-            if self.seen > self.max_bytes + MAX_DISCARDED_BYTES {
+            self.received += bytes.len() as u64;
+            if self.received > self.max_bytes + MAX_DISCARDED_BYTES {
                 self.ended = true;
                 return Err(BodyFailure::TooMuch);
             }
-            if self.seen <= self.max_bytes {
+            if self.received <= self.max_bytes {
                 return Ok(Some(bytes));
             }
         }
     }
 
-    /// The next bytes for the parser, limited so that it never buffers much without a result.
+    /// The next bytes for the parser. Fails if the parser would have to buffer too many bytes before it returns
+    /// something.
     async fn next_to_parse(&mut self) -> std::result::Result<Option<Bytes>, BodyFailure> {
         if self.unparsed.load(Ordering::Relaxed) > MAX_PART_HEAD_BYTES {
             return Err(BodyFailure::HeadTooLong);
@@ -350,8 +352,8 @@ impl BodySource {
         Ok(bytes)
     }
 
-    /// Reads and discards the rest.
-    async fn discard_rest(&mut self) {
+    /// Reads and discards the remainder of the body.
+    async fn discard_remainder(&mut self) {
         self.max_bytes = 0;
         let discarded = async { while let Ok(Some(_)) = self.next().await {} };
         let _ = tokio::time::timeout(MAX_UPLOAD_TIME, discarded).await;
@@ -372,6 +374,6 @@ fn bytes_of(
     })
 }
 
-fn announced_length(headers: &HeaderMap) -> Option<u64> {
+fn declared_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }

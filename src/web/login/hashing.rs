@@ -1,8 +1,8 @@
 //! The queue for password hashing, which uses much memory and a full core.
 //!
-//! Known clients have priority, then the addresses with the fewest failures, so that an attack mainly delays itself. When
-//! the queue is full, the request with the lowest priority is rejected with 503. Every second permit goes to an unknown
-//! client if one waits, so that known clients cannot starve the others.
+//! Known clients have priority over other clients, and addresses with few failures over addresses with many, so that an
+//! attacker mainly delays itself. When the queue is full, the request with the lowest priority is rejected with 503. If
+//! an unknown client waits, it gets every second permit, so that known clients cannot starve unknown ones.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -12,12 +12,12 @@ use tokio::sync::oneshot;
 
 use crate::web::login_throttle::KnownClient;
 
-/// The number of passwords that are hashed in parallel.
+/// The maximum number of passwords that are hashed in parallel.
 const MAX_PERMITS: usize = 2;
 const MAX_WAITING: usize = 256;
 const MAX_WAITING_PER_CLIENT: usize = 4;
 
-/// The client that a request for a permit is counted for.
+/// The client that requests a permit. The number of its waiting requests is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Client {
     Known(KnownClient),
@@ -28,7 +28,7 @@ pub enum Client {
 #[derive(Clone, Copy, Debug)]
 pub struct PermitRequest {
     pub client: Client,
-    /// Lower ranks go first, and equal ranks in the order of their arrival. Known clients have rank 0.
+    /// Lower ranks go first. Requests with equal ranks go in the order of their arrival. Known clients have rank 0.
     pub rank: u32,
 }
 
@@ -52,7 +52,7 @@ impl PermitRequest {
 #[derive(Clone, Default)]
 pub struct HashingQueue(Arc<Mutex<State>>);
 
-/// The rank of a waiting request, and the number of its arrival.
+/// The rank of a waiting request, and a number that increases with each arrival.
 type QueueKey = (u32, u64);
 
 #[derive(Default)]
@@ -83,7 +83,8 @@ struct Waiting {
 }
 
 impl HashingQueue {
-    /// Waits for a permit. Returns `None` if the queue is full, or if a request of a higher priority replaces this one.
+    /// Waits for a permit. Returns `None` if the queue is full, or if a request with a higher priority replaces this
+    /// request.
     pub async fn permit(&self, request: PermitRequest) -> Option<Permit> {
         let (key, permit) = match self.admit(request)? {
             Admission::Immediate(permit) => return Some(permit),
@@ -123,7 +124,7 @@ impl HashingQueue {
         };
         state.waiting.insert(key, waiting);
         drop(state);
-        // Dropping its sender wakes the replaced request, which then takes the lock to leave the queue.
+        // Only after the state is unlocked: dropping the sender wakes the replaced request, which locks the state.
         drop(replaced);
         Some(Admission::Queued(key, receiver))
     }
@@ -138,7 +139,8 @@ enum Admission {
     Queued(QueueKey, oneshot::Receiver<Permit>),
 }
 
-/// Removes a request from the queue when its client disconnects. Otherwise, it has already left the queue.
+/// Removes a request from the queue if its client disconnects. In all other cases, the request has already left the
+/// queue.
 struct DequeueOnDrop<'a> {
     queue: &'a HashingQueue,
     key: QueueKey,
@@ -165,7 +167,8 @@ impl Drop for Permit {
             next
         };
         if let Some(next) = next {
-            // If that request has ended, `send` returns the permit, and dropping it serves the request after that.
+            // If the client of that request has disconnected, `send` returns the permit. Dropping the permit then
+            // passes it on to the next request.
             drop(next.permit.send(Permit(self.0.clone())));
         }
     }
@@ -254,7 +257,7 @@ mod tests {
         assert_eq!(queue.lock().waiting.len(), MAX_WAITING);
         drop(running);
         let unknown = unknown.await.expect("the task does not panic");
-        assert!(unknown.is_some(), "it replaced a request of a lower priority");
+        assert!(unknown.is_some(), "it replaces a request with a lower priority");
         drop(unknown);
         for waiting in many.into_iter().chain(others) {
             drop(waiting.await.expect("the task does not panic"));

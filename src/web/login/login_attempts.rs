@@ -1,6 +1,6 @@
-//! Log-in attempts: throttling, verifying the password, creating the session, and the cookie of the device.
+//! Log-in attempts: throttling, verifying the password, creating the session, and the device cookie.
 //!
-//! An attempt for a username that does not exist takes the same steps, and the same time, as one with a wrong password.
+//! An attempt with an unknown username takes the same steps, and the same time, as an attempt with a wrong password.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -76,10 +76,10 @@ async fn log_failure(app: &App, username: &str, address: IpAddr) -> Result<()> {
     Ok(())
 }
 
-/// The client address to store with a log-in, in the form that `log.client_address` selects; empty if the setting hides it.
+/// The client address to store with a log-in. The setting `log.client_address` selects its form, and can make it empty.
 fn recorded_address(app: &App, address: IpAddr) -> String {
-    let shown = app.options().client_address.logged(address);
-    shown.map(|address| address.to_string()).unwrap_or_default()
+    let recorded = app.options().client_address.logged(address);
+    recorded.map(|address| address.to_string()).unwrap_or_default()
 }
 
 /// The network of the client that sent a request. The throttle counts by this network.
@@ -88,7 +88,7 @@ pub fn client_address(extensions: &Extensions) -> IpAddr {
     client_network(peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
 }
 
-/// Tries to log in. The attempt continues if the client disconnects, so that every failure is counted.
+/// Tries to log in. The attempt continues even if the client disconnects, so that every failure is counted.
 pub async fn try_log_in(app: &App, attempt: LoginAttempt) -> Result<AttemptOutcome> {
     let app = app.clone();
     let task = tokio::spawn(async move { run_attempt(&app, attempt).await });
@@ -101,7 +101,7 @@ async fn run_attempt(app: &App, attempt: LoginAttempt) -> Result<AttemptOutcome>
         name: passwords::name_hash(&attempt.username),
         address: attempt.address,
     };
-    // Most attempts of an attack end here, without access to the store.
+    // The throttle stops most attempts of an attacker here, before they use the store.
     let early_reservation = match device {
         None => Some(reserve(app, unknown)),
         Some(_) => None,
@@ -141,19 +141,19 @@ async fn verify(
     let ip = recorded_address(app, attempt.address);
     let hash = found.as_ref().and_then(|found| found.password.clone());
     let (stored, password) = (hash.clone(), attempt.password);
-    let right = app
+    let is_correct = app
         .hash(permit_request, move || {
             passwords::is_correct(&password, stored.as_deref())
         })
         .await?;
-    if let (Some(found), Some(hash), true) = (&found, hash, right) {
+    if let (Some(found), Some(hash), true) = (&found, hash, is_correct) {
         let (user, old) = (found.user, cookies::read(&attempt.headers, cookies::SESSION));
         let (old, ip) = (old.map(|session| session.hash()), ip.clone());
         let session = app
             .store()
             .write(move |tx| sessions::log_in(tx, user, &hash, old, &ip))
             .await?;
-        // `None` if the password has changed since it was read.
+        // The session is `None` if the password has changed since it was read.
         if let Some(session) = session {
             succeed(app, reservation);
             let device = device_cookie(app, &attempt.headers, user).await?;
@@ -182,7 +182,7 @@ fn record_failure(app: &App, user: UserId, ip: String) {
     });
 }
 
-/// The cookie that makes this a known device of the user.
+/// The cookie that marks the browser as a known device of the user.
 pub async fn device_cookie(app: &App, headers: &HeaderMap, user: UserId) -> Result<String> {
     let existing = find_device(app, headers)
         .await?

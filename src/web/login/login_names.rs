@@ -1,11 +1,11 @@
-//! The username of a failed log-in, in the form in which it is logged.
+//! How log lines show the username of a failed log-in (`log.login_names`).
 //!
-//! People type passwords into the wrong field, so the default is a keyed hash: equal names give equal hashes, and
-//! without the key, no guess can be checked against a hash.
+//! Users sometimes type their password into the wrong field, so the default is a keyed hash. Equal names have equal
+//! hashes, and a guess cannot be checked against a hash without the key.
 
 use crate::model::device::DeviceKey;
 
-/// A longer name is logged up to here, in characters.
+/// The maximum number of characters of a name that are logged.
 const MAX_NAME_CHARS: usize = 64;
 
 /// The setting `log.login_names`.
@@ -18,7 +18,7 @@ pub enum LoginNames {
 }
 
 impl LoginNames {
-    /// The text to log for a name that was tried, if one is to be logged.
+    /// The text to log for a username; `None` if the setting hides usernames.
     pub fn logged(self, name: &str, key: &DeviceKey) -> Option<String> {
         match self {
             LoginNames::None => None,

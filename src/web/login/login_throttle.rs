@@ -1,7 +1,8 @@
-//! Limits for password guesses, per node (decision 0017).
+//! Limits on password guesses, per node (decision 0017).
 //!
-//! An unknown device is counted by its address, and by address and username; never by the username alone, so that the
-//! guesses of others cannot lock out a user. A known device and a logged-in user have their own counters.
+//! Failures on unknown devices have a counter for each address, and one for each pair of address and username. There is
+//! no counter for a username alone, so that guesses from other addresses cannot lock out a user. A known device and a
+//! logged-in user have their own counters.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,31 +11,31 @@ use std::time::Duration;
 use crate::model::device::DeviceId;
 use crate::model::id::UserId;
 use crate::model::token::TokenHash;
-use crate::web::throttle::{Failures, Rate};
+use crate::web::throttle::{BackOff, Failures};
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 
-/// Wrong passwords for one name from one address, or from one known device.
-const PER_NAME: Rate = Rate {
-    free_failures: 5,
-    first_wait: Duration::from_secs(30),
-    max_wait: Duration::from_secs(15 * MINUTE),
-    forgotten_after: Duration::from_secs(24 * HOUR),
+/// The back-off for wrong passwords for one name from one address, or from one known client.
+const PER_NAME: BackOff = BackOff {
+    failures_before_delay: 5,
+    initial_delay: Duration::from_secs(30),
+    max_delay: Duration::from_secs(15 * MINUTE),
+    reset_after: Duration::from_secs(24 * HOUR),
 };
-/// Wrong passwords from one address, which many users may share.
-const PER_ADDRESS: Rate = Rate {
-    free_failures: 20,
-    forgotten_after: Duration::from_secs(HOUR),
+/// The back-off for wrong passwords from one address. It starts later, because many users can share an address.
+const PER_ADDRESS: BackOff = BackOff {
+    failures_before_delay: 20,
+    reset_after: Duration::from_secs(HOUR),
     ..PER_NAME
 };
-/// The size of each table. An entry takes about 200 bytes.
+/// The maximum number of entries in each table. An entry takes about 200 bytes.
 const MAX_ENTRIES: usize = 20_000;
 
-/// The counters that an attempt is counted by.
+/// The origin of an attempt, which selects its counters.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
-    /// A device without a device cookie of the user.
+    /// A device that has no device cookie for the user.
     Unknown {
         /// The hash of the username as it was typed.
         name: TokenHash,
@@ -71,7 +72,7 @@ impl Default for LoginThrottle {
 }
 
 impl LoginThrottle {
-    /// Reserves an attempt. The error is the time to wait before another try.
+    /// Reserves an attempt. The error is the time to wait before the next attempt.
     pub fn reserve(&self, source: Source, now: Duration) -> Result<Reservation, Duration> {
         let mut tables = lock(&self.0);
         let (wait, earlier_attempts) = match source {
@@ -105,26 +106,26 @@ impl LoginThrottle {
                 source,
                 reserved_at: now,
                 earlier_attempts,
-                settled: false,
+                has_result: false,
             }),
         }
     }
 }
 
-/// An attempt in progress. It is not counted if it is dropped without a result.
+/// An attempt in progress. If it is dropped without a result, it is not counted.
 pub struct Reservation {
     tables: Arc<Mutex<Tables>>,
     source: Source,
     reserved_at: Duration,
-    /// The failures of the same address so far, and its other attempts in progress; 0 for a known client.
+    /// The number of failures and of other attempts in progress from the same address; 0 for a known client.
     pub earlier_attempts: u32,
-    settled: bool,
+    has_result: bool,
 }
 
 impl Reservation {
     /// Counts a failure. Returns the time to wait before the next attempt.
     pub fn fail(mut self, now: Duration) -> Duration {
-        self.settled = true;
+        self.has_result = true;
         let mut tables = lock(&self.tables);
         match self.source {
             Source::Unknown { name, address } => {
@@ -135,9 +136,10 @@ impl Reservation {
         }
     }
 
-    /// Resets the counter of the username. The counter of the address remains, because it may include other usernames.
+    /// Resets the counter for the username and address, or for the known client. The counter for the address remains,
+    /// because it may include other usernames.
     pub fn succeed(mut self, now: Duration) {
-        self.settled = true;
+        self.has_result = true;
         let mut tables = lock(&self.tables);
         match self.source {
             Source::Unknown { name, address } => {
@@ -151,7 +153,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        if self.settled {
+        if self.has_result {
             return;
         }
         let mut tables = lock(&self.tables);

@@ -1,7 +1,7 @@
 //! A limit on the number of taken usernames that an account can discover, per node.
 //!
-//! Usernames are unique across all accounts and the staff, so a rejected name reveals that it exists. Each account can
-//! discover a limited number of them.
+//! Usernames are unique across all accounts and the staff, so the rejection of a name reveals that a user has it. Each
+//! account can discover a limited number of taken names.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,15 +9,15 @@ use std::time::Duration;
 use crate::model::id::AccountId;
 use crate::rules::{Error, Result};
 use crate::store::context::Clock;
-use crate::web::throttle::{Failures, Rate, seconds};
+use crate::web::throttle::{BackOff, Failures, seconds};
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// 20 taken names, then a wait of one hour.
-const RATE: Rate = Rate {
-    free_failures: 20,
-    first_wait: HOUR,
-    max_wait: HOUR,
-    forgotten_after: HOUR,
+/// After 20 taken names, an account must wait for one hour.
+const BACK_OFF: BackOff = BackOff {
+    failures_before_delay: 20,
+    initial_delay: HOUR,
+    max_delay: HOUR,
+    reset_after: HOUR,
 };
 const MAX_ACCOUNTS: usize = 20_000;
 
@@ -25,7 +25,7 @@ pub struct TakenNames(Mutex<Failures<AccountId>>);
 
 impl Default for TakenNames {
     fn default() -> Self {
-        Self(Mutex::new(Failures::new(RATE, MAX_ACCOUNTS)))
+        Self(Mutex::new(Failures::new(BACK_OFF, MAX_ACCOUNTS)))
     }
 }
 
@@ -35,12 +35,12 @@ impl TakenNames {
     }
 }
 
-/// An attempt in progress. Parallel ones count, so that they cannot exceed the limit.
+/// An attempt in progress. It counts while it runs, so that parallel attempts cannot exceed the limit.
 pub struct Attempt<'a> {
     names: &'a TakenNames,
     clock: &'a Clock,
     account: AccountId,
-    settled: bool,
+    has_result: bool,
 }
 
 impl<'a> Attempt<'a> {
@@ -55,19 +55,19 @@ impl<'a> Attempt<'a> {
             names,
             clock,
             account,
-            settled: false,
+            has_result: false,
         })
     }
 
     pub fn found_taken(mut self) {
-        self.settled = true;
+        self.has_result = true;
         self.names.lock().fail(&self.account, self.clock.monotonic());
     }
 }
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        if !self.settled {
+        if !self.has_result {
             self.names.lock().release(&self.account, self.clock.monotonic());
         }
     }

@@ -1,30 +1,32 @@
-//! Counts failures by key, and computes the wait before the next attempt.
+//! Counts the failures for each key, with exponential back-off: the delay before the next attempt doubles with each
+//! failure.
 //!
-//! An attempt is reserved before it is made and settled afterwards, so attempts in parallel cannot exceed the limit, and
-//! an attempt that was never carried out is not counted. The table has a fixed maximum size: entries that have expired
-//! are removed first, then the oldest.
+//! The caller reserves an attempt before it runs, and then reports a success or a failure, or releases the attempt
+//! without a result. Reserved attempts count, so that parallel attempts cannot exceed the limit. The table has a
+//! maximum size. When it is full, the oldest entry is removed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::time::Duration;
 
-/// The time to wait while as many attempts run as are allowed.
-const WAIT_FOR_OTHERS: Duration = Duration::from_secs(1);
+/// The delay when the attempts in progress use up the limit.
+const IN_PROGRESS_DELAY: Duration = Duration::from_secs(1);
 
-/// The number of free failures, and the wait after each further one.
+/// The parameters of an exponential back-off.
 #[derive(Clone, Copy, Debug)]
-pub struct Rate {
-    /// The number of failures without a wait.
-    pub free_failures: u32,
-    /// The wait after the last free failure; each further failure doubles it.
-    pub first_wait: Duration,
-    pub max_wait: Duration,
-    /// Failures are forgotten after this time without another one.
-    pub forgotten_after: Duration,
+pub struct BackOff {
+    /// The number of failures at which the delays begin.
+    pub failures_before_delay: u32,
+    /// The first delay. Each further failure doubles it.
+    pub initial_delay: Duration,
+    pub max_delay: Duration,
+    /// After this time without another failure, the number of failures is reset to zero.
+    pub reset_after: Duration,
 }
 
+/// The failures and the attempts in progress for each key.
 pub struct Failures<K> {
-    rate: Rate,
+    back_off: BackOff,
     max_entries: usize,
     entries: HashMap<K, Entry>,
     /// The keys, least recently used first.
@@ -36,20 +38,20 @@ pub struct Failures<K> {
 struct Entry {
     failures: u32,
     last_failure: Duration,
-    /// Attempts that are being made.
+    /// The number of attempts in progress.
     reserved: u32,
     age: u64,
 }
 
-/// Whole seconds, rounded up, so that a client that waits this long may try again.
+/// Rounds a delay up to whole seconds, so that a client that waits this long can try again.
 pub fn seconds(wait: Duration) -> u64 {
     wait.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX)
 }
 
 impl<K: Copy + Eq + Hash> Failures<K> {
-    pub fn new(rate: Rate, max_entries: usize) -> Self {
+    pub fn new(back_off: BackOff, max_entries: usize) -> Self {
         Self {
-            rate,
+            back_off,
             max_entries,
             entries: HashMap::new(),
             by_age: BTreeMap::new(),
@@ -57,24 +59,28 @@ impl<K: Copy + Eq + Hash> Failures<K> {
         }
     }
 
-    /// The wait before an attempt; zero if it can be made now.
+    /// The delay before the next attempt; zero if it can run now.
     pub fn wait(&self, key: &K, now: Duration) -> Duration {
         let entry = self.entry(key, now);
-        let locked = self.locked_for(entry, now);
-        let allowed = self.rate.free_failures.saturating_sub(entry.failures).max(1);
+        let delay = self.remaining_delay(entry, now);
+        let allowed = self
+            .back_off
+            .failures_before_delay
+            .saturating_sub(entry.failures)
+            .max(1);
         match entry.reserved >= allowed {
-            true => locked.max(WAIT_FOR_OTHERS),
-            false => locked,
+            true => delay.max(IN_PROGRESS_DELAY),
+            false => delay,
         }
     }
 
-    /// Failures and attempts in progress of a key.
+    /// The number of failures and attempts in progress for a key.
     pub fn count(&self, key: &K, now: Duration) -> u32 {
         let entry = self.entry(key, now);
         entry.failures.saturating_add(entry.reserved)
     }
 
-    /// Reserves an attempt. `false` if the table is full of reserved attempts.
+    /// Reserves an attempt. Returns false if the table is full, and each of its entries has an attempt in progress.
     pub fn reserve(&mut self, key: K, now: Duration) -> bool {
         let mut entry = self.entry(&key, now);
         if !self.entries.contains_key(&key) && !self.make_room(now) {
@@ -95,17 +101,17 @@ impl<K: Copy + Eq + Hash> Failures<K> {
         }
     }
 
-    /// Ends a failed attempt; returns the wait before the next one.
+    /// Ends a failed attempt. Returns the delay before the next attempt.
     pub fn fail(&mut self, key: &K, now: Duration) -> Duration {
         let mut entry = self.entry(key, now);
         entry.reserved = entry.reserved.saturating_sub(1);
         entry.failures = entry.failures.saturating_add(1);
         entry.last_failure = now;
         self.put(*key, entry);
-        self.locked_for(entry, now)
+        self.remaining_delay(entry, now)
     }
 
-    /// Ends a successful attempt, and resets the failures.
+    /// Ends a successful attempt, and resets the number of failures.
     pub fn succeed(&mut self, key: &K, now: Duration) {
         if let Some(entry) = self.entries.get_mut(key) {
             entry.failures = 0;
@@ -113,25 +119,25 @@ impl<K: Copy + Eq + Hash> Failures<K> {
         self.release(key, now);
     }
 
-    /// The entry of a key, without expired failures.
+    /// The entry for a key. Its failures are reset if the last of them is older than `reset_after`.
     fn entry(&self, key: &K, now: Duration) -> Entry {
         let mut entry = self.entries.get(key).copied().unwrap_or_default();
-        if self.is_forgotten(&entry, now) {
+        if self.is_reset(&entry, now) {
             entry.failures = 0;
         }
         entry
     }
 
-    fn is_forgotten(&self, entry: &Entry, now: Duration) -> bool {
-        now.saturating_sub(entry.last_failure) >= self.rate.forgotten_after
+    fn is_reset(&self, entry: &Entry, now: Duration) -> bool {
+        now.saturating_sub(entry.last_failure) >= self.back_off.reset_after
     }
 
-    fn locked_for(&self, entry: Entry, now: Duration) -> Duration {
-        let Some(beyond) = entry.failures.checked_sub(self.rate.free_failures) else {
+    fn remaining_delay(&self, entry: Entry, now: Duration) -> Duration {
+        let Some(doublings) = entry.failures.checked_sub(self.back_off.failures_before_delay) else {
             return Duration::ZERO;
         };
-        let wait = self.rate.first_wait.saturating_mul(1 << beyond.min(16));
-        (entry.last_failure + wait.min(self.rate.max_wait)).saturating_sub(now)
+        let delay = self.back_off.initial_delay.saturating_mul(1 << doublings.min(16));
+        (entry.last_failure + delay.min(self.back_off.max_delay)).saturating_sub(now)
     }
 
     fn put(&mut self, key: K, mut entry: Entry) {
@@ -148,12 +154,13 @@ impl<K: Copy + Eq + Hash> Failures<K> {
         }
     }
 
-    /// Removes the oldest entry if the table is full, and entries that have expired in any case.
+    /// Removes entries whose failures are reset and, if the table is still full, the oldest entry without an attempt in
+    /// progress. Returns false if the table remains full.
     fn make_room(&mut self, now: Duration) -> bool {
         while let Some((_, key)) = self.by_age.first_key_value() {
             let key = *key;
             let entry = self.entries.get(&key).copied().unwrap_or_default();
-            if entry.reserved > 0 || !self.is_forgotten(&entry, now) {
+            if entry.reserved > 0 || !self.is_reset(&entry, now) {
                 break;
             }
             self.remove(&key);
@@ -174,11 +181,11 @@ impl<K: Copy + Eq + Hash> Failures<K> {
 mod tests {
     use super::*;
 
-    const RATE: Rate = Rate {
-        free_failures: 3,
-        first_wait: Duration::from_secs(30),
-        max_wait: Duration::from_secs(100),
-        forgotten_after: Duration::from_secs(1000),
+    const BACK_OFF: BackOff = BackOff {
+        failures_before_delay: 3,
+        initial_delay: Duration::from_secs(30),
+        max_delay: Duration::from_secs(100),
+        reset_after: Duration::from_secs(1000),
     };
 
     fn at(seconds: u64) -> Duration {
@@ -191,8 +198,8 @@ mod tests {
     }
 
     #[test]
-    fn each_failure_beyond_the_free_ones_doubles_the_wait() {
-        let mut failures = Failures::new(RATE, 10);
+    fn each_failure_after_the_first_delay_doubles_the_delay() {
+        let mut failures = Failures::new(BACK_OFF, 10);
         let waits = [0, 5, 10].map(|now| fails(&mut failures, 1, at(now)));
         assert_eq!(waits, [0, 0, 30]);
         assert_eq!(failures.wait(&1, at(39)), at(1));
@@ -200,16 +207,20 @@ mod tests {
         assert_eq!(fails(&mut failures, 1, at(40)), 60);
         assert_eq!(fails(&mut failures, 1, at(100)), 100);
         assert_eq!(failures.wait(&1, at(1100)), at(0));
-        assert_eq!(fails(&mut failures, 1, at(1100)), 0, "all of it is forgotten");
+        assert_eq!(
+            fails(&mut failures, 1, at(1100)),
+            0,
+            "the number of failures is reset"
+        );
     }
 
     #[test]
     fn attempts_in_progress_count_and_an_attempt_that_is_released_does_not() {
-        let mut failures = Failures::new(RATE, 10);
+        let mut failures = Failures::new(BACK_OFF, 10);
         for _ in 0..3 {
             assert!(failures.wait(&1, at(0)).is_zero() && failures.reserve(1, at(0)));
         }
-        assert_eq!(failures.wait(&1, at(0)), WAIT_FOR_OTHERS);
+        assert_eq!(failures.wait(&1, at(0)), IN_PROGRESS_DELAY);
         failures.release(&1, at(0));
         assert!(failures.wait(&1, at(0)).is_zero());
         failures.fail(&1, at(0));
@@ -219,18 +230,24 @@ mod tests {
 
     #[test]
     fn the_table_never_exceeds_its_size() {
-        let mut failures = Failures::new(RATE, 10);
+        let mut failures = Failures::new(BACK_OFF, 10);
         assert!(failures.reserve(0, at(0)));
         for key in 1..1000 {
             fails(&mut failures, key, at(u64::from(key) / 10));
             assert!(failures.entries.len() <= 10 && failures.by_age.len() == failures.entries.len());
         }
-        assert!(failures.entries.contains_key(&0), "an attempt in progress stays");
+        assert!(
+            failures.entries.contains_key(&0),
+            "an entry with an attempt in progress remains"
+        );
         assert_eq!(failures.count(&999, at(100)), 1);
         for key in 1000..1009 {
             assert!(failures.reserve(key, at(100)));
         }
-        assert!(!failures.reserve(2000, at(100)), "all of them are in progress");
+        assert!(
+            !failures.reserve(2000, at(100)),
+            "all entries have an attempt in progress"
+        );
         failures.release(&1000, at(100));
         assert!(failures.reserve(2000, at(5000)));
     }

@@ -1,4 +1,4 @@
-//! Creating and renaming users, with the limit of `taken_names`.
+//! Creates and renames users, within the limit of `taken_names.rs`.
 
 use crate::model::input::Input;
 use crate::model::reason::Code;
@@ -35,8 +35,8 @@ async fn write(
 ) -> Result<User> {
     let attempt = Attempt::reserve(app.taken_names(), &app.store().context().clock, caller.account)?;
     let outcome = app.write(caller, work).await;
-    let is_taken = |wrong: &FieldError| wrong.code == Code::UsernameTaken;
-    if matches!(&outcome, Err(Error::Refused(wrong)) if wrong.iter().any(is_taken)) {
+    let is_taken = |error: &FieldError| error.code == Code::UsernameTaken;
+    if matches!(&outcome, Err(Error::Refused(errors)) if errors.iter().any(is_taken)) {
         attempt.found_taken();
     }
     outcome
@@ -44,6 +44,6 @@ async fn write(
 
 /// Whether a request changes the username.
 fn renames(request: &Request, username: &str) -> bool {
-    let wanted = request.body.as_ref().ok().and_then(|body| body.get("username"));
-    matches!(wanted, Some(Input::Text(wanted)) if !wanted.eq_ignore_ascii_case(username))
+    let new_name = request.body.as_ref().ok().and_then(|body| body.get("username"));
+    matches!(new_name, Some(Input::Text(new_name)) if !new_name.eq_ignore_ascii_case(username))
 }

@@ -1,5 +1,5 @@
-//! A large response body in pieces. Each piece is freed once it is sent, and no buffer is reallocated to
-//! grow.
+//! Splits a large response body into chunks. The server frees each chunk after sending it, and never reallocates a
+//! buffer.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -14,20 +14,22 @@ use serde::Serialize;
 
 use crate::web::answer::JSON;
 
-/// The size in bytes at which a piece is complete.
-const MIN_PIECE_BYTES: usize = 256 * 1024;
+/// The size in bytes at which a chunk is complete.
+const MIN_CHUNK_BYTES: usize = 256 * 1024;
 
-pub struct Pieces {
+/// A response body under construction.
+pub struct Chunks {
     complete: VecDeque<Bytes>,
     current: Vec<u8>,
 }
 
-impl Pieces {
-    /// `size` is the expected total in bytes. It sets the capacity, so that appending does not copy.
+impl Chunks {
+    /// `size` is the expected size of the body in bytes. It sets the capacity of the buffer, so that the buffer does
+    /// not have to grow.
     pub fn with_capacity(size: usize) -> Self {
         Self {
             complete: VecDeque::new(),
-            current: Vec::with_capacity(size.min(MIN_PIECE_BYTES + MIN_PIECE_BYTES / 4)),
+            current: Vec::with_capacity(size.min(MIN_CHUNK_BYTES + MIN_CHUNK_BYTES / 4)),
         }
     }
 
@@ -36,9 +38,9 @@ impl Pieces {
     }
 
     pub fn json(&mut self, value: &impl Serialize) {
-        serde_json::to_writer(&mut self.current, value).expect("our own shapes can be written as JSON");
-        if self.current.len() >= MIN_PIECE_BYTES {
-            let next = Vec::with_capacity(MIN_PIECE_BYTES + MIN_PIECE_BYTES / 4);
+        serde_json::to_writer(&mut self.current, value).expect("views can be serialized as JSON");
+        if self.current.len() >= MIN_CHUNK_BYTES {
+            let next = Vec::with_capacity(MIN_CHUNK_BYTES + MIN_CHUNK_BYTES / 4);
             let complete = std::mem::replace(&mut self.current, next);
             self.complete.push_back(complete.into());
         }
@@ -50,7 +52,7 @@ impl Pieces {
         let body = match self.complete.len() {
             1 => Body::from(self.complete.remove(0).unwrap_or_default()),
             _ => Body::new(Unsent {
-                pieces: self.complete,
+                chunks: self.complete,
                 length,
             }),
         };
@@ -62,9 +64,9 @@ impl Pieces {
     }
 }
 
-/// The pieces that the connection has not taken yet, and their total length.
+/// The chunks that the connection has not taken yet, and their total length.
 struct Unsent {
-    pieces: VecDeque<Bytes>,
+    chunks: VecDeque<Bytes>,
     length: usize,
 }
 
@@ -76,13 +78,13 @@ impl HttpBody for Unsent {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let piece = self.pieces.pop_front();
-        self.length -= piece.as_ref().map_or(0, Bytes::len);
-        Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
+        let chunk = self.chunks.pop_front();
+        self.length -= chunk.as_ref().map_or(0, Bytes::len);
+        Poll::Ready(chunk.map(|chunk| Ok(Frame::data(chunk))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.pieces.is_empty()
+        self.chunks.is_empty()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -98,15 +100,15 @@ mod tests {
 
     #[tokio::test]
     async fn a_long_response_is_split_into_pieces() {
-        let mut pieces = Pieces::with_capacity(100);
+        let mut chunks = Chunks::with_capacity(100);
         let mut expected = String::new();
         for number in 0..200_000 {
-            pieces.json(&number);
-            pieces.text(",");
+            chunks.json(&number);
+            chunks.text(",");
             expected += &format!("{number},");
         }
-        assert!(pieces.complete.len() > 3);
-        let response = pieces.into_response();
+        assert!(chunks.complete.len() > 3);
+        let response = chunks.into_response();
         assert_eq!(response.headers()["content-length"], expected.len().to_string());
         assert_eq!(response.body().size_hint().exact(), Some(expected.len() as u64));
         let body = response.into_body().collect().await.expect("a body").to_bytes();

@@ -1,15 +1,15 @@
-//! Logging of conditions that last: one line when the condition begins, at most one per minute while it
-//! lasts, and one when it ends.
+//! Limits the log lines about an ongoing condition, such as a failing check: one line when it begins, at most one per
+//! minute while it continues, and one when it ends.
 
 use std::time::{Duration, Instant};
 
 const REPEAT_INTERVAL: Duration = Duration::from_secs(60);
-/// The condition has ended after this time without an occurrence.
+/// After this time without an occurrence, the condition has ended.
 const QUIET_PERIOD: Duration = Duration::from_secs(10);
 
-/// The state of a condition.
+/// A condition that may be ongoing; `None` if it is not.
 #[derive(Default)]
-pub struct Episode(Option<Occurrences>);
+pub struct OngoingCondition(Option<Occurrences>);
 
 struct Occurrences {
     first: Instant,
@@ -18,16 +18,16 @@ struct Occurrences {
     count: u64,
 }
 
-/// The values to log.
+/// The values to log about a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Occurrences since the condition began.
+    /// The number of occurrences since the condition began.
     pub count: u64,
     pub lasted: Duration,
 }
 
-impl Episode {
-    /// Counts an occurrence. `Some` if a line is to be logged.
+impl OngoingCondition {
+    /// Counts an occurrence. Returns a summary if the caller must log a line.
     pub fn occur(&mut self, now: Instant) -> Option<Summary> {
         let Some(occurrences) = &mut self.0 else {
             self.0 = Some(Occurrences {
@@ -47,7 +47,7 @@ impl Episode {
         self.summary()
     }
 
-    /// Ends the episode after a quiet period. `Some` if it has just ended.
+    /// Ends the condition after a quiet period. Returns a summary if the condition has just ended.
     pub fn end_when_quiet(&mut self, now: Instant) -> Option<Summary> {
         let last = self.0.as_ref()?.last;
         if now.duration_since(last) < QUIET_PERIOD {
@@ -71,29 +71,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_episode_logs_its_start_each_minute_and_its_end() {
+    fn a_condition_is_logged_at_its_start_each_minute_and_at_its_end() {
         let start = Instant::now();
-        let mut episode = Episode::default();
-        assert_eq!(episode.end_when_quiet(start), None);
+        let mut condition = OngoingCondition::default();
+        assert_eq!(condition.end_when_quiet(start), None);
         let mut logged = Vec::new();
         for second in 0..150 {
             let now = start + Duration::from_secs(second);
-            logged.extend(episode.occur(now).map(|summary| (second, summary.count)));
-            assert_eq!(episode.end_when_quiet(now), None);
+            logged.extend(condition.occur(now).map(|summary| (second, summary.count)));
+            assert_eq!(condition.end_when_quiet(now), None);
         }
         assert_eq!(logged, [(0, 1), (60, 61), (120, 121)]);
 
         let quiet = |seconds: u64| start + Duration::from_secs(149 + seconds);
-        assert_eq!(episode.end_when_quiet(quiet(9)), None);
+        assert_eq!(condition.end_when_quiet(quiet(9)), None);
         let summary = Summary {
             count: 150,
             lasted: Duration::from_secs(149),
         };
-        assert_eq!(episode.end_when_quiet(quiet(10)), Some(summary));
-        assert_eq!(episode.end_when_quiet(quiet(11)), None, "an end is logged once");
+        assert_eq!(condition.end_when_quiet(quiet(10)), Some(summary));
+        assert_eq!(condition.end_when_quiet(quiet(11)), None, "an end is logged once");
         assert!(
-            episode.occur(quiet(12)).is_some(),
-            "the next one starts a new episode"
+            condition.occur(quiet(12)).is_some(),
+            "the next occurrence begins a new condition"
         );
     }
 }
