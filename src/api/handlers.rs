@@ -1,8 +1,7 @@
-//! Handlers for the operation table. Each confirms the principal, runs a rule and builds the response with a
-//! view, all in one transaction.
+//! Functions that make the handlers of the operation table, each from a rule and a view.
 //!
-//! Each function makes a handler from a rule and a view. The functions differ in the input of the rule: a list
-//! request, the IDs in the path (`_at`), or the body.
+//! A handler confirms the principal, runs the rule and builds the response with the view, all in one transaction. The
+//! functions differ in the input of the rule: a list request, the IDs in the path (`_at`), or the body.
 
 use axum::extract::{FromRequest, FromRequestParts, State};
 use axum::response::{IntoResponse, Response};

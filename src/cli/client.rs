@@ -41,7 +41,7 @@ pub struct Create {
     /// URI to which the user is redirected after authorization: https, or http on a loopback address
     #[arg(long, value_name = "URI", value_parser = parse_with(RedirectUri::register))]
     redirect_uri: RedirectUri,
-    /// Create a public client, whose secret is not used (single-page or native application)
+    /// Create a public client, which has no usable secret (for single-page and native applications)
     #[arg(long)]
     public: bool,
     /// ID of the account that owns the client [default: owned by the provider]

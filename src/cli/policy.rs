@@ -143,7 +143,7 @@ fn rdns_domain_of(settings: &Settings) -> anyhow::Result<Option<String>> {
     let Some(domain) = domain.filter(|domain| !domain.is_empty()) else {
         return Ok(None);
     };
-    // The names of addresses have one more label. Check the length of the longest one.
+    // The default name of an address is this domain after one more label. Check the longest possible name.
     let longest = format!("255-255-255-255.{domain}");
     parse_with(Hostname::parse)(&longest)
         .map_err(|reason| anyhow::anyhow!("compute.rdns_domain: {domain}: {reason}"))?;

@@ -73,8 +73,8 @@ pub struct Settings {
     #[serde(deserialize_with = "arguments::deserialize_listen_address")]
     pub metrics_listen: Option<SocketAddr>,
 
-    /// File with the API token for the admin user (64 lower-case hexadecimal characters), used at the first start;
-    /// GARTH_BOOTSTRAP_TOKEN sets the token directly [default: random, printed unless the output goes to the journal or a container log]
+    /// File with the API token of the admin user (64 lower-case hexadecimal characters), read at the first start. To pass
+    /// the token itself, set GARTH_BOOTSTRAP_TOKEN [default: a random token, printed unless the output goes to the journal or a container log]
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN_FILE", value_name = "FILE")]
     pub bootstrap_token_file: Option<PathBuf>,
 
@@ -94,7 +94,7 @@ pub struct Settings {
     #[arg(long, env = "GARTH_PROFILE", value_name = "PROFILE")]
     pub profile: Option<Profile>,
 
-    /// Field names in responses, for fields with an alias, such as linode_id and compute_id; requests accept both
+    /// Names of fields that have two names, such as linode_id (or compute_id), in responses; requests accept either name
     /// [default: both]
     #[arg(long, env = "GARTH_WIRE_NAMES", value_name = "NAMES")]
     pub wire_names: Option<FieldNames>,

@@ -58,7 +58,8 @@ pub async fn events(State(app): State<App>, caller: Caller, query: Query, header
     Ok(follow(subscription, source, Some(first_message())))
 }
 
-/// The stream of changes to the queue; with `?ticket=`, also to that ticket, whose viewers then include the user.
+/// The stream of changes to the queue. With `?ticket=`, it includes changes to that ticket, and the user is registered as
+/// a viewer of the ticket.
 pub async fn desk(State(app): State<App>, staff: Staff, query: Query, headers: HeaderMap) -> PageResult {
     let subscription = Subscription::new(&app, Topic::Desk);
     let watched = query.text("ticket").parse().ok().map(TicketId);

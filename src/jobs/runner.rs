@@ -22,7 +22,8 @@ use crate::store::notifier::Topic;
 
 /// How many jobs a node runs concurrently.
 const MAX_RUNNING_JOBS: usize = 32;
-/// The runner polls the store at this interval, in case a notification from another node is lost or the clock is set.
+/// The runner polls the store at this interval, in case a notification from another node is lost or the
+/// system clock is changed.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// The delay after an error of the store.
 const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);

@@ -42,7 +42,7 @@ pub trait Principal: Clone + Send + Sized + 'static {
         }
     }
 
-    /// Runs a read for the principal as of this transaction. The identity version is queried together with
+    /// Runs a read with the permissions that the principal has in this transaction. The identity version is queried together with
     /// the read. If the version has changed, the result is discarded, the identity is read again and the read
     /// runs again.
     fn run_read<T>(
@@ -64,7 +64,7 @@ pub trait Principal: Clone + Send + Sized + 'static {
         Ok((work(tx, &principal)?, principal))
     }
 
-    /// Runs a write for the principal as of this transaction.
+    /// Runs a write with the permissions that the principal has in this transaction.
     fn run_write<T>(
         self,
         tx: &mut WriteTx,

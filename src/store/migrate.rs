@@ -314,9 +314,9 @@ fn permit_newer(sql: &mut dyn Sql, schema: &Schema, newest: i64) -> Result<(), S
     match oldest_schema(sql)? {
         Some(oldest) if oldest <= supported => {
             tracing::info!(
-                store = newest,
-                build = supported,
-                oldest,
+                store_schema = newest,
+                build_schema = supported,
+                oldest_compatible_schema = oldest,
                 "store schema is newer but compatible"
             );
             Ok(())

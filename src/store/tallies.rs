@@ -1,7 +1,7 @@
 //! Stored row counts. With them, a list finds its length and the first ID of any page without a scan.
 //!
 //! For each collection, the table `tally` has the number of rows in each bucket of 256 IDs and in each bucket of 65,536
-//! IDs. To find a page, a list reads the large buckets and the small buckets of one large bucket, and then skips fewer
+//! IDs. To find a page, a list reads all large buckets, then the small buckets inside one of them, and then skips fewer
 //! than 256 rows. So the cost hardly depends on the number of rows.
 //!
 //! Code that inserts or deletes a row calls `WriteTx::tally`. Just before a commit, the store sums the changes of all
@@ -21,7 +21,7 @@ const SMALL_SPAN: i64 = 256;
 pub(super) const LARGE_SPAN: i64 = SMALL_SPAN * 256;
 const MAX_BUCKETS_PER_STATEMENT: usize = 16;
 
-/// The rows of one collection that belong to one owner.
+/// Identifies the counted rows: those of one collection that belong to one owner.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tally {
     collection: Cow<'static, str>,

@@ -10,7 +10,7 @@ pub fn report(store: &Store, id: AttachmentId) {
     let store = store.clone();
     tokio::spawn(async move {
         if let Err(cause) = store.write(move |tx| scrub::record(tx, id, true)).await {
-            tracing::warn!(error = ?cause, "damaged attachment not recorded");
+            tracing::warn!(error = ?cause, "attachment damage not recorded");
         }
     });
 }

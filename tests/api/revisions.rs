@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use crate::harness::{TestApp, add_vpcs};
 use crate::rows::{Content, sorted};
 
-/// Tables that no operation shows: bookkeeping and secrets. Attempts to log in are shown, but anyone can make them.
+/// Tables that do not affect revisions: bookkeeping and secrets, which no operation shows, and `login_record`, to which
+/// anyone can add with a failed log-in.
 const INTERNAL: [&str; 18] = [
     "account_revision",
     "attachment_check",

@@ -55,7 +55,7 @@ fn passwords_come_from_the_url_a_file_or_the_environment_and_are_never_logged() 
     );
     assert_refused(
         &list(&folder, &with.replace("postgres://", "mysql://")),
-        "must begin with postgres://",
+        "must be a URL such as postgres://user@host/name",
     );
 
     let mut serve = folder.serve();

@@ -33,7 +33,7 @@ pub async fn authorize(State(app): State<App>, parts: Parts) -> Result<Response>
         .store()
         .read(move |tx| rules::oauth::next_step(tx, &parameters, hash))
         .await?;
-    if let Next::Known = next {
+    if let Next::AlreadyAuthorized = next {
         // A HEAD request has no effect.
         if parts.method == Method::HEAD {
             let text = "You have already authorized this application.";
@@ -129,7 +129,7 @@ fn show(
             page
         }
         // `issue_with_earlier_consent` replaces this step by another one.
-        (Next::Known, _) => incomplete(),
+        (Next::AlreadyAuthorized, _) => incomplete(),
     }
 }
 

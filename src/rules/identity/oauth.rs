@@ -89,7 +89,7 @@ pub enum Next {
     /// Show the consent page.
     Consent(Box<Authorization>, Box<User>),
     /// The user has authorized these scopes before: issue without a consent page.
-    Known,
+    AlreadyAuthorized,
 }
 
 /// Validates a request and determines the next step.
@@ -107,7 +107,7 @@ pub fn next_step(
         return Ok(Next::LogIn(Box::new(authorization)));
     };
     if has_consent(tx, &authorization, &user)? {
-        return Ok(Next::Known);
+        return Ok(Next::AlreadyAuthorized);
     }
     Ok(Next::Consent(Box::new(authorization), Box::new(user)))
 }
@@ -119,7 +119,7 @@ pub fn issue_with_earlier_consent(
     session: Option<TokenHash>,
 ) -> Result<Next> {
     match next_step(tx, request, session)? {
-        Next::Known => decide(tx, request, session, true),
+        Next::AlreadyAuthorized => decide(tx, request, session, true),
         changed => Ok(changed),
     }
 }

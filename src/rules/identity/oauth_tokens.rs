@@ -118,7 +118,7 @@ pub fn sweep(tx: &mut WriteTx) -> Result<()> {
     Ok(store::oauth_grants::sweep(tx)?)
 }
 
-/// A refusal or a failure of the store.
+/// Why no token was issued or revoked: the request was refused, or an error occurred.
 enum Failure {
     Refused(Refusal),
     Failed(Error),

@@ -45,7 +45,8 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Ti
     open(tx, caller, &new)
 }
 
-/// Opens a ticket from a form that was rendered when `newest` was the caller's newest ticket.
+/// Opens a ticket from a form, unless the form was submitted before. `newest` is the caller's newest ticket at the time
+/// when the form was rendered: only later tickets can be duplicates.
 pub fn create_once(
     tx: &mut WriteTx,
     caller: &Caller,

@@ -148,8 +148,8 @@ impl Connection {
     /// Runs the commands in `first` and commits the transaction. After `FailureKind::Lost`, the outcome is unknown.
     pub fn commit(&mut self, first: &str) -> Result<(), Failure> {
         self.warned.store(false, Ordering::SeqCst);
-        // If a statement timeout ended the wait for a synchronous replica, PostgreSQL would report success with a
-        // warning.
+        // The commit has no timeout: if one ended the wait for a synchronous replica, PostgreSQL would report success
+        // with only a warning.
         let commands = format!("{first}SET LOCAL statement_timeout = 0; COMMIT");
         if let Err(failure) = self.end(&commands) {
             if failure.kind != FailureKind::Lost {
@@ -171,8 +171,8 @@ impl Connection {
         self.end(ROLLBACK)
     }
 
-    /// Ends a read transaction. The rollback is deferred, unless the transaction has failed: in a failed transaction,
-    /// PostgreSQL could not prepare the next statement.
+    /// Ends a read transaction. The rollback is deferred until the connection is used again. A failed transaction is
+    /// rolled back immediately, because PostgreSQL cannot prepare statements in it.
     pub fn end_read(&mut self) -> Result<(), Failure> {
         self.deferred_rollback |= self.begun;
         match self.failure {

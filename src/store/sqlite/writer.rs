@@ -22,8 +22,8 @@ use crate::store::tx::WriteTx;
 
 /// The number of pages in the write-ahead log (WAL) at which the writer runs a checkpoint.
 const CHECKPOINT_PAGES: i32 = 1000;
-/// The maximum number of runs of a job that violates a constraint; the same as for PostgreSQL. Rules check constraints
-/// before they write, so the next run sees the conflicting row, or uses another random number.
+/// How often a write is run if it violates a constraint, as for PostgreSQL. A retry can succeed: the rule then sees the
+/// conflicting row and reports it, or uses another random number.
 const MAX_CONFLICT_RUNS: u32 = 5;
 
 /// The scope of the rollback if a job fails after it has changed data.

@@ -39,7 +39,7 @@ struct Used {
 #[derive(Clone, Copy, Default)]
 struct Share {
     bytes: usize,
-    /// The size of the largest response since the client last had no unsent responses.
+    /// The size of the client's largest response since `bytes` was last 0.
     largest: usize,
 }
 

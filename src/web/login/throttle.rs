@@ -2,14 +2,14 @@
 //! failure.
 //!
 //! The caller reserves an attempt before it runs, and then reports a success or a failure, or releases the attempt
-//! without a result. Reserved attempts count, so that parallel attempts cannot exceed the limit. The table has a
-//! maximum size. When it is full, the oldest entry is removed.
+//! without a result. A reserved attempt counts like a failure until then, so that parallel attempts cannot exceed
+//! `failures_before_delay`. The table has a maximum size. When it is full, the least recently used entry is removed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::time::Duration;
 
-/// The delay when the attempts in progress use up the limit.
+/// The delay while the attempts in progress use up `failures_before_delay`.
 const IN_PROGRESS_DELAY: Duration = Duration::from_secs(1);
 
 /// The parameters of an exponential back-off.
@@ -30,8 +30,8 @@ pub struct Failures<K> {
     max_entries: usize,
     entries: HashMap<K, Entry>,
     /// The keys, least recently used first.
-    by_age: BTreeMap<u64, K>,
-    next_age: u64,
+    by_last_use: BTreeMap<u64, K>,
+    next_use: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,7 +40,7 @@ struct Entry {
     last_failure: Duration,
     /// The number of attempts in progress.
     reserved: u32,
-    age: u64,
+    last_use: u64,
 }
 
 /// Rounds a delay up to whole seconds, so that a client that waits this long can try again.
@@ -54,8 +54,8 @@ impl<K: Copy + Eq + Hash> Failures<K> {
             back_off,
             max_entries,
             entries: HashMap::new(),
-            by_age: BTreeMap::new(),
-            next_age: 0,
+            by_last_use: BTreeMap::new(),
+            next_use: 0,
         }
     }
 
@@ -141,23 +141,23 @@ impl<K: Copy + Eq + Hash> Failures<K> {
     }
 
     fn put(&mut self, key: K, mut entry: Entry) {
-        self.by_age.remove(&entry.age);
-        self.next_age += 1;
-        entry.age = self.next_age;
-        self.by_age.insert(entry.age, key);
+        self.by_last_use.remove(&entry.last_use);
+        self.next_use += 1;
+        entry.last_use = self.next_use;
+        self.by_last_use.insert(entry.last_use, key);
         self.entries.insert(key, entry);
     }
 
     fn remove(&mut self, key: &K) {
         if let Some(entry) = self.entries.remove(key) {
-            self.by_age.remove(&entry.age);
+            self.by_last_use.remove(&entry.last_use);
         }
     }
 
     /// Removes entries whose failures are reset and, if the table is still full, the oldest entry without an attempt in
     /// progress. Returns false if the table remains full.
     fn make_room(&mut self, now: Duration) -> bool {
-        while let Some((_, key)) = self.by_age.first_key_value() {
+        while let Some((_, key)) = self.by_last_use.first_key_value() {
             let key = *key;
             let entry = self.entries.get(&key).copied().unwrap_or_default();
             if entry.reserved > 0 || !self.is_reset(&entry, now) {
@@ -169,7 +169,7 @@ impl<K: Copy + Eq + Hash> Failures<K> {
             return true;
         }
         let idle = |key: &&K| self.entries.get(key).is_none_or(|entry| entry.reserved == 0);
-        let Some(oldest) = self.by_age.values().find(idle).copied() else {
+        let Some(oldest) = self.by_last_use.values().find(idle).copied() else {
             return false;
         };
         self.remove(&oldest);
@@ -225,7 +225,7 @@ mod tests {
         assert!(failures.wait(&1, at(0)).is_zero());
         failures.fail(&1, at(0));
         failures.succeed(&1, at(0));
-        assert!(failures.entries.is_empty() && failures.by_age.is_empty());
+        assert!(failures.entries.is_empty() && failures.by_last_use.is_empty());
     }
 
     #[test]
@@ -234,7 +234,7 @@ mod tests {
         assert!(failures.reserve(0, at(0)));
         for key in 1..1000 {
             fails(&mut failures, key, at(u64::from(key) / 10));
-            assert!(failures.entries.len() <= 10 && failures.by_age.len() == failures.entries.len());
+            assert!(failures.entries.len() <= 10 && failures.by_last_use.len() == failures.entries.len());
         }
         assert!(
             failures.entries.contains_key(&0),

@@ -1,4 +1,4 @@
-//! The customer at the desk in the console: address maps, and tickets that staff open.
+//! The desk's pages about a customer: address maps, and tickets that staff open for the customer.
 
 use serde_json::json;
 

@@ -10,7 +10,8 @@ use crate::model::address_map::{Bucket, Holder, State, View};
 use crate::model::cidr::Cidr;
 use crate::rules::addresses::Usage;
 
-/// The map of a subnet, or of a part of it. `open` plus a range is the URL that zooms in on that range.
+/// The map of a subnet, or of a part of it. `open` is a URL prefix: followed by a range, it
+/// is the URL that zooms in on that range.
 pub fn subnet(view: &View, holders: &[Holder], open: &str) -> Markup {
     match view {
         View::Addresses(cells) => html! {

@@ -68,11 +68,11 @@ pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
             @if !unused.is_empty() {
                 p .quiet {
                     "No subnets in "
-                    @for (at, space) in unused.iter().enumerate() { @if at > 0 { ", " } code { (space.range) } }
-                    @if unused.iter().any(|space| space.parts.iter().any(|part| part.kind == PartKind::Forbidden)) {
-                        " (partly reserved by the provider)"
-                    }
+                    @for (at, space) in unused.iter().enumerate() { @if at > 0 { " or " } code { (space.range) } }
                     "."
+                    @if unused.iter().any(|space| space.parts.iter().any(|part| part.kind == PartKind::Forbidden)) {
+                        " Some of these addresses are reserved by the provider."
+                    }
                 }
             }
             (legend(&[("none", "0% in use"), ("some", "under 60%"), ("much", "60% or more"), ("full", "90% or more"), ("free", "free"), ("reserved", "reserved by the provider")]))

@@ -114,7 +114,7 @@ impl Network {
         let blocks = self.blocks(ticket);
         html! {
             @for interface in &self.interfaces { (self.interface_address(interface, ticket)) }
-            h3 { "Addresses in " (self.vpc.label.as_str()) }
+            h3 { "Addresses in VPC " (self.vpc.label.as_str()) }
             (address_map::compact(&blocks, forbidden))
             p { a href=(details_url) { "View subnets and instances" } }
         }
@@ -132,7 +132,7 @@ impl Network {
             @if let (Some(at), Some(subnet)) = (attached, subnet) {
                 @let url = subnets::interface_url_at(&subnet_url(ticket, subnet.id), subnet, interface.id);
                 p .small {
-                    a href=(url) { code { (write_address(at.address)) } } " in " (subnet.label.as_str()) " " code { (subnet.ipv4) }
+                    a href=(url) { code { (write_address(at.address)) } } " in subnet " (subnet.label.as_str()) " " code { (subnet.ipv4) }
                     @for range in &at.ranges { ", routed " code { (range) } }
                     @if let Some(public) = at.nat_1_1 { ", 1:1 NAT " code { (write_address(public)) } }
                     @if !interface.active { " " span .quiet { "(inactive)" } }
@@ -174,7 +174,7 @@ impl Network {
                                 @if subnet.uses.is_empty() { span .quiet { "–" } }
                                 @for (at, found) in subnet.uses.iter().enumerate() {
                                     @if at > 0 { ", " }
-                                    (found.instance_label) " " span .id { (found.instance) } @if !found.active { " " span .quiet { "(inactive)" } }
+                                    (found.instance_label) " " span .id { (found.instance) } @if !found.active { " " span .quiet { "(inactive interface)" } }
                                 }
                             } }
                         }
