@@ -31,6 +31,7 @@ UNREACHABLE = {
     "assignIps": "is not offered",
     "shareIps": "is not offered",
     "deleteInstanceIp": "needs an instance with two public addresses",
+    "setInstancePassword": "needs an instance that is shut down and has one disk",
     "createTicketAttachment": "needs a file name with an accepted extension",
     "orderConfigInterfaces": "needs the IDs of all current interfaces of a config",
     "getProfileLogin": "needs a log-in in a browser",

@@ -22,7 +22,7 @@ use crate::rules::request::{Drafted, Request};
 use crate::rules::{events, loading, settings};
 use crate::store::{self, ReadTx, WriteTx};
 
-pub use draft::{Change, New};
+pub use draft::{Change, New, read_kernel};
 
 pub fn list(
     tx: &mut ReadTx,

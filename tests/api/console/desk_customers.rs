@@ -40,7 +40,7 @@ async fn staff_see_the_addresses_of_an_instance_and_the_holder_of_an_address() {
             subnet_page(2, 1)
         ),
     );
-    assert_contains(&page, "in a <code>10.0.0.0/24</code>");
+    assert_contains(&page, "in subnet a <code>10.0.0.0/24</code>");
     assert_lacks(&page, "10.9.0.2");
     let page = page_of(&mut grace, 3).await;
     assert_contains(

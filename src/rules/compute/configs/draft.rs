@@ -59,6 +59,12 @@ impl Draft {
     }
 }
 
+/// Reads the ID of a kernel.
+pub fn read_kernel(form: &mut Form) -> Option<String> {
+    let known = KERNELS.map(|kernel| kernel.id);
+    form.optional("kernel", |raw| one_of(raw, &known).map(str::to_owned))
+}
+
 /// The settings in a request body; `None` leaves a setting unchanged.
 #[derive(Debug)]
 pub struct SettingsDraft {
@@ -76,9 +82,7 @@ pub struct SettingsDraft {
 
 impl SettingsDraft {
     fn read(form: &mut Form) -> Self {
-        let kernel = form.optional("kernel", |raw| {
-            one_of(raw, &KERNELS.map(|kernel| kernel.id)).map(str::to_owned)
-        });
+        let kernel = read_kernel(form);
         let comments = form.optional("comments", short_text);
         let memory_limit = form.integer("memory_limit");
         if memory_limit.is_some_and(|limit| limit < 0) {

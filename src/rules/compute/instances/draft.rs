@@ -12,6 +12,7 @@ use crate::model::object_tag::TagLabel;
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::upkeep::{DiskEncryption, Upkeep};
+use crate::rules::configs::read_kernel;
 use crate::rules::deployment::{image_named, read_credentials, refuse_scripts};
 use crate::rules::form::{Form, short_text};
 use crate::rules::interfaces;
@@ -70,7 +71,7 @@ impl FromForm for Draft {
             1,
             disk - swap_size.unwrap_or(DEFAULT_SWAP_SIZE),
         );
-        let kernel = form.optional("kernel", short_text);
+        let kernel = read_kernel(form);
         let network_helper = form.boolean("network_helper");
         let disk_encryption = form.optional("disk_encryption", DiskEncryption::parse);
         let default_encryption = default_encryption(policy, region.as_deref());
