@@ -80,6 +80,9 @@ fn open_bucket(bucket: &str, keys: Option<&BucketKeys>) -> Result<Storage, Files
             .with_access_key_id(keys.access.reveal())
             .with_secret_access_key(keys.secret.reveal());
     }
+    if !has_credentials(&builder) {
+        return Err(FilesError::new("attachments.url", MISSING_CREDENTIALS));
+    }
     let store = builder.build();
     let store = store.map_err(|cause| FilesError::new("setting up S3 for attachments", cause))?;
     let prefix = Key::parse(prefix.trim_matches('/'));
@@ -93,6 +96,27 @@ fn open_bucket(bucket: &str, keys: Option<&BucketKeys>) -> Result<Storage, Files
         part: 8 * 1024 * 1024,
         permits: 4,
     })
+}
+
+#[cfg(feature = "s3")]
+const MISSING_CREDENTIALS: &str = "a bucket needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or \
+     attachments.access_key_file and attachments.secret_key_file. To use the role of a cloud machine, set \
+     AWS_METADATA_ENDPOINT";
+
+/// Whether the operator named a source of credentials. Without one, the library would request them from the metadata
+/// address of a cloud, which can be any machine in the operator's network.
+#[cfg(feature = "s3")]
+fn has_credentials(builder: &object_store::aws::AmazonS3Builder) -> bool {
+    use object_store::aws::AmazonS3ConfigKey as Key;
+    let has = |key| builder.get_config_value(&key).is_some();
+    let is_unsigned = builder.get_config_value(&Key::SkipSignature).as_deref() == Some("true");
+    is_unsigned
+        || has(Key::AccessKeyId)
+        || has(Key::SecretAccessKey)
+        || (has(Key::WebIdentityTokenFile) && has(Key::RoleArn))
+        || has(Key::ContainerCredentialsRelativeUri)
+        || (has(Key::ContainerCredentialsFullUri) && has(Key::ContainerAuthorizationTokenFile))
+        || has(Key::MetadataEndpoint)
 }
 
 #[cfg(not(feature = "s3"))]

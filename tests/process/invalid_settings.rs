@@ -1,5 +1,6 @@
 //! Invalid settings: the server does not start, creates nothing, and names the setting.
 
+use std::net::TcpListener;
 use std::process::Command;
 
 use crate::harness::{Folder, TOKEN};
@@ -67,6 +68,44 @@ fn bucket_keys_need_two_readable_files() {
         assert!(output.stderr.contains(expected), "{expected}: {}", output.stderr);
     }
     assert!(!folder.data().exists(), "no store is created");
+}
+
+/// Garth contacts the metadata service of a cloud only if a setting names it.
+#[test]
+fn bucket_without_credentials_prevents_the_start() {
+    let folder = Folder::new("bucket-credentials");
+    let half_of_a_role = ("AWS_WEB_IDENTITY_TOKEN_FILE", "token");
+    for (name, value) in [("AWS_REGION", "us-east-1"), half_of_a_role] {
+        let mut serve = serve_with_bucket(&folder);
+        serve.env(name, value);
+        let output = Process::spawn(&mut serve).wait();
+        assert_eq!(output.code, Some(1), "{name}: {output:?}");
+        assert!(
+            output.stderr.contains("AWS_ACCESS_KEY_ID"),
+            "{name}: {}",
+            output.stderr
+        );
+    }
+
+    let metadata = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = metadata.local_addr().expect("the listener is bound");
+    let mut serve = serve_with_bucket(&folder);
+    serve.env("AWS_METADATA_ENDPOINT", format!("http://{address}"));
+    let server = Process::spawn(&mut serve);
+    metadata.accept().expect("Garth requests credentials");
+    drop(server);
+}
+
+/// `garth serve` with attachments in a bucket, without the `AWS_` variables of the test run.
+fn serve_with_bucket(folder: &Folder) -> Command {
+    let mut serve = folder.serve();
+    serve.args(["--attachments", "s3://bucket"]);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("AWS_") {
+            serve.env_remove(name);
+        }
+    }
+    serve
 }
 
 #[test]
