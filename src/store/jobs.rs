@@ -1,6 +1,7 @@
 //! The `job` table. Rules schedule background jobs in their own transactions. A node leases a job before it runs it.
 
 use super::error::StoreError;
+use super::model_rows::ModelRows;
 use super::notifier::Topic;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Row, Value, args};
@@ -149,6 +150,9 @@ pub fn release_all(tx: &mut WriteTx) -> Result<(), StoreError> {
 }
 
 const SUMMARY: &str = "id, kind, subject, due, attempts, lease_owner, available, last_error, dead";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new("job", SUMMARY, |row| summary(row).map(drop));
 
 /// Jobs for operators: dead jobs first, then by due time.
 pub fn list(tx: &mut ReadTx, limit: i64) -> Result<Vec<JobSummary>, StoreError> {

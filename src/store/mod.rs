@@ -19,6 +19,7 @@ mod identity;
 pub mod jobs;
 pub mod list;
 mod migrate;
+mod model_rows;
 mod network;
 pub mod notifier;
 #[cfg(feature = "postgres")]

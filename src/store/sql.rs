@@ -46,6 +46,8 @@ pub trait Sql {
     fn set_last_generated_id(&mut self, table: &str, number: i64) -> Result<(), StoreError>;
     /// The names of all tables, in alphabetical order.
     fn tables(&mut self) -> Result<Vec<String>, StoreError>;
+    /// The names of all indexes.
+    fn indexes(&mut self) -> Result<Vec<String>, StoreError>;
 
     /// The condition that a row has a value whose type differs from the type of its column. `None` if the engine
     /// enforces types.

@@ -149,6 +149,10 @@ impl<'a> ReadTx<'a> {
         self.sql.tables()
     }
 
+    pub(super) fn indexes(&mut self) -> Result<Vec<String>, StoreError> {
+        self.sql.indexes()
+    }
+
     pub(super) fn one(&mut self, sql: &str, args: &[Value]) -> Result<Row<'static>, StoreError> {
         self.find(sql, args)?.ok_or_else(missing)
     }

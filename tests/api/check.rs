@@ -17,6 +17,18 @@ const BREAKS: &[(&str, &str)] = &[
         "applied migrations match this build",
         "UPDATE migration SET checksum = 'x' WHERE number = 3",
     ),
+    ("the indexes of the schema exist", "DROP INDEX vpc_label"),
+    (
+        ACCEPTED_VALUES,
+        "UPDATE instance SET status = 'sleepy' WHERE id = 1",
+    ),
+    (
+        ACCEPTED_VALUES,
+        "UPDATE app_user SET email = 'nowhere' WHERE id = 1",
+    ),
+    (ACCEPTED_VALUES, "UPDATE vpc SET label = '' WHERE id = 1"),
+    (ACCEPTED_VALUES, "UPDATE token SET scopes = 'all' WHERE id = 1"),
+    (ACCEPTED_VALUES, "UPDATE ticket SET status = 'lost' WHERE id = 1"),
     ("ID sequences are not behind the IDs in use", RESET_SEQUENCE),
     (
         "every foreign key refers to an existing row",
@@ -71,6 +83,10 @@ const BREAKS: &[(&str, &str)] = &[
         "UPDATE instance SET last_config = 77 WHERE id = 1",
     ),
     (
+        "devices of configs are disks of the same instance",
+        "UPDATE config SET devices = '77,,,,,,,' WHERE id = 1",
+    ),
+    (
         "1:1 NAT uses a public address of the same instance",
         "UPDATE interface SET nat_1_1 = 5 WHERE id = 1",
     ),
@@ -109,6 +125,10 @@ const BREAKS: &[(&str, &str)] = &[
     (
         "grants have a known permission",
         "INSERT INTO entity_grant (app_user, kind, entity, permission) VALUES (1, 'vpc', 1, 'all')",
+    ),
+    (
+        "grants are on objects of the user's account",
+        "INSERT INTO entity_grant (app_user, kind, entity, permission) VALUES (1, 'vpc', 77, 'read_only')",
     ),
     (
         "staff have no account grants",
@@ -157,6 +177,7 @@ const BREAKS: &[(&str, &str)] = &[
 ];
 
 const SUBNETS_DO_NOT_OVERLAP: &str = "subnets of a VPC do not overlap";
+const ACCEPTED_VALUES: &str = "every row has values that Garth accepts";
 const ROWS_ARE_READABLE: &str = "every row can be read and has values of the right types";
 /// `BREAKS` uses this name for the statement that differs between the engines.
 const RESET_SEQUENCE: &str = "reset the sequence";
@@ -207,6 +228,26 @@ async fn every_invariant_is_checked() {
         let is_tested = tested.contains(&invariant.name) || invariant.name == ROWS_ARE_READABLE;
         assert!(is_tested, "no test breaks \"{}\"", invariant.name);
     }
+}
+
+#[tokio::test]
+async fn a_value_that_the_model_refuses_is_named() {
+    let app = filled().await;
+    app.home()
+        .damage("UPDATE instance SET status = 'sleepy' WHERE id = 2")
+        .await;
+    let found = findings(&app).await;
+    let texts: Vec<_> = found
+        .iter()
+        .map(|finding| (finding.object.as_str(), finding.problem.as_str()))
+        .collect();
+    assert_eq!(
+        texts,
+        [(
+            "table instance, row 2",
+            "has a value in column status that Garth does not accept"
+        )]
+    );
 }
 
 #[tokio::test]

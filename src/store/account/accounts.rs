@@ -10,6 +10,7 @@ use crate::model::user::Email;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery};
+use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -17,6 +18,9 @@ const COLUMNS: &str =
     "id, company, email, COALESCE(first_email, email), first_name, last_name, address_1, address_2,
     city, state, zip, country, phone, tax_id, network_helper, maintenance_policy, created, vpcs_per_region,
     subnets_per_vpc, attachment_bytes";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new("account", COLUMNS, |row| read(row).map(drop));
 
 const DESK_COLUMNS: &str = "a.id, a.company, a.email, a.created,
     (SELECT count(*) FROM ticket t WHERE t.account = a.id AND t.is_closed = 0),

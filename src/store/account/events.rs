@@ -14,6 +14,7 @@ use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, Part, Tallied, Visibility};
+use crate::store::model_rows::ModelRows;
 use crate::store::notifier::Topic;
 use crate::store::tallies::Tally;
 use crate::store::tx::{PendingQuery, ReadTx, WriteTx};
@@ -31,13 +32,18 @@ macro_rules! read {
         "CASE WHEN EXISTS (SELECT 1 FROM event_read r WHERE r.app_user = $2 AND r.event = e.id) THEN 1 ELSE 0 END"
     };
 }
-const COLUMNS: &str = concat!(
-    "e.id, e.created, e.action, e.username, e.entity_kind, e.entity_id, e.entity_label,
-    e.secondary_kind, e.secondary_id, e.secondary_label, e.status, e.percent_complete, e.duration, ",
-    seen!(),
-    ", ",
-    read!()
-);
+// The columns that do not depend on the reader.
+macro_rules! stored {
+    () => {
+        "e.id, e.created, e.action, e.username, e.entity_kind, e.entity_id, e.entity_label,
+        e.secondary_kind, e.secondary_id, e.secondary_label, e.status, e.percent_complete, e.duration"
+    };
+}
+const COLUMNS: &str = concat!(stored!(), ", ", seen!(), ", ", read!());
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows =
+    ModelRows::new("event e", concat!(stored!(), ", 0, 0"), |row| read(row).map(drop));
 
 pub static FIELDS: [Field; 9] = [
     Field::new("id", Kind::Integer, "e.id"),

@@ -10,14 +10,20 @@ use crate::model::page::Paged;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery, id_list};
+use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, Value, args};
+
+const COLUMNS: &str = "t.id, t.label";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new("tag t", COLUMNS, |row| read(row).map(drop));
 
 pub static FIELDS: [Field; 1] = [Field::new("label", Kind::Text, "t.label")];
 
 pub fn list(tx: &mut ReadTx, account: AccountId, query: &ListQuery) -> Result<Paged<ObjectTag>, StoreError> {
     let collection = Collection {
-        columns: "t.id, t.label",
+        columns: COLUMNS,
         from: "tag t",
         condition: "t.account = $1".to_owned(),
         args: args![account].to_vec(),
@@ -29,8 +35,8 @@ pub fn list(tx: &mut ReadTx, account: AccountId, query: &ListQuery) -> Result<Pa
 }
 
 pub fn find(tx: &mut ReadTx, account: AccountId, label: &str) -> Result<Option<ObjectTag>, StoreError> {
-    let sql = "SELECT t.id, t.label FROM tag t WHERE t.account = $1 AND t.label = $2";
-    tx.find(sql, args![account, label])?
+    let sql = format!("SELECT {COLUMNS} FROM tag t WHERE t.account = $1 AND t.label = $2");
+    tx.find(&sql, args![account, label])?
         .as_mut()
         .map(read)
         .transpose()

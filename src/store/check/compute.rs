@@ -1,5 +1,7 @@
 //! Invariants of instances, configs, interfaces and tags.
 
+use std::collections::HashSet;
+
 use super::invariant::{Findings, Invariant};
 use crate::store::error::StoreError;
 use crate::store::tx::ReadTx;
@@ -41,6 +43,7 @@ pub const INVARIANTS: &[Invariant] = &[
                  (SELECT 1 FROM config c WHERE c.id = i.last_config AND c.instance = i.id))
          ORDER BY i.id",
     ),
+    Invariant::function("devices of configs are disks of the same instance", devices),
     Invariant::query(
         "1:1 NAT uses a public address of the same instance",
         "SELECT 'interface ' || f.id, 'has 1:1 NAT from an address that its instance does not have'
@@ -70,6 +73,29 @@ pub const INVARIANTS: &[Invariant] = &[
          ORDER BY t.id",
     ),
 ];
+
+/// The column `devices` of a config has the IDs of disks, separated by commas.
+fn devices(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+    let disks = tx.read("SELECT instance, id FROM disk", args![], |row| {
+        Ok((row.take::<i64>()?, row.take::<i64>()?))
+    })?;
+    let disks: HashSet<_> = disks.into_iter().collect();
+    tx.for_each(
+        "SELECT id, instance, devices FROM config ORDER BY id",
+        args![],
+        |row| {
+            let (config, instance, devices): (i64, i64, String) = (row.take()?, row.take()?, row.take()?);
+            for disk in devices.split(',').filter(|disk| !disk.is_empty()) {
+                let is_known = disk.parse().is_ok_and(|disk| disks.contains(&(instance, disk)));
+                if !is_known {
+                    let problem = format!("has the disk {disk}, which instance {instance} does not have");
+                    findings.add(format!("config {config}"), problem);
+                }
+            }
+            Ok(())
+        },
+    )
+}
 
 /// Compares the column `tags` of each instance with the instance's rows in `instance_tag`.
 fn tags(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {

@@ -12,6 +12,16 @@ pub const INVARIANTS: &[Invariant] = &[
          FROM entity_grant WHERE permission NOT IN ('read_only', 'read_write') ORDER BY app_user, kind, entity",
     ),
     Invariant::query(
+        "grants are on objects of the user's account",
+        "SELECT 'user ' || u.id, 'has a grant on ' || g.kind || ' ' || g.entity || ', which its account does not have'
+         FROM entity_grant g JOIN app_user u ON u.id = g.app_user
+         WHERE u.account IS NOT NULL AND NOT EXISTS (SELECT 1 FROM vpc v
+                 WHERE g.kind = 'vpc' AND v.id = g.entity AND v.account = u.account)
+             AND NOT EXISTS (SELECT 1 FROM instance i
+                 WHERE g.kind = 'linode' AND i.id = g.entity AND i.account = u.account)
+         ORDER BY u.id, g.kind, g.entity",
+    ),
+    Invariant::query(
         "staff have no account grants",
         "SELECT 'user ' || u.id, 'is a member of the staff and has a grant of an account' FROM app_user u
          WHERE u.account IS NULL AND (EXISTS (SELECT 1 FROM global_grant g WHERE g.app_user = u.id)

@@ -11,13 +11,15 @@ mod references;
 mod schema;
 mod support;
 mod tallies;
+mod values;
 
 pub use invariant::{Finding, Invariant};
 
 /// All invariants, in the order in which they are checked.
 pub fn invariants() -> impl Iterator<Item = &'static Invariant> {
-    let domains: [&'static [Invariant]; 8] = [
+    let domains: [&'static [Invariant]; 9] = [
         schema::INVARIANTS,
+        values::INVARIANTS,
         references::INVARIANTS,
         network::INVARIANTS,
         compute::INVARIANTS,

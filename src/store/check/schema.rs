@@ -3,12 +3,13 @@
 use super::invariant::{Findings, Invariant};
 use crate::store::copy;
 use crate::store::error::StoreError;
-use crate::store::migrate::{Schema, TABLES, checksum_of};
+use crate::store::migrate::{Migration, Schema, TABLES, checksum_of};
 use crate::store::tx::ReadTx;
 use crate::store::value::args;
 
 pub const INVARIANTS: &[Invariant] = &[
     Invariant::function("applied migrations match this build", migrations),
+    Invariant::function("the indexes of the schema exist", indexes),
     Invariant::function("every row can be read and has values of the right types", rows),
     Invariant::function("ID sequences are not behind the IDs in use", sequences),
 ];
@@ -33,6 +34,39 @@ fn migrations(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError
         }
     }
     Ok(())
+}
+
+fn indexes(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+    let existing = tx.indexes()?;
+    for name in expected_indexes(Schema::current().migrations()) {
+        if !existing.iter().any(|index| index == name) {
+            findings.add(format!("index {name}"), "is missing");
+        }
+    }
+    Ok(())
+}
+
+/// The indexes that the migrations create and do not drop again.
+fn expected_indexes(migrations: &[Migration]) -> Vec<&'static str> {
+    // The name of each index and its table.
+    let mut indexes: Vec<(&str, &str)> = Vec::new();
+    for statement in migrations.iter().flat_map(|migration| migration.sql.split(';')) {
+        let words: Vec<_> = statement
+            .lines()
+            .filter(|line| !line.starts_with("--"))
+            .flat_map(str::split_whitespace)
+            .collect();
+        match words[..] {
+            ["CREATE", "INDEX", name, "ON", table, ..]
+            | ["CREATE", "UNIQUE", "INDEX", name, "ON", table, ..] => {
+                indexes.push((name, table));
+            }
+            ["DROP", "INDEX", name] => indexes.retain(|(index, _)| *index != name),
+            ["DROP", "TABLE", dropped] => indexes.retain(|(_, table)| *table != dropped),
+            _ => {}
+        }
+    }
+    indexes.into_iter().map(|(name, _)| name).collect()
 }
 
 /// Reads every value of every table.

@@ -9,11 +9,15 @@ use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::interfaces;
 use crate::store::list::{Collection, ListQuery};
+use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
 const COLUMNS: &str = "c.id, c.instance, c.label, c.comments, c.kernel, c.memory_limit, c.root_device,
     c.run_level, c.virt_mode, c.helpers, c.devices, c.created, c.updated";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new("config c", COLUMNS, |row| read(row).map(drop));
 
 const INTERFACES_OF_CONFIG: &str = "SELECT 1 FROM interface f WHERE f.config = c.id";
 

@@ -8,12 +8,16 @@ use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery};
+use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "d.id, d.instance, d.label, d.status, d.filesystem, d.size, i.disk_encryption,
     d.created, coalesce(d.updated, d.created)";
 const FROM: &str = "disk d JOIN instance i ON i.id = d.instance";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new(FROM, COLUMNS, |row| read(row).map(drop));
 
 pub static FIELDS: [Field; 7] = [
     Field::new("id", Kind::Integer, "d.id"),

@@ -10,6 +10,7 @@ use crate::store::compute::upkeep::{encode_alerts, read_upkeep};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, Tallied, Visibility, id_list};
+use crate::store::model_rows::ModelRows;
 use crate::store::tags;
 use crate::store::tallies::Tally;
 use crate::store::tx::{ReadTx, WriteTx};
@@ -18,6 +19,9 @@ use crate::store::value::{FromValue, Row, Value, args};
 const COLUMNS: &str = "i.id, i.account, i.label, i.group_name, i.region, i.plan, i.image, i.status,
     i.running_config, i.last_config, i.tags, i.watchdog, i.alerts, i.backup_day, i.backup_window,
     i.maintenance_policy, i.disk_encryption, i.has_user_data, i.host, i.created, i.updated";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new("instance i", COLUMNS, |row| read(row).map(drop));
 const TAGS_OF_INSTANCE: &str = "SELECT 1 FROM instance_tag t WHERE t.instance = i.id";
 const ADDRESSES_OF_INSTANCE: &str = "SELECT 1 FROM public_address a WHERE a.instance = i.id";
 

@@ -11,11 +11,16 @@ use crate::model::subnet::SubnetUse;
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::list::id_list;
+use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "f.id, f.config, f.purpose, f.is_primary, f.active, f.label, f.ipam_address,
     f.vpc, f.subnet, f.address, f.nat_1_1";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows =
+    ModelRows::new("interface f", COLUMNS, |row| read(row).map(drop));
 
 /// The query for the interfaces on subnets that meet a condition. It is a macro, so that frequent queries are
 /// constants.
@@ -325,7 +330,7 @@ fn insert_ranges(
 fn read_all(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<(ConfigId, Interface)>, StoreError> {
     let mut found: Vec<(ConfigId, Interface)> = tx
         .all(sql, args)?
-        .into_iter()
+        .iter_mut()
         .map(read)
         .collect::<Result<_, _>>()?;
     let indexes: HashMap<InterfaceId, usize> = found
@@ -350,8 +355,7 @@ fn read_all(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<(ConfigId,
     Ok(found)
 }
 
-fn read(mut row: Row) -> Result<(ConfigId, Interface), StoreError> {
-    let row = &mut row;
+fn read(row: &mut Row) -> Result<(ConfigId, Interface), StoreError> {
     let (id, config) = (row.take()?, row.take()?);
     let interface = Interface {
         id,

@@ -7,10 +7,15 @@ use crate::model::time::Time;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery};
+use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "id, created, ip, username, restricted, status";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows =
+    ModelRows::new("login_record", COLUMNS, |row| read(row).map(drop));
 
 pub static FIELDS: [Field; 6] = [
     Field::new("id", Kind::Integer, "id"),

@@ -7,10 +7,15 @@ use crate::model::page::Paged;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery};
+use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "id, account, label, redirect_uri, secret, is_public, status, created";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows =
+    ModelRows::new("oauth_client", COLUMNS, |row| read(row).map(drop));
 
 pub static FIELDS: [Field; 4] = [
     Field::new("id", Kind::Text, "id"),

@@ -9,6 +9,7 @@ use crate::model::time::Time;
 use crate::model::token::TokenHash;
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
+use crate::store::model_rows::ModelRows;
 use crate::store::tokens::invalidate_identities;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
@@ -18,6 +19,9 @@ const COLUMNS: &str = "g.id, g.client, c.label, g.app_user, g.scopes, g.created,
     (SELECT max(t.expiry) FROM token t WHERE t.oauth_grant = g.id AND t.kind = 'oauth' AND t.revoked IS NULL),
     (SELECT max(r.expiry) FROM refresh_token r WHERE r.oauth_grant = g.id AND r.used IS NULL)";
 const FROM: &str = "oauth_grant g JOIN oauth_client c ON c.id = g.client";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new(FROM, COLUMNS, |row| read(row).map(drop));
 
 pub fn insert(tx: &mut WriteTx, client: &str, user: UserId, scopes: &Scopes) -> Result<i64, StoreError> {
     let now = tx.now();

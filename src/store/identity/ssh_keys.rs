@@ -10,10 +10,14 @@ use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery, id_list};
+use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
 const COLUMNS: &str = "id, app_user, label, public_key, created";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new("ssh_key", COLUMNS, |row| read(row).map(drop));
 
 pub static FIELDS: [Field; 3] = [
     Field::new("id", Kind::Integer, "id"),

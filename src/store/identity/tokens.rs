@@ -11,11 +11,15 @@ use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::grants;
 use crate::store::list::{Collection, ListQuery};
+use crate::store::model_rows::ModelRows;
 use crate::store::notifier::Topic;
 use crate::store::tx::{PendingQuery, ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "id, app_user, label, prefix, scopes, created, expiry";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new("token", COLUMNS, |row| read(row).map(drop));
 /// The expiry for filters. A token that does not expire has the expiry `model::token::NEVER` in responses and filters.
 const EXPIRY: &str = "coalesce(expiry, 32501970000000000)";
 const USABLE: &str = "kind = 'personal' AND revoked IS NULL AND (expiry IS NULL OR expiry > $2)";

@@ -11,12 +11,16 @@ use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery};
+use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 use crate::store::{grants, ssh_keys, tokens};
 
 const COLUMNS: &str = "id, account, username, email, restricted, account_access, created, timezone,
     email_notifications, lish_auth_method, authorized_keys, password_created, last_login, last_login_status";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new("app_user", COLUMNS, |row| read(row).map(drop));
 
 pub static FIELDS: [Field; 3] = [
     Field::new("username", Kind::Text, "username"),

@@ -10,11 +10,19 @@ use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery, Visibility, id_list};
+use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "a.address, a.is_private, a.rdns, i.id, i.label, i.region";
 const FROM: &str = "instance i JOIN public_address a ON a.instance = i.id";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new(
+    "public_address a JOIN instance i ON i.id = a.instance",
+    COLUMNS,
+    |row| read(row).map(drop),
+);
 
 pub static FIELDS: [Field; 8] = [
     Field::new("address", Kind::Address, "a.address"),

@@ -11,12 +11,16 @@ use crate::model::subnet::{NewSubnet, Subnet, SubnetUse};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, Tallied};
+use crate::store::model_rows::ModelRows;
 use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, Value, args};
 use crate::store::{free_ranges, interfaces};
 
 const COLUMNS: &str = "s.id, s.vpc, s.label, s.first_address, s.last_address, s.created, s.updated";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new("subnet s", COLUMNS, |row| read(row).map(drop));
 
 pub static FIELDS: [Field; 5] = [
     Field::new("id", Kind::Integer, "s.id"),

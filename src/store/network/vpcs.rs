@@ -11,12 +11,16 @@ use crate::model::vpc::{NewVpc, Vpc};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, Tallied, Visibility, covering_condition};
+use crate::store::model_rows::ModelRows;
 use crate::store::subnets;
 use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, Value, args};
 
 const COLUMNS: &str = "v.id, v.label, v.description, v.region, v.created, v.updated";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new("vpc v", COLUMNS, |row| read(row).map(drop));
 const FIND: &str = "SELECT v.id, v.label, v.description, v.region, v.created, v.updated
     FROM vpc v WHERE v.id = $1 AND v.account = $2";
 const SUBNETS_OF_VPC: &str = "SELECT 1 FROM subnet s WHERE s.vpc = v.id";

@@ -52,6 +52,11 @@ impl Sql for Connection {
         self.query(sql, &[])?.iter_mut().map(Row::take).collect()
     }
 
+    fn indexes(&mut self) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT CAST(indexname AS TEXT) FROM pg_indexes WHERE schemaname = current_schema()";
+        self.query(sql, &[])?.iter_mut().map(Row::take).collect()
+    }
+
     /// Event IDs come from a sequence, so their order can differ from the order of the commits. Therefore a transaction
     /// locks the account before it takes an ID, and holds the lock until the commit.
     fn order_events(&mut self, account: AccountId) -> Result<(), StoreError> {

@@ -207,6 +207,11 @@ impl Sql for Statements<'_> {
         self.query(sql, &[])?.iter_mut().map(Row::take).collect()
     }
 
+    fn indexes(&mut self) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT name FROM sqlite_schema WHERE type = 'index'";
+        self.query(sql, &[])?.iter_mut().map(Row::take).collect()
+    }
+
     /// SQLite can store a value of any type in any column.
     fn mistyped_condition(&mut self, table: &str) -> Result<Option<String>, StoreError> {
         let columns = self.query("SELECT name, type FROM pragma_table_info($1)", &[table.into()])?;

@@ -8,11 +8,15 @@ use crate::model::time::Time;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery};
+use crate::store::model_rows::ModelRows;
 use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
 pub(in crate::store) const COLUMNS: &str = "id, ticket, name, size, sha256, file_key, created, created_by";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new("attachment", COLUMNS, |row| read(row).map(drop));
 
 pub static FIELDS: [Field; 6] = [
     Field::new("id", Kind::Integer, "id"),

@@ -8,10 +8,15 @@ use crate::store::changes::PROVIDER;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery};
+use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
 const COLUMNS: &str = "id, label, description, created, updated";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows =
+    ModelRows::new("canned_reply", COLUMNS, |row| read(row).map(drop));
 
 pub static FIELDS: [Field; 4] = [
     Field::new("id", Kind::Integer, "id"),

@@ -8,10 +8,14 @@ use crate::model::subject::{SubjectKind, VlanLabel};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery};
+use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "account, kind, id, label";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new("entity", COLUMNS, |row| read(row).map(drop));
 
 pub static FIELDS: [Field; 4] = [
     Field::new("account_id", Kind::Integer, "account"),

@@ -12,6 +12,7 @@ use crate::store::changes::PROVIDER;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery, id_list};
+use crate::store::model_rows::ModelRows;
 use crate::store::notifier::Topic;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
@@ -19,6 +20,9 @@ use crate::store::value::{FromValue, Row, Value, args};
 const FROM: &str = "ticket_history h LEFT JOIN reply r ON r.id = h.reply LEFT JOIN note n ON n.id = h.note";
 const COLUMNS: &str = "h.id, h.step, h.created, h.created_by, h.from_staff, h.status, h.before, h.after,
     coalesce(r.description, n.description), h.reply, h.note, h.attachment";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new(FROM, COLUMNS, |row| read(row).map(drop));
 
 /// Steps that do not count as an update of the ticket.
 const STEPS_WITHOUT_UPDATE: [HistoryStep; 5] = [

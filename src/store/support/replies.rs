@@ -9,11 +9,15 @@ use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery};
+use crate::store::model_rows::ModelRows;
 use crate::store::search;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
 const COLUMNS: &str = "id, created, created_by, description, from_staff, gravatar_id";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new("reply", COLUMNS, |row| read(row).map(drop));
 
 pub static FIELDS: [Field; 5] = [
     Field::new("id", Kind::Integer, "id"),

@@ -12,6 +12,7 @@ use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
 use crate::store::filter::{Comparison, Field, Filter, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, Part, Tallied, id_list};
+use crate::store::model_rows::ModelRows;
 use crate::store::search;
 use crate::store::tallies::Tally;
 use crate::store::tx::{ReadTx, WriteTx};
@@ -21,6 +22,9 @@ pub(in crate::store) const COLUMNS: &str =
     "t.id, t.account, t.summary, t.description, t.status, t.closable, t.closed,
     t.opened, t.opened_by, t.opener, t.updated, t.updated_by, t.gravatar_id,
     t.entity_kind, t.entity_id, t.entity_label, t.replies";
+
+/// Every row, for `garth check`.
+pub(in crate::store) const ROWS: ModelRows = ModelRows::new("ticket t", COLUMNS, |row| read(row).map(drop));
 /// Open tickets first, then by descending ID (interface §4.3).
 pub(in crate::store) const ORDER: &str = "t.is_closed ASC, t.id DESC";
 pub(in crate::store) const CLOSABLE: &str = "CASE WHEN t.closable <> 0 AND t.is_closed = 0 THEN 1 ELSE 0 END";

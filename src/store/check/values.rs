@@ -1,0 +1,66 @@
+//! Every row can be read as an object of the model.
+//!
+//! The schema accepts more values than the model does: a status can be any text, for example. The server answers 500 if
+//! it reads a row with a value that the model refuses.
+
+use super::invariant::{Findings, Invariant};
+use crate::store::error::StoreError;
+use crate::store::model_rows::ModelRows;
+use crate::store::tx::ReadTx;
+use crate::store::value::args;
+use crate::store::{
+    accounts, attachments, canned_replies, configs, disks, entities, events, history, instances, interfaces,
+    ips, jobs, login_records, oauth_clients, oauth_grants, replies, ssh_keys, subnets, tags, tickets, tokens,
+    users, vpcs,
+};
+
+pub const INVARIANTS: &[Invariant] = &[Invariant::function(
+    "every row has values that Garth accepts",
+    values,
+)];
+
+const TABLES: &[ModelRows] = &[
+    accounts::ROWS,
+    users::ROWS,
+    tokens::ROWS,
+    ssh_keys::ROWS,
+    login_records::ROWS,
+    oauth_clients::ROWS,
+    oauth_grants::ROWS,
+    vpcs::ROWS,
+    subnets::ROWS,
+    ips::ROWS,
+    instances::ROWS,
+    configs::ROWS,
+    interfaces::ROWS,
+    disks::ROWS,
+    tags::ROWS,
+    entities::ROWS,
+    tickets::ROWS,
+    replies::ROWS,
+    history::ROWS,
+    attachments::ROWS,
+    canned_replies::ROWS,
+    events::ROWS,
+    jobs::ROWS,
+];
+
+fn values(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+    for rows in TABLES {
+        tx.for_each(&rows.query(), args![], |row| {
+            match rows.read(row) {
+                Ok(()) => {}
+                Err(StoreError::Corrupt { row, column, .. }) => findings.add(
+                    format!("table {}, row {row}", rows.table()),
+                    format!(
+                        "has a value in column {} that Garth does not accept",
+                        rows.column(column)
+                    ),
+                ),
+                Err(cause) => findings.add(format!("table {}", rows.table()), cause.to_string()),
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
