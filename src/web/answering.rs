@@ -144,8 +144,8 @@ pub async fn handle_request(
     response
 }
 
-/// Runs a request within the memory budget for responses. If the response exceeds the budget, the server drops it and
-/// runs the request again when enough memory is free.
+/// Runs a request within the memory budget for responses. If the response exceeds the budget, the server drops it. If
+/// memory was already scarce before the request, the server runs the request again when enough memory is free.
 async fn run_within_budget(router: Router, memory: &ResponseMemory, request: Request) -> Response {
     let client = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     let client = client_network(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
@@ -172,8 +172,8 @@ async fn run_within_budget(router: Router, memory: &ResponseMemory, request: Req
     };
     let info = response.extensions_mut().remove::<RequestInfo>();
     drop(response);
-    if memory.wait(client, needed).await
-        && let Some(retry) = retry
+    if let Some(retry) = retry
+        && memory.wait(client, needed).await
     {
         let response = run(router, retry).await;
         if let Ok(charge) = memory.reserve(client, &response) {
