@@ -1,4 +1,4 @@
-//! `garth check`: every invariant is broken in the database once, and found.
+//! `garth check`: the test violates every invariant in the database once, and the check finds the violation.
 
 use std::collections::HashSet;
 

@@ -8,12 +8,15 @@ use crate::store::tx::ReadTx;
 use crate::store::value::args;
 
 pub const INVARIANTS: &[Invariant] = &[
-    Invariant::function("applied migrations match this build", migrations),
-    Invariant::function("every row can be read and has values of the right types", rows),
-    Invariant::function("ID sequences are not behind the IDs in use", sequences),
+    Invariant::function("applied migrations match this build", check_migrations),
+    Invariant::function(
+        "every row can be read and has values of the right types",
+        check_rows,
+    ),
+    Invariant::function("ID sequences are not behind the IDs in use", check_sequences),
 ];
 
-fn migrations(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+fn check_migrations(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     let schema = Schema::current();
     let rows = tx.all("SELECT number, checksum FROM migration ORDER BY number", args![])?;
     let mut applied = Vec::new();
@@ -36,7 +39,7 @@ fn migrations(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError
 }
 
 /// Reads every value of every table.
-fn rows(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+fn check_rows(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     let existing = tx.tables()?;
     for table in TABLES {
         if !existing.iter().any(|name| name == table.name) {
@@ -58,7 +61,7 @@ fn rows(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn sequences(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+fn check_sequences(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     for table in TABLES.iter().filter(|table| table.has_sequence) {
         let sql = format!("SELECT coalesce(max(id), 0) FROM {}", table.name);
         let highest: i64 = tx.one(&sql, args![])?.take()?;

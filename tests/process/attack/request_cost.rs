@@ -8,8 +8,8 @@ use super::stalled_clients::large_vpc;
 use crate::client::Client;
 use crate::harness::{Folder, Server};
 
-/// Maximum cost, relative to an ordinary request of the same size. Listing a hundred errors, or comparing a thousand
-/// values with stored ones, is more work than reading one long string.
+/// Maximum cost, relative to an ordinary request of the same size. It is above 1, because listing a hundred
+/// errors, or comparing a thousand values with stored values, is more work than reading one long string.
 const MAX_RATIO: f64 = 12.0;
 /// The maximum number of items, and a large number of characters.
 const ITEMS: usize = 1_000;
@@ -22,28 +22,28 @@ fn cost_of_a_body_is_proportional_to_its_size() {
     let (mut tenant, staff_token) = prepare(&folder, &server);
     let openapi = tenant.get("/openapi.json").ok();
     let mut failures = Vec::new();
-    let mut seen = 0;
+    let mut count = 0;
     for operation in operations(&openapi) {
-        // With Callgrind, the server would close a connection that is idle for so long.
+        // With Callgrind, requests are so slow that the server would close an idle connection.
         let client = &mut match operation.path.starts_with("/v4/desk") {
             true => server.client_with(&staff_token),
             false => server.client(),
         };
-        for (what, body) in worst_bodies(&operation.fields) {
+        for (name, body) in worst_bodies(&operation.fields) {
             let body = body.to_string();
             let padding = "x".repeat(body.len().saturating_sub(8));
             let ordinary = json!({"x": padding}).to_string();
             let cost = compare(&meter, client, &operation, &body, &ordinary);
-            seen += 1;
+            count += 1;
             if let Some((worst, ordinary)) = cost {
                 let (method, path, unit) = (&operation.method, &operation.path, meter.unit());
                 failures.push(format!(
-                    "{method} {path}, {what}: {worst} {unit}, ordinary {ordinary}"
+                    "{method} {path}, {name}: {worst} {unit}, ordinary {ordinary}"
                 ));
             }
         }
     }
-    assert!(seen > 150, "only {seen} bodies were tried");
+    assert!(count > 150, "only {count} bodies were tried");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
@@ -240,7 +240,7 @@ fn worst_filters() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The cost of a body and of an ordinary one, if the ratio is too high.
+/// The costs of the worst and the ordinary request, if their ratio is too high.
 fn compare(
     meter: &Meter,
     client: &mut Client,
