@@ -1,7 +1,7 @@
 //! Garth: a virtual-private-cloud and support-desk service that anyone can run.
 //!
-//! A layer uses only the layers before it in this list.
-//! `ARCHITECTURE.md` describes them.
+//! Each module below is a layer. A layer uses only the layers that are listed before it.
+//! `ARCHITECTURE.md` describes the layers.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
-//! The binary: runs the command line and prints its error.
+//! The binary: runs the command and prints the error if the command fails.
 
 #![forbid(unsafe_code)]
 
-// Decision 0022.
+// Decision 0022 explains why the binary uses mimalloc.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Decisions without a single place in `src`.
+/// Decisions that no single place in `src` implements.
 const GENERAL_DECISIONS: [u32; 0] = [];
 
 const CITING: [&str; 9] = [
@@ -79,15 +79,15 @@ fn decisions() -> BTreeMap<u32, String> {
         .collect()
 }
 
-/// The text after each `§`, and whether "interface" precedes it.
+/// The text after each `§`, and whether the word "interface" precedes the `§`.
 fn interface_citations(text: &str) -> Vec<(String, bool)> {
     let mut found = Vec::new();
-    for (at, _) in text.match_indices('§') {
-        let number: String = text[at + '§'.len_utf8()..]
+    for (index, _) in text.match_indices('§') {
+        let number: String = text[index + '§'.len_utf8()..]
             .chars()
             .take_while(|c| c.is_ascii_digit() || *c == '.')
             .collect();
-        let names_interface = text[..at].trim_end().ends_with("interface");
+        let names_interface = text[..index].trim_end().ends_with("interface");
         if !number.is_empty() {
             found.push((number.trim_end_matches('.').to_owned(), names_interface));
         }
@@ -99,8 +99,8 @@ fn interface_citations(text: &str) -> Vec<(String, bool)> {
 fn decision_citations(text: &str) -> Vec<u32> {
     let text = text.to_ascii_lowercase();
     let mut found = Vec::new();
-    for (at, word) in text.match_indices("decision") {
-        let rest = &text[at + word.len()..];
+    for (index, word) in text.match_indices("decision") {
+        let rest = &text[index + word.len()..];
         let plural = rest.starts_with('s');
         let mut rest = rest.strip_prefix('s').unwrap_or(rest);
         while let Some((number, left)) = leading_number(rest) {

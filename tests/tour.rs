@@ -1,6 +1,6 @@
 //! Runs the tour of the README and compares the output.
 //!
-//! Only the path of the binary, the port and times are replaced.
+//! Only the path of the binary, the port and the times differ from the README.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,6 +1,7 @@
 //! The API reference: `openapi.yaml` as JSON and as an HTML page.
 //!
-//! The server renders the page from the document. It contains no scripts and no external resources (decision 0012).
+//! The server renders the page from the document. The page has no scripts and no external resources (decision
+//! 0012).
 
 use std::sync::LazyLock;
 
@@ -227,7 +228,7 @@ fn render_named_schema(name: &str, schema: &Value) -> Markup {
     }
 }
 
-/// A link to a named schema, or the fields of an anonymous one.
+/// A link to a named schema, or the fields of an anonymous schema.
 fn render_schema(document: &Value, schema: &Value) -> Markup {
     match schema_name(schema) {
         Some(name) if !document["components"]["schemas"][name].is_null() => html! { p { (kind_of(schema)) } },
@@ -281,14 +282,14 @@ fn bounds(schema: &Value) -> String {
     }
     let words: Vec<_> = list(&schema["enum"]).iter().map(text).collect();
     if !words.is_empty() {
-        let word = |word: &str| {
+        let displayed = |word: &str| {
             if word.is_empty() {
                 "empty".to_owned()
             } else {
                 word.to_owned()
             }
         };
-        let words: Vec<_> = words.iter().map(|text| word(text)).collect();
+        let words: Vec<_> = words.iter().map(|word| displayed(word)).collect();
         bounds.push(format!("One of: {}.", words.join(", ")));
     }
     if let Some(constant) = schema["const"].as_str() {
@@ -323,8 +324,8 @@ fn schema_name(schema: &Value) -> Option<&str> {
 
 /// The path from the root of the server.
 fn full_path(document: &Value, path: &str) -> String {
-    let own = document["paths"][path]["servers"][0]["url"].as_str();
-    let base = own.unwrap_or_else(|| text(&document["servers"][0]["url"]));
+    let path_server = document["paths"][path]["servers"][0]["url"].as_str();
+    let base = path_server.unwrap_or_else(|| text(&document["servers"][0]["url"]));
     format!("{}{path}", base.trim_end_matches('/'))
 }
 

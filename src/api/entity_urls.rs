@@ -1,5 +1,5 @@
-//! URLs of the objects that events and tickets are about. Instances are under `/v4/linode`, not `/v4/compute`, because
-//! published clients compare the URLs.
+//! URLs of the objects that events and tickets refer to. Instances are under `/v4/linode`, not `/v4/compute`,
+//! because published clients compare the URLs.
 
 use crate::model::entity::{Entity, EntityKind};
 use crate::model::subject::SubjectKind;
@@ -12,15 +12,15 @@ pub fn of(entity: &Entity) -> String {
         EntityKind::Config(instance) => format!("/v4/linode/instances/{instance}/configs/{id}"),
         EntityKind::Disk(instance) => format!("/v4/linode/instances/{instance}/disks/{id}"),
         EntityKind::SshKey => format!("/v4/profile/sshkeys/{id}"),
-        EntityKind::Tag => format!("/v4/tags/{}", encoded(label)),
+        EntityKind::Tag => format!("/v4/tags/{}", encode_segment(label)),
         EntityKind::Ticket => format!("/v4/support/tickets/{id}"),
         EntityKind::Token => format!("/v4/profile/tokens/{id}"),
         EntityKind::User => format!("/v4/account/users/{label}"),
     }
 }
 
-/// A label as a segment of a path.
-fn encoded(label: &str) -> String {
+/// Encodes a label as a segment of a path.
+fn encode_segment(label: &str) -> String {
     let form: String = form_urlencoded::byte_serialize(label.as_bytes()).collect();
     form.replace('+', "%20")
 }

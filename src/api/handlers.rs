@@ -16,7 +16,7 @@ use crate::web::extract::{At, FromPath};
 use crate::web::operation::{Handling, handler};
 use crate::web::{App, WireNames, answer};
 
-/// The context of a view.
+/// The settings that a view depends on.
 pub struct ViewContext<'a> {
     pub names: WireNames,
     pub policy: &'a Policy,
@@ -32,7 +32,7 @@ pub fn empty_page(items: &Paged<()>, _: &ViewContext) -> Response {
     answer::page(items, |()| ())
 }
 
-/// Reads an object of the caller.
+/// Reads an object without an ID in its path, such as the profile of the caller.
 pub fn view<C, T>(
     rule: impl Fn(&mut ReadTx, &C) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,
@@ -44,7 +44,7 @@ where
     handler(move |State(app): State<App>, caller: C| read(app, caller, rule, view))
 }
 
-/// Reads an object by its path.
+/// Reads the object with the ID in the path.
 pub fn view_at<C, P, T>(
     rule: impl Fn(&mut ReadTx, &C, P) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,
@@ -75,7 +75,7 @@ where
     })
 }
 
-/// Reads a page of a nested list.
+/// Reads a page of a list that belongs to the object with the ID in the path.
 pub fn list_at<C, P, T>(
     rule: impl Fn(&mut ReadTx, &C, P, &ListRequest) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,
@@ -109,7 +109,7 @@ where
     })
 }
 
-/// Changes an object by its path.
+/// Changes or deletes the object with the ID in the path, or creates an object that belongs to it.
 pub fn change_at<C, P, I, T>(
     rule: impl Fn(&mut WriteTx, &C, P, &I) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,
@@ -128,8 +128,9 @@ where
     )
 }
 
-/// The response is built on the thread that reads the rows. If one thread allocated the rows and another thread
-/// freed them, the allocator would retain the memory, which matters for hundreds of thousands of rows.
+/// Runs the rule and builds the response, both on the thread that reads the rows. If one thread allocated the
+/// rows and another thread freed them, the allocator would retain the memory. This matters for lists of
+/// hundreds of thousands of rows.
 async fn read<C: Principal, T>(
     app: App,
     caller: C,

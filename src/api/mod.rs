@@ -1,7 +1,7 @@
 //! The JSON API: the operation table and the views of the resources.
 //!
-//! A handler reads the request, runs one rule in one transaction and builds the response. It makes no
-//! decisions.
+//! A handler reads the request, runs one rule in one transaction and builds the response. All decisions are
+//! in the rules.
 
 mod account;
 mod compute;

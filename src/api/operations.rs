@@ -24,12 +24,12 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         compute::catalog_operations(),
         other_products::operations(),
         identity::oauth_operations(),
-        about_the_server(),
+        server_operations(),
     ];
     parts.into_iter().flatten().collect()
 });
 
-fn about_the_server() -> Vec<Operation> {
+fn server_operations() -> Vec<Operation> {
     vec![
         get("getService", "/", handler(service::describe)).at_root(),
         get("getHealth", "/healthz", handler(health::alive)).at_root(),
@@ -57,8 +57,9 @@ pub fn router(app: &App) -> Router {
     for (path, (routes, mut methods)) in paths {
         methods.push("OPTIONS");
         let allowed = methods.join(", ");
-        let other = move |method: Method| std::future::ready(error::method_not_allowed(&method, &allowed));
-        router = router.route(&path, routes.fallback(other));
+        let refuse_method =
+            move |method: Method| std::future::ready(error::method_not_allowed(&method, &allowed));
+        router = router.route(&path, routes.fallback(refuse_method));
     }
     router.with_state(app.clone())
 }

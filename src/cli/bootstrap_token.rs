@@ -50,8 +50,8 @@ fn parse(setting: &str, raw: &str) -> anyhow::Result<TokenText> {
     TokenText::parse(raw).with_context(|| format!("{setting}: must be 64 lower-case hexadecimal characters"))
 }
 
-/// The token to create for the first user. If the output is a log, no token is created, because the log would
-/// contain it.
+/// Selects the token to create for the first user. If the output is a log, no token is created, because the
+/// log would contain it.
 pub fn first_token(configured: Option<&ConfiguredToken>) -> FirstToken {
     match configured {
         Some(configured) => FirstToken::Given(configured.token.clone()),
@@ -60,8 +60,8 @@ pub fn first_token(configured: Option<&ConfiguredToken>) -> FirstToken {
     }
 }
 
-/// Whether standard output is stored in a log with other readers: the systemd journal, or the log of a container. A pipe
-/// or a file does not count as a log: the user who started the process has redirected the output there.
+/// Whether standard output is stored in a log that other users can read: the systemd journal, or the log of a
+/// container. A pipe or a file does not count as a log, because the user who started the process chose it.
 pub fn output_is_log() -> bool {
     let in_service = std::env::var_os("JOURNAL_STREAM").is_some();
     let in_container = std::process::id() == 1;

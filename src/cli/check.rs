@@ -46,12 +46,12 @@ pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::
     let files = Files::open_existing(settings.attachments.url.as_deref(), &folder, keys.as_ref())
         .context("cannot open the attachment storage")?;
     let bar = progress_bar();
-    let findings = find(store, &files, options.attachments, &bar).await;
+    let findings = find_problems(store, &files, options.attachments, &bar).await;
     bar.finish_and_clear();
     report(output, findings?)
 }
 
-async fn find(
+async fn find_problems(
     store: &Store,
     files: &Files,
     read_contents: bool,
@@ -73,7 +73,7 @@ async fn find(
             progress.set_message(invariant.name);
             match invariant.check(tx) {
                 Ok(found) => findings.extend(found),
-                // The transaction may have failed, and with it all further checks.
+                // The error may have aborted the transaction. All further checks would then fail, too.
                 Err(cause @ (StoreError::Database(_) | StoreError::Unexpected(_))) => {
                     findings.push(Finding {
                         invariant: invariant.name,

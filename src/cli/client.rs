@@ -38,10 +38,10 @@ pub struct Create {
     /// Name that users see on the authorization page
     #[arg(long, value_parser = parse_with(ClientLabel::parse))]
     label: ClientLabel,
-    /// URI to which the user is redirected after authorization: https, or http on a loopback address
+    /// URI to which the browser is redirected after authorization: https, or http on a loopback address
     #[arg(long, value_name = "URI", value_parser = parse_with(RedirectUri::register))]
     redirect_uri: RedirectUri,
-    /// Create a public client, which has no usable secret (for single-page and native applications)
+    /// Create a public client, for single-page and native applications, which cannot store a secret
     #[arg(long)]
     public: bool,
     /// ID of the account that owns the client [default: owned by the provider]

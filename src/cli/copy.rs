@@ -60,13 +60,13 @@ pub async fn run(store: &StoreArgs, output: Output, options: Options) -> anyhow:
     output.many(&views, &["TABLE", "ROWS"], |view| {
         vec![view.table.to_owned(), view.rows.to_string()]
     })?;
-    let files = tables
+    let has_attachments = tables
         .iter()
         .any(|(table, sum)| *table == "attachment" && sum.rows > 0);
-    match files {
+    match has_attachments {
         true => output.hint(
-            "Attachment files are not part of the store and were not copied. Leave them where they are, or copy them, \
-             with the same names, to the location that --attachments will name.",
+            "Attachment files are not part of the store and were not copied. Leave them where they are, or copy them \
+             under the same names to a new location. Select the location with --attachments.",
         ),
         false => Ok(()),
     }
@@ -79,8 +79,8 @@ struct CopiedView {
     rows: u64,
 }
 
-/// Writes the received rows to the destination. A retry that the database requests fails, because the rows can be
-/// received only once.
+/// Writes the received rows to the destination. If the database requires a retry, the copy fails, because the
+/// rows can be received only once.
 fn receive(
     parts: Receiver<Part>,
     bar: ProgressBar,
@@ -101,8 +101,8 @@ fn is_empty(tx: &mut crate::store::ReadTx) -> Result<bool, Error> {
     Ok(crate::rules::accounts::list(tx)?.is_empty() && crate::store::users::is_empty(tx)?)
 }
 
-/// Opens the source or the destination. A folder is locked, so that no server uses it. A database cannot be locked, so
-/// the operator must stop its servers.
+/// Opens the source or the destination. A folder is locked, so that no server can use it. A database cannot
+/// be locked, so the operator must stop its servers.
 fn open(store: &StoreArgs, location: &str, must_exist: bool) -> anyhow::Result<(Store, Option<FolderLock>)> {
     let context = StoreContext {
         clock: Clock::System,

@@ -50,7 +50,7 @@ pub fn lock(folder: &Path) -> anyhow::Result<FolderLock> {
     create(folder)?;
     // The folder itself is locked as well, because the lock file can be removed and replaced.
     let opened = File::open(folder).map_err(|error| access_error(folder, error))?;
-    let is_locked = match opened.try_lock() {
+    let is_folder_locked = match opened.try_lock() {
         Ok(()) => true,
         Err(TryLockError::WouldBlock) => {
             let owner = std::fs::read_to_string(lock_file(folder)).unwrap_or_default();
@@ -63,9 +63,9 @@ pub fn lock(folder: &Path) -> anyhow::Result<FolderLock> {
         }
     };
     let path = lock_file(folder);
-    let mut file = open_lock_file(&path, is_locked)?;
+    let mut file = open_lock_file(&path, is_folder_locked)?;
     if file.try_lock().is_err() || !is_file_at(&path, &file) {
-        bail!("{}", in_use(folder, &owner_in(&mut file)));
+        bail!("{}", in_use(folder, &read_owner(&mut file)));
     }
     file.set_len(0)?;
     writeln!(file, "{}", std::process::id())?;
@@ -76,8 +76,9 @@ pub fn lock(folder: &Path) -> anyhow::Result<FolderLock> {
     })
 }
 
-/// Opens the lock file. A server that was killed leaves its lock file behind, and a server of another user cannot open
-/// it. Such a file is replaced, if this process holds the lock on the folder and so no other server is running.
+/// Opens the lock file. A killed server leaves its lock file behind. If that server ran as another user, this
+/// process may be unable to open the file, and then replaces it. It does so only if it holds the lock on the
+/// folder, because then no other server is running.
 fn open_lock_file(path: &Path, is_folder_locked: bool) -> anyhow::Result<File> {
     let open = || {
         let mut options = OpenOptions::new();
@@ -95,7 +96,8 @@ fn open_lock_file(path: &Path, is_folder_locked: bool) -> anyhow::Result<File> {
     opened.with_context(|| format!("cannot open {}", path.display()))
 }
 
-/// Whether the file at a path is still this open file. A server that stops removes its lock file.
+/// Whether the path still refers to this open file. A server that stops removes its lock file, and another
+/// server may then create a new one.
 fn is_file_at(path: &Path, file: &File) -> bool {
     match (std::fs::metadata(path), file.metadata()) {
         (Ok(at_path), Ok(open)) => (at_path.dev(), at_path.ino()) == (open.dev(), open.ino()),
@@ -103,7 +105,7 @@ fn is_file_at(path: &Path, file: &File) -> bool {
     }
 }
 
-fn owner_in(file: &mut File) -> String {
+fn read_owner(file: &mut File) -> String {
     let mut owner = String::new();
     let _ = file.read_to_string(&mut owner);
     owner.trim().to_owned()

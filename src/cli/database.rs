@@ -25,7 +25,7 @@ pub struct DatabaseArgs {
     )]
     pub database: Option<DatabaseUrl>,
 
-    /// File with the database password, if the URL has none [default: the password in PGPASSWORD]
+    /// File with the database password, used if the URL has no password [default: the password in PGPASSWORD]
     #[arg(
         long,
         global = true,

@@ -26,7 +26,7 @@ const DEFAULT_FOLDER: &str = "./garth-demo";
 const STATE_FILE: &str = "demo";
 const STATE_INCOMPLETE: &str = "begun\n";
 const STATE_COMPLETE: &str = "whole\n";
-/// The sample data covers this many days.
+/// The number of days that the sample data covers.
 const HISTORY_DAYS: i64 = 14;
 
 #[derive(Args)]

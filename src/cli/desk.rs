@@ -25,7 +25,7 @@ use crate::web::WireNames;
 
 #[derive(Args)]
 pub struct Desk {
-    /// Username of the staff member to act as; required except for queue and show
+    /// Username of the staff member to act as. The commands queue and show do not need it
     #[arg(long = "as", global = true, env = "GARTH_DESK_AS", value_name = "USERNAME")]
     agent: Option<String>,
 

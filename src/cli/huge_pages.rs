@@ -1,4 +1,5 @@
-//! Transparent huge pages: the kernel backs memory with 2 MiB pages. A page stays resident even if only 4 KiB are used.
+//! Transparent huge pages: the kernel backs memory with pages of 2 MiB. Such a page stays resident as a
+//! whole, even if the process uses only 4 KiB of it.
 
 /// Makes the kernel use small pages for this process, so that resident memory follows the memory in use (decision 0022).
 pub fn disable() {

@@ -21,7 +21,7 @@ pub enum Command {
         #[arg(long)]
         dead: bool,
     },
-    /// Schedule a job to run immediately
+    /// Retry a job immediately
     ///
     /// A running server runs the job within a few seconds, even if the job is dead or waiting for a retry. The count of
     /// failed attempts starts again at 0. A job that is running cannot be retried.

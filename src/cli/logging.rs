@@ -15,11 +15,12 @@ use crate::web::{ClientAddress, LoginNames};
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogSettings {
-    /// Log level: off, error, warn, info, debug or trace; also per module, such as info,garth::store=debug [default: info]
+    /// Log level: off, error, warn, info, debug or trace. Modules can have their own levels:
+    /// info,garth::store=debug [default: info]
     #[arg(long = "log", env = "GARTH_LOG", value_name = "LEVEL")]
     pub level: Option<String>,
 
-    /// The log format, as `log.format` in a settings file. Everywhere else, the setting is `log_format`.
+    /// The log format. Only a settings file can set it here, as `log.format`; `log_format` works everywhere.
     #[arg(skip)]
     pub format: Option<LogFormat>,
 

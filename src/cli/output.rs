@@ -6,7 +6,7 @@ use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
-/// Ignores a closed pipe: its reader, such as `head`, does not need more output.
+/// Ignores the error of a closed pipe: its reader, such as `head`, does not need more output.
 pub fn unless_closed(written: std::io::Result<()>) -> anyhow::Result<()> {
     match written {
         Err(cause) if cause.kind() == ErrorKind::BrokenPipe => Ok(()),

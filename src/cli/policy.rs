@@ -57,11 +57,11 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
     })
 }
 
-/// A default value: Garth's, or that of the public service with the profile `upstream`.
-fn default_value(settings: &Settings, own: i64, public: i64) -> i64 {
+/// The default of a setting. The profile `upstream` selects the default of the public service.
+fn default_value(settings: &Settings, garth_default: i64, public_default: i64) -> i64 {
     match settings.profile {
-        Some(Profile::Upstream) => public,
-        _ => own,
+        Some(Profile::Upstream) => public_default,
+        _ => garth_default,
     }
 }
 
@@ -138,12 +138,13 @@ fn additional_addresses_of(settings: &Settings) -> anyhow::Result<i64> {
 }
 
 fn rdns_domain_of(settings: &Settings) -> anyhow::Result<Option<String>> {
-    let public = (settings.profile == Some(Profile::Upstream)).then_some("ip.linodeusercontent.com");
-    let domain = settings.compute.rdns_domain.as_deref().or(public);
+    let public_default = (settings.profile == Some(Profile::Upstream)).then_some("ip.linodeusercontent.com");
+    let domain = settings.compute.rdns_domain.as_deref().or(public_default);
     let Some(domain) = domain.filter(|domain| !domain.is_empty()) else {
         return Ok(None);
     };
-    // The default name of an address is this domain after one more label. Check the longest possible name.
+    // The default name of an address is one more label, followed by this domain. Check the longest possible
+    // name.
     let longest = format!("255-255-255-255.{domain}");
     parse_with(Hostname::parse)(&longest)
         .map_err(|reason| anyhow::anyhow!("compute.rdns_domain: {domain}: {reason}"))?;
@@ -217,9 +218,9 @@ fn unique<'a>(name: &str, ids: impl Iterator<Item = &'a str>) -> anyhow::Result<
 }
 
 fn region_of(settings: &RegionSettings) -> Region {
-    let or_default = |set: &str, default: &str| match set {
+    let or_default = |configured: &str, default: &str| match configured {
         "" => default.to_owned(),
-        set => set.to_owned(),
+        configured => configured.to_owned(),
     };
     Region {
         id: settings.id.clone(),

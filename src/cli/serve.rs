@@ -89,10 +89,10 @@ impl Prepared {
         ))
     }
 
-    /// The URL that users open: `public_url`, or that of the listener.
+    /// The URL that users open: `public_url` if it is set, otherwise the URL of the listener.
     fn url(&self) -> anyhow::Result<String> {
-        let own = server_url::of_listener(self.scheme(), self.listeners.api.local_addr()?);
-        Ok(self.options.public_url.clone().unwrap_or(own))
+        let listener_url = server_url::of_listener(self.scheme(), self.listeners.api.local_addr()?);
+        Ok(self.options.public_url.clone().unwrap_or(listener_url))
     }
 }
 
@@ -113,7 +113,7 @@ impl Listeners {
     }
 }
 
-/// Validates all settings, locks the folder and binds the addresses. The store is opened only afterward.
+/// Validates all settings, locks the folder and binds the addresses. `start` then opens the store.
 pub async fn prepare(store: &StoreArgs, settings: Settings) -> anyhow::Result<Prepared> {
     logging::start(&settings.log, settings.log_format)?;
     huge_pages::disable();
@@ -124,14 +124,15 @@ pub async fn prepare(store: &StoreArgs, settings: Settings) -> anyhow::Result<Pr
     let options = options_of(&settings)?;
     let certificate = certificate(&settings)?;
     let database = store.database(&settings)?;
-    // An existing folder is locked before the addresses are bound, so that a second server on the folder reports the
-    // lock and not the address. A missing folder is created last, so that a failed start does not leave an empty folder.
+    // An existing folder is locked before the addresses are bound: the error of a second server on the folder
+    // is then about the folder, not about the address. A missing folder is created after the addresses are
+    // bound, so that a failed start does not leave an empty folder.
     let (listeners, lock) = if folder.exists() {
-        let lock = take_folder(&folder, database.is_some())?;
+        let lock = prepare_folder(&folder, database.is_some())?;
         (Listeners::bind(&settings).await?, lock)
     } else {
         let listeners = Listeners::bind(&settings).await?;
-        (listeners, take_folder(&folder, database.is_some())?)
+        (listeners, prepare_folder(&folder, database.is_some())?)
     };
     Ok(Prepared {
         settings,
@@ -147,8 +148,8 @@ pub async fn prepare(store: &StoreArgs, settings: Settings) -> anyhow::Result<Pr
     })
 }
 
-/// Creates the folder if it is missing, and locks it if it contains the store.
-fn take_folder(folder: &Path, is_shared: bool) -> anyhow::Result<Option<FolderLock>> {
+/// Creates the folder if it is missing. Locks it, unless the store is in a shared database.
+fn prepare_folder(folder: &Path, is_shared: bool) -> anyhow::Result<Option<FolderLock>> {
     if is_shared {
         data_folder::create(folder)?;
         return Ok(None);
@@ -161,7 +162,7 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
     let (listen_url, url) = (prepared.listen_url()?, prepared.url()?);
     let is_shared = prepared.database.is_some();
     let store = open_store(&prepared.folder, prepared.database.as_ref(), prepared.policy)?;
-    let files = open_files(
+    let files = open_attachment_storage(
         &prepared.settings,
         prepared.keys.as_ref(),
         &prepared.folder,
@@ -180,9 +181,9 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
         UrlFile::write(&prepared.folder, &url)
     });
 
-    // Everything that can fail precedes this, because a random token is printed only once.
-    let first = bootstrap(&store, prepared.configured_token.as_ref()).await?;
     let runner = prepare_jobs(&store, &files, &prepared.settings, is_shared).await?;
+    // All other steps that can fail come before this one, because a random token is printed only once.
+    let first = bootstrap(&store, prepared.configured_token.as_ref()).await?;
     let message = StartupMessage {
         listen_url,
         url,
@@ -258,7 +259,7 @@ async fn serve_metrics(listener: TcpListener, stopping: watch::Receiver<bool>) -
     Ok(address)
 }
 
-/// Waits for a signal. A store that can no longer guarantee durability is an error.
+/// Waits for a signal. Returns an error if the store can no longer guarantee durability.
 async fn wait_for_stop(store: &Store, mut signaled: watch::Receiver<bool>) -> anyhow::Result<()> {
     let mut failed = store.failed();
     tokio::select! {
@@ -316,7 +317,7 @@ fn max_connections(limits: &LimitSettings) -> anyhow::Result<MaxConnections> {
     if limits.connections.is_some() && max != requested {
         tracing::warn!(
             connections = max.total,
-            "connection limit lowered to the open file limit"
+            "connection limit lowered to fit the open file limit"
         );
     }
     Ok(max)
@@ -381,8 +382,9 @@ async fn reload_on_hangup(certificate: Option<Certificate>, mut hup: Signal) {
     }
 }
 
-/// Opens the attachment storage. Unavailable storage is logged and is no error, because it can become available later.
-async fn open_files(
+/// Opens the attachment storage. If the storage is unavailable, the server logs this and starts anyway,
+/// because the storage can become available later.
+async fn open_attachment_storage(
     settings: &Settings,
     keys: Option<&BucketKeys>,
     folder: &Path,

@@ -19,14 +19,14 @@ fn socket_path(folder: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}/{SOCKET}", folder.as_raw_fd()))
 }
 
-/// Notifies all subscribers of the store whenever a command connects. The caller holds the folder's lock, so a socket
-/// that exists belongs to no running server.
+/// Notifies all subscribers of the store whenever a command connects. The caller holds the folder's lock, so
+/// no running server uses an existing socket.
 pub fn listen(folder: &Path, store: Store) {
     let _ = std::fs::remove_file(folder.join(SOCKET));
     let listener = match File::open(folder).and_then(|folder| UnixListener::bind(socket_path(&folder))) {
         Ok(listener) => listener,
         Err(cause) => {
-            tracing::warn!(error = %cause, "notification socket not created");
+            tracing::warn!(error = %cause, "socket for notifications from commands not created");
             return;
         }
     };

@@ -30,7 +30,8 @@ pub use oauth::OauthSettings;
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Data folder. On the command line it is an option of all commands (`StoreArgs`), like the database.
+    /// The data folder in a settings file. On the command line, `StoreArgs` has this option and those of the
+    /// database, because all commands share them.
     #[arg(skip)]
     pub data: Option<PathBuf>,
 
@@ -73,8 +74,9 @@ pub struct Settings {
     #[serde(deserialize_with = "arguments::deserialize_listen_address")]
     pub metrics_listen: Option<SocketAddr>,
 
-    /// File with the API token of the admin user (64 lower-case hexadecimal characters), read at the first start. To pass
-    /// the token itself, set GARTH_BOOTSTRAP_TOKEN [default: a random token, printed unless the output goes to the journal or a container log]
+    /// File with the API token of the admin user (64 lower-case hexadecimal characters), used at the first
+    /// start. To pass the token itself, set GARTH_BOOTSTRAP_TOKEN [default: a random token is created and
+    /// printed; none is created if the output goes to the journal or a container log]
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN_FILE", value_name = "FILE")]
     pub bootstrap_token_file: Option<PathBuf>,
 
@@ -90,12 +92,12 @@ pub struct Settings {
     #[arg(long, env = "GARTH_MIN_FREE_BYTES", value_name = "BYTES", allow_negative_numbers = true, value_parser = integer(0..=u64::MAX))]
     pub min_free_bytes: Option<u64>,
 
-    /// Set of default values; upstream uses the limits of the public Linode service
+    /// Set of default values. upstream has the limits of the public Linode service
     #[arg(long, env = "GARTH_PROFILE", value_name = "PROFILE")]
     pub profile: Option<Profile>,
 
-    /// Names of fields that have two names, such as linode_id (or compute_id), in responses; requests accept either name
-    /// [default: both]
+    /// Names in responses for fields with two names, such as linode_id and compute_id. Requests accept either
+    /// name [default: both]
     #[arg(long, env = "GARTH_WIRE_NAMES", value_name = "NAMES")]
     pub wire_names: Option<FieldNames>,
 
@@ -112,7 +114,7 @@ pub struct Settings {
     )]
     pub forbidden_ranges: Option<Vec<String>>,
 
-    /// Capabilities to add to every region, comma-separated; for test suites of clients that require them
+    /// Capabilities to add to every region, comma-separated, for clients whose test suites require them
     /// [default: none]
     #[arg(
         long,

@@ -6,9 +6,9 @@ use anyhow::{Context, anyhow};
 
 use super::settings::Settings;
 
-/// Up to this many accepted names are listed when a name is unknown.
+/// The message for an unknown name lists all accepted names, if there are at most this many.
 const MAX_LISTED_NAMES: usize = 6;
-/// How many similar names are suggested otherwise.
+/// Otherwise, the message suggests at most this many similar names.
 const MAX_SUGGESTIONS: usize = 3;
 
 pub fn read(path: &Path) -> anyhow::Result<Settings> {

@@ -28,7 +28,8 @@ pub struct StartupMessage<'a> {
 }
 
 impl StartupMessage<'_> {
-    /// Prints the message in one write, so that a reader that waits for the first line also gets the others.
+    /// Prints the message in one write, so that a reader that waits for the first line also gets the other
+    /// lines.
     pub fn print(&self) -> anyhow::Result<()> {
         let mut out = std::io::stdout();
         unless_closed(out.write_all(self.text().as_bytes()).and_then(|()| out.flush()))

@@ -8,8 +8,8 @@ use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-/// The process exits this long after a signal, even if the shutdown is not complete. Acknowledged writes are durable, as
-/// after a crash.
+/// The process exits this long after a signal, even if the shutdown is not complete. As after a crash, all
+/// acknowledged writes are durable.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// Installs the signal handlers. The returned value becomes true when the process must stop.

@@ -109,7 +109,7 @@ pub fn open_shared(database: &Database, context: StoreContext) -> anyhow::Result
 /// A store opened by a command, while a server may be running on it.
 pub struct OpenStore {
     store: Store,
-    /// The folder whose server is notified of changes. `None` for a database, whose nodes notify each other.
+    /// The folder whose server is notified of changes. `None` for a database: its nodes notify each other.
     folder: Option<PathBuf>,
     public_url: Option<String>,
 }
@@ -137,7 +137,8 @@ impl OpenStore {
         Ok(written)
     }
 
-    /// The server's URL: `public_url`, or that of the server running on the same folder.
+    /// The server's URL: `public_url` if it is set, otherwise the URL of the server that runs on the same
+    /// folder.
     pub fn server_url(&self) -> Option<String> {
         let public_url = self.public_url.as_ref();
         let public_url = public_url.map(|url| url.trim_end_matches('/').to_owned());

@@ -120,7 +120,8 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
 }
 
 async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::Result<()> {
-    // Times are whole seconds. The current second does not count toward the lifetime.
+    // Times are whole seconds. The current second has partly passed, so it does not count toward the
+    // lifetime.
     let expiry = options
         .expiry
         .map(|seconds| store.now().to_second().plus_seconds(seconds + 1));
@@ -147,7 +148,7 @@ async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::R
     output.one(&TokenView::new(token, Some(text)), text)
 }
 
-/// Formats the expiry. For a token that never expires, the API has a date in 2999.
+/// Formats the expiry. For a token that never expires, the API returns a date in 2999.
 fn format_expiry(expiry: &str) -> String {
     match expiry {
         NO_EXPIRY => "never".to_owned(),

@@ -1,6 +1,7 @@
 //! The assets of the pages: a style sheet, htmx, and the console's own script.
 //!
-//! They are compiled into the binary. The URL of an asset contains its hash, so browsers can cache it forever.
+//! They are compiled into the binary. The URL of an asset contains its hash, so browsers never need to reload
+//! it.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

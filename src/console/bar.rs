@@ -8,17 +8,19 @@ use crate::web::operation::Audience;
 use crate::web::pages;
 
 pub fn bar(visit: &Visit) -> Markup {
-    let is_parent = |path: &str| {
+    let is_current_or_parent = |path: &str| {
         let rest = visit.path.strip_prefix(path);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    let entries = NAVIGATION.iter().filter(|(who, _, _)| *who == visit.audience);
-    let nearest = entries
+    let entries = NAVIGATION
+        .iter()
+        .filter(|(audience, _, _)| *audience == visit.audience);
+    let candidates = entries
         .clone()
         .map(|(_, _, path)| *path)
-        .filter(|path| is_parent(path));
-    let nearest = nearest.max_by_key(|path| path.len());
-    let here = |path: &str| (Some(path) == nearest).then_some("page");
+        .filter(|path| is_current_or_parent(path));
+    let current = candidates.max_by_key(|path| path.len());
+    let aria_current = |path: &str| (Some(path) == current).then_some("page");
     html! {
         header .bar {
             div .inside {
@@ -26,7 +28,7 @@ pub fn bar(visit: &Visit) -> Markup {
                 nav aria-label="Main" {
                     ul {
                         @for (_, label, path) in entries {
-                            li { a href=(path) aria-current=[here(path)] { (label) } }
+                            li { a href=(path) aria-current=[aria_current(path)] { (label) } }
                         }
                     }
                 }

@@ -1,4 +1,4 @@
-//! Errors as pages.
+//! Converts errors to pages.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};

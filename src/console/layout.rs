@@ -1,4 +1,5 @@
-//! The layout of all pages: the document, breadcrumbs and notices, and common elements such as times, numbers and lists.
+//! The layout of all pages: the document, breadcrumbs and notices, and common elements such as times, numbers
+//! and lists.
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -16,7 +17,8 @@ use crate::web::operation::Audience;
 use crate::web::pages::redirect;
 use crate::web::{cookies, pages};
 
-/// Only scripts, styles and images of this server; no inline scripts or styles.
+/// The content security policy: only scripts, styles and images of this server, and no inline scripts or
+/// styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 const HTMX_CONFIG: &str = r#"{"allowEval":false,"includeIndicatorStyles":false,"selfRequestsOnly":true,"historyCacheSize":0,"refreshOnHistoryMiss":true,"responseHandling":[{"code":"204","swap":false},{"code":"[23]..|400","swap":true},{"code":"[45]..","swap":false,"error":true}]}"#;
@@ -117,10 +119,10 @@ impl Visit {
     }
 
     fn notice_text(&self) -> Option<&'static str> {
-        let shown = self.notice.as_deref()?;
+        let notice = self.notice.as_deref()?;
         NOTICES
             .iter()
-            .find(|(key, _)| *key == shown)
+            .find(|(key, _)| *key == notice)
             .map(|(_, text)| *text)
     }
 }
@@ -132,7 +134,8 @@ pub fn redirect_with_notice(url: &str, notice: &str) -> Response {
     response
 }
 
-/// Redirects to a page that shows an error message. Used if the URL of the request must not remain in the address bar.
+/// Redirects to a page that shows an error message. Used if the URL of the request must not remain in the
+/// address bar.
 pub fn redirect_with_error(url: &str, message: &str) -> Response {
     const MAX_MESSAGE_CHARS: usize = 500;
     let message: String = message.chars().take(MAX_MESSAGE_CHARS).collect();
@@ -141,7 +144,7 @@ pub fn redirect_with_error(url: &str, message: &str) -> Response {
     response
 }
 
-/// The response to a script that needs no content.
+/// The response to a script that does not need any content.
 pub fn no_content() -> Response {
     StatusCode::NO_CONTENT.into_response()
 }
@@ -266,7 +269,7 @@ pub fn pluralize(count: usize, one: &str, many: &str) -> String {
     format!("{} {word}", number(count as u64))
 }
 
-/// The replacement for an empty list.
+/// The message that replaces an empty list. `action` is the label and the URL of a link.
 pub fn empty_state(title: &str, text: &str, action: Option<(&str, &str)>) -> Markup {
     html! {
         div .empty {
@@ -286,7 +289,8 @@ pub fn page_url(url: &str, page: i64) -> String {
     }
 }
 
-/// The links to the previous and the next page of a list. `url` includes the query of the list, without `page`.
+/// The links to the previous and the next page of a list. `url` includes the query of the list, without
+/// `page`.
 pub fn pagination<T>(paged: &Paged<T>, url: &str) -> Markup {
     let (at, pages) = (paged.page.number, paged.pages());
     let to = |page: i64| page_url(url, page);

@@ -1,8 +1,8 @@
 //! Server-sent events that notify open pages of changes.
 //!
-//! A message names only the changed resource. The page then reloads the affected part, so the usual permission checks
-//! apply. The ID of a message is its position in the stream. A browser that reconnects sends the last ID and receives
-//! the messages that it missed.
+//! A message names only the changed resource. The page then reloads the affected part, so the usual
+//! permission checks apply. The ID of a message is its position in the stream. A browser that reconnects
+//! sends the last ID and receives the messages that it missed.
 
 use std::time::Duration;
 
@@ -33,8 +33,8 @@ pub fn events_url(last: EventId) -> String {
     format!("/live?after={last}")
 }
 
-/// The URL of the desk's change stream, which starts after `version`. If a ticket is watched, the stream includes the
-/// changes to that ticket.
+/// The URL of the desk's change stream, which starts after `version`. If a ticket is watched, the stream
+/// includes the changes to that ticket.
 pub fn desk_url(version: &DeskVersion, watched: Option<TicketId>) -> String {
     let after = format_version(version);
     match watched {
@@ -58,19 +58,19 @@ pub async fn events(State(app): State<App>, caller: Caller, query: Query, header
     Ok(follow(subscription, source, Some(first_message())))
 }
 
-/// The stream of changes to the queue. With `?ticket=`, it includes changes to that ticket, and the user is registered as
-/// a viewer of the ticket.
+/// The stream of changes to the queue. With `?ticket=`, it includes changes to that ticket, and the user is
+/// registered as a viewer of the ticket.
 pub async fn desk(State(app): State<App>, staff: Staff, query: Query, headers: HeaderMap) -> PageResult {
     let subscription = Subscription::new(&app, Topic::Desk);
     let watched = query.text("ticket").parse().ok().map(TicketId);
     let viewer = match watched {
         None => None,
         Some(ticket) => {
-            let registered = app.write(staff.clone(), move |tx, staff| {
+            let registration = app.write(staff.clone(), move |tx, staff| {
                 rules::viewers::register(tx, &staff.agent, ticket)
             });
-            let name = registered.await?;
-            Some(Viewer { app, ticket, name })
+            let tab = registration.await?;
+            Some(Viewer { app, ticket, tab })
         }
     };
     let version = parse_version(&last_message_id(&headers, &query));
@@ -163,24 +163,25 @@ impl Source for DeskSource {
         let Some(viewer) = &self.viewer else {
             return Ok(());
         };
-        let (ticket, name) = (viewer.ticket, viewer.name.clone());
+        let (ticket, tab) = (viewer.ticket, viewer.tab.clone());
         app.write(self.staff.clone(), move |tx, staff| {
-            rules::viewers::renew(tx, &staff.agent, ticket, &name)
+            rules::viewers::renew(tx, &staff.agent, ticket, &tab)
         })
         .await
     }
 }
 
-/// A browser tab with a ticket. Dropping it removes the user from the viewers of the ticket.
+/// A browser tab that shows a ticket. Dropping this value removes the tab from the viewers of the ticket.
 struct Viewer {
     app: App,
     ticket: TicketId,
-    name: String,
+    /// The ID of the tab.
+    tab: String,
 }
 
 impl Drop for Viewer {
     fn drop(&mut self) {
-        let (app, ticket, name) = (self.app.clone(), self.ticket, std::mem::take(&mut self.name));
+        let (app, ticket, tab) = (self.app.clone(), self.ticket, std::mem::take(&mut self.tab));
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
@@ -188,7 +189,7 @@ impl Drop for Viewer {
         runtime.spawn(async move {
             let removed = app
                 .store()
-                .write(move |tx| rules::viewers::remove(tx, ticket, &name))
+                .write(move |tx| rules::viewers::remove(tx, ticket, &tab))
                 .await;
             if let Err(cause) = removed {
                 tracing::debug!(error = ?cause, "ticket viewer not removed");

@@ -15,7 +15,7 @@ use crate::web::operation::Audience;
 use crate::web::pages::{self, LogInNotes, LogInPage, LogInTarget, ROOT_STYLE, redirect};
 use crate::web::{App, cookies, log_in_form};
 
-/// Whether the logged-in user is a tenant or staff; `None` if no user is logged in.
+/// The audience of the logged-in user: tenants or staff. `None` if no user is logged in.
 async fn logged_in_audience(app: &App, headers: &HeaderMap) -> Result<Option<Audience>, ErrorPage> {
     let Some(session) = cookies::read(headers, cookies::SESSION) else {
         return Ok(None);
@@ -33,7 +33,7 @@ async fn logged_in_audience(app: &App, headers: &HeaderMap) -> Result<Option<Aud
 }
 
 fn redirect_to_landing_page(audience: Audience) -> Response {
-    match NAVIGATION.iter().find(|(who, _, _)| *who == audience) {
+    match NAVIGATION.iter().find(|entry| entry.0 == audience) {
         Some((_, _, path)) => redirect(path),
         None => {
             let text = "You are logged in, but no console pages are available to your user.";
@@ -44,24 +44,24 @@ fn redirect_to_landing_page(audience: Audience) -> Response {
 
 pub async fn form(State(app): State<App>, headers: HeaderMap, RawQuery(query): RawQuery) -> PageResult {
     let query = pairs(query.unwrap_or_default().as_bytes());
-    let to = query
+    let return_to = query
         .into_iter()
-        .find_map(|(key, to)| (key == "to").then_some(to));
-    let to = to.and_then(|to| local_page(&to));
+        .find_map(|(key, value)| (key == "to").then_some(value));
+    let return_to = return_to.and_then(|url| local_page(&url));
     if let Some(audience) = logged_in_audience(&app, &headers).await? {
-        return Ok(to.map_or_else(|| redirect_to_landing_page(audience), |to| redirect(&to)));
+        return Ok(return_to.map_or_else(|| redirect_to_landing_page(audience), |url| redirect(&url)));
     }
-    let (csrf_token, fresh) = log_in_csrf_token(&app, &headers);
-    let (to, notes) = (to.unwrap_or_default(), LogInNotes::default());
+    let (csrf_token, new_cookie) = log_in_csrf_token(&app, &headers);
+    let (return_to, notes) = (return_to.unwrap_or_default(), LogInNotes::default());
     let mut page = pages::log_in(
         StatusCode::OK,
         LogInTarget::Console,
-        &to,
+        &return_to,
         &csrf_token.hex(),
         &notes,
     );
-    if let Some(fresh) = fresh {
-        cookies::set(page.headers_mut(), cookies::FORM, &fresh);
+    if let Some(new_cookie) = new_cookie {
+        cookies::set(page.headers_mut(), cookies::FORM, &new_cookie);
     }
     Ok(page)
 }
@@ -86,13 +86,13 @@ pub async fn log_in(State(app): State<App>, request: Request) -> PageResult {
             text,
         ));
     };
-    let to = fields.text("return_to").and_then(local_page);
+    let return_to = fields.text("return_to").and_then(local_page);
     let page = LogInPage {
         target: LogInTarget::Console,
-        return_to: to.as_deref().unwrap_or_default(),
+        return_to: return_to.as_deref().unwrap_or_default(),
         csrf_token,
         username,
     };
     let attempt = LoginAttempt::new(&headers, address, username, password);
-    Ok(log_in_form::log_in(&app, attempt, &page, to.as_deref().unwrap_or("/")).await?)
+    Ok(log_in_form::log_in(&app, attempt, &page, return_to.as_deref().unwrap_or("/")).await?)
 }

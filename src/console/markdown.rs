@@ -1,14 +1,16 @@
 //! Renders the Markdown of tickets as safe HTML.
 //!
-//! Only the elements in this file are produced. HTML in the text is escaped. Links are limited to http, https and mailto,
-//! and images are rendered as links, so a page never loads anything from another server (decision 0021, points 4 and 5).
+//! The output has only the elements in this file. HTML in the text is escaped. Links are limited to http,
+//! https and mailto. Images are rendered as links, so a page never loads anything from another server
+//! (decision 0021, points 4 and 5).
 
 use maud::{Markup, PreEscaped, Render};
 use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag};
 
 /// The maximum nesting depth. Deeper elements are rendered without their tags.
 const MAX_DEPTH: usize = 24;
-/// A text whose HTML is longer than the base limit plus this multiple of its length is shown as plain text.
+/// The HTML can be at most this many times as long as the text, plus the base limit. If it is longer, the
+/// text is shown as plain text.
 const MAX_GROWTH_FACTOR: usize = 20;
 const BASE_LIMIT_BYTES: usize = 64 * 1024;
 
@@ -32,7 +34,9 @@ struct Renderer {
     html: String,
     /// The closing tags of the open elements.
     closing_tags: Vec<&'static str>,
+    /// The number of open links.
     links: usize,
+    /// Whether a code block is open.
     code: bool,
 }
 
@@ -84,10 +88,10 @@ impl Renderer {
             Tag::Link {
                 link_type, dest_url, ..
             } => match link_type {
-                LinkType::Email => self.link(&format!("mailto:{dest_url}"), ""),
-                _ => self.link(&dest_url, ""),
+                LinkType::Email => self.open_link(&format!("mailto:{dest_url}"), ""),
+                _ => self.open_link(&dest_url, ""),
             },
-            Tag::Image { dest_url, .. } => self.link(&dest_url, "Image: "),
+            Tag::Image { dest_url, .. } => self.open_link(&dest_url, "Image: "),
             _ => "",
         };
         self.closing_tags.push(end);
@@ -112,8 +116,8 @@ impl Renderer {
         text.render_to(&mut self.html);
     }
 
-    /// Opens a link if its URL is allowed; otherwise only the text is shown.
-    fn link(&mut self, url: &str, prefix: &str) -> &'static str {
+    /// Opens a link and returns its closing tag. If the URL is not allowed, only the text is shown.
+    fn open_link(&mut self, url: &str, prefix: &str) -> &'static str {
         if self.links > 0 || !is_external(url) {
             self.html += prefix;
             return "";
@@ -131,17 +135,17 @@ impl Renderer {
         let mut rest = text;
         while let Some(at) = ["https://", "http://"].iter().filter_map(|s| rest.find(s)).min() {
             let (before, from) = rest.split_at(at);
-            let inside = |c: char| !c.is_whitespace() && !c.is_control() && !"<>\"`".contains(c);
-            let end = from.find(|c| !inside(c)).unwrap_or(from.len());
+            let is_url_char = |c: char| !c.is_whitespace() && !c.is_control() && !"<>\"`".contains(c);
+            let end = from.find(|c| !is_url_char(c)).unwrap_or(from.len());
             let url = from[..end].trim_end_matches(|c| ".,;:!?'*_~)]}".contains(c));
             self.text(before);
-            let close = self.link(url, "");
+            let close = self.open_link(url, "");
             self.text(url);
             if close == LINK_END {
                 self.links -= 1;
                 self.html += close;
             }
-            // The URL can be a scheme alone, which is also skipped.
+            // `url` contains at least the scheme, so the loop ends.
             rest = &from[url.len()..];
         }
         self.text(rest);
@@ -150,15 +154,15 @@ impl Renderer {
 
 const LINK_END: &str = "</a>";
 
-/// Whether a URL is http, https or mailto. Relative URLs are not allowed, so that user text cannot link to a page of
-/// the console.
+/// Whether a URL is http, https or mailto. Relative URLs are not allowed, so that user text cannot link to a
+/// page of the console.
 fn is_external(url: &str) -> bool {
-    let begins = |start: &str| {
-        let head = url.get(..start.len());
-        head.is_some_and(|head| head.eq_ignore_ascii_case(start)) && url.len() > start.len()
+    let has_scheme = |scheme: &str| {
+        let head = url.get(..scheme.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(scheme)) && url.len() > scheme.len()
     };
-    let plain = |c: char| !c.is_control() && !c.is_whitespace();
-    ["https://", "http://", "mailto:"].into_iter().any(begins) && url.chars().all(plain)
+    let is_allowed = |c: char| !c.is_control() && !c.is_whitespace();
+    ["https://", "http://", "mailto:"].into_iter().any(has_scheme) && url.chars().all(is_allowed)
 }
 
 #[cfg(test)]
@@ -199,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_text_becomes_neither_element_nor_link() {
+    fn hostile_text_creates_no_elements_and_no_links() {
         for text in [
             "<script>alert(1)</script>",
             "<img src=x onerror=alert(1)>",
@@ -236,8 +240,8 @@ mod tests {
             html.contains(">Image: my cat</a>") && !html.contains("<img"),
             "{html}"
         );
-        let inside = rendered("[![alt](https://a.example/1.png)](https://b.example)");
-        assert_eq!(inside.matches("<a ").count(), 1, "{inside}");
+        let nested = rendered("[![alt](https://a.example/1.png)](https://b.example)");
+        assert_eq!(nested.matches("<a ").count(), 1, "{nested}");
     }
 
     #[test]
@@ -259,12 +263,12 @@ mod tests {
             "[a]: b\n[a]",
         ] {
             let text: String = piece.chars().cycle().take(65_000).collect();
-            let begun = Instant::now();
+            let started = Instant::now();
             let html = rendered(&text);
             assert!(
-                begun.elapsed() < Duration::from_secs(5),
+                started.elapsed() < Duration::from_secs(5),
                 "{piece:?} took {:?}",
-                begun.elapsed()
+                started.elapsed()
             );
             assert!(
                 html.len() <= BASE_LIMIT_BYTES + text.len() * (MAX_GROWTH_FACTOR + 1),

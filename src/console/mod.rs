@@ -1,8 +1,8 @@
 //! The console: HTML pages, served at the root by the same process as the API.
 //!
-//! A page runs the same rules in the same transactions as the API, with the permissions of the logged-in user. Pages
-//! are not operations: they have a separate table and are not in `openapi.yaml`. Their HTML is not a stable
-//! interface.
+//! A page runs the same rules in the same transactions as the API, with the permissions of the logged-in
+//! user. Pages are not operations: they have a separate table and are not in `openapi.yaml`. Their HTML is
+//! not a stable interface.
 
 mod account;
 mod assets;

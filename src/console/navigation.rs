@@ -4,7 +4,8 @@ use axum::http::uri::PathAndQuery;
 
 use crate::web::operation::Audience;
 
-/// The entries of the navigation bar for tenants and staff. The first entry of each is the landing page after log-in.
+/// The entries of the navigation bar: audience, label and path. The first entry for each audience is the
+/// landing page after log-in.
 pub const NAVIGATION: &[(Audience, &str, &str)] = &[
     (Audience::Tenants, "VPCs", "/vpcs"),
     (Audience::Tenants, "Tickets", "/tickets"),
@@ -27,10 +28,10 @@ pub fn log_in_url(return_to: Option<&str>) -> String {
     }
 }
 
-/// The URL to return to after log-in; `None` unless it is the path of a page with a session.
+/// The URL to return to after log-in. Returns `None` if it is not the path of a page that needs a session.
 pub fn local_page(raw: &str) -> Option<String> {
-    let plain = raw.starts_with('/') && !raw.starts_with("//") && !raw.contains('\\');
-    let path = PathAndQuery::try_from(raw).ok().filter(|_| plain)?;
+    let is_local = raw.starts_with('/') && !raw.starts_with("//") && !raw.contains('\\');
+    let path = PathAndQuery::try_from(raw).ok().filter(|_| is_local)?;
     let section = path.path().split('/').nth(1).unwrap_or_default();
     (path.as_str() == raw && SECTIONS.contains(&section)).then(|| raw.to_owned())
 }

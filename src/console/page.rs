@@ -40,7 +40,8 @@ fn new(id: &'static str, method: Method, path: &'static str, route: MethodRouter
 }
 
 impl Page {
-    /// The page has a password form, or is the target of a password form, and requires a secure connection.
+    /// Requires a secure connection, because the page has a password form or is the target of a password
+    /// form.
     pub fn has_password_form(mut self) -> Self {
         self.route = self.route.layer(middleware::from_fn(insecure::refuse));
         self

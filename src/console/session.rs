@@ -1,7 +1,7 @@
 //! The session check of every page.
 //!
-//! A form with the method POST must submit a token that proves that it comes from a page of this session. The token is
-//! checked here, before the handler runs.
+//! A form with the method POST must submit a token that proves that it comes from a page of this session. The
+//! token is checked here, before the handler runs.
 
 use std::sync::Arc;
 
@@ -33,13 +33,16 @@ use crate::web::origin::Peer;
 use crate::web::pages::redirect;
 use crate::web::{App, body, cookies, load};
 
-/// The purpose for which the console's form tokens are derived from the session.
+/// The purpose of the form tokens that the console derives from a session.
 const CONSOLE: &str = "console";
-/// The headers of htmx: one that all its requests have, the URL of the current page, and the redirect of a response.
+/// A header of all requests by htmx.
 const HTMX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
-const HTMX_CURRENT: HeaderName = HeaderName::from_static("hx-current-url");
+/// The header in which htmx sends the URL of the current page.
+const HTMX_CURRENT_URL: HeaderName = HeaderName::from_static("hx-current-url");
+/// A response header that makes htmx redirect the browser.
 const HTMX_REDIRECT: HeaderName = HeaderName::from_static("hx-redirect");
 
+/// Loads the logged-in user, checks the request, runs the handler, and renders an error as a page.
 pub async fn check(
     State((app, page)): State<(App, &'static Page)>,
     request: Request,
@@ -58,14 +61,14 @@ pub async fn check(
             let response = match admit(&app, page, visit.as_ref(), Request::from_parts(parts, content)).await
             {
                 Ok(request) => next.run(request).await,
-                Err(errors) => errors.into_response(),
+                Err(error) => error.into_response(),
             };
             (response, visit.map(|(_, visit)| visit))
         }
     };
-    if let Some(errors) = response.extensions_mut().remove::<ErrorPage>() {
-        response = layout::error_page(visit.as_ref(), &errors);
-        if let Some(cause) = errors.cause {
+    if let Some(error) = response.extensions_mut().remove::<ErrorPage>() {
+        response = layout::error_page(visit.as_ref(), &error);
+        if let Some(cause) = error.cause {
             response.extensions_mut().insert(Cause(cause));
         }
     }
@@ -81,12 +84,12 @@ pub async fn check(
     response
 }
 
-/// Loads the logged-in user. The error is the response to a request without a session: a redirect to the log-in page,
-/// or an error page.
+/// Loads the logged-in user. The error is the response to a request without a session: a redirect to the
+/// log-in page, or an error page.
 async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>, Visit)>, Box<Response>> {
     let session = cookies::read(&request.headers, cookies::SESSION);
     let Some(session) = session else {
-        return Err(Box::new(log_in_first(request)));
+        return Err(Box::new(log_in_response(request)));
     };
     if load::sheds_request() {
         return Err(Box::new(
@@ -94,7 +97,7 @@ async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>,
         ));
     }
     let hash = session.hash();
-    let known = app
+    let loaded = app
         .store()
         .read(move |tx| {
             let identity = rules::sessions::identify(tx, hash)?;
@@ -102,7 +105,7 @@ async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>,
             Ok((identity, unseen))
         })
         .await;
-    match known {
+    match loaded {
         Ok((identity, unseen)) => {
             let query = pairs(request.uri.query().unwrap_or_default().as_bytes());
             let flash = cookies::flash(&request.headers).filter(|_| is_navigation(request));
@@ -122,19 +125,20 @@ async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>,
             };
             Ok(Some((identity, visit)))
         }
-        Err(Error::Unauthenticated) => Err(Box::new(log_in_first(request))),
+        Err(Error::Unauthenticated) => Err(Box::new(log_in_response(request))),
         Err(other) => Err(Box::new(ErrorPage::from(other).into_response())),
     }
 }
 
-/// Whether the browser shows the response as a page. A script can discard the response.
+/// Whether the browser shows the response as a page. If a script sent the request, it can discard the
+/// response.
 fn is_navigation(request: &Parts) -> bool {
     let mode = request.headers.get("sec-fetch-mode");
     mode.is_none_or(|mode| mode == "navigate") && !request.headers.contains_key(HTMX_REQUEST)
 }
 
-/// The number of events that a tenant has not seen, and the newest event. They are read before the content of the page,
-/// so that the event stream misses no events.
+/// The number of events that a tenant has not seen, and the newest event. They are read before the content of
+/// the page, so that the event stream misses no events.
 fn unseen_events(tx: &mut ReadTx, identity: &Arc<Identity>) -> Result<Option<(i64, EventId)>, Error> {
     if identity.account.is_none() {
         return Ok(None);
@@ -147,16 +151,16 @@ fn unseen_events(tx: &mut ReadTx, identity: &Arc<Identity>) -> Result<Option<(i6
     )))
 }
 
-/// Redirects to the log-in page, which returns to the requested page. The response to a submitted form is an error page
-/// instead, because a redirect would lose the input.
-fn log_in_first(request: &Parts) -> Response {
+/// The response without a session: a redirect to the log-in page, which then returns to the requested page.
+/// For a submitted form, it is an error page instead, because a redirect would lose the input.
+fn log_in_response(request: &Parts) -> Response {
     let headers = &request.headers;
     if headers.contains_key(HTMX_REQUEST) {
-        let from = headers.get(HTMX_CURRENT).and_then(|url| url.to_str().ok());
-        let from = from.and_then(|url| url.parse::<Uri>().ok());
-        let back = from.and_then(|uri| local_page(uri.path_and_query()?.as_str()));
+        let current_url = headers.get(HTMX_CURRENT_URL).and_then(|url| url.to_str().ok());
+        let current_url = current_url.and_then(|url| url.parse::<Uri>().ok());
+        let return_to = current_url.and_then(|uri| local_page(uri.path_and_query()?.as_str()));
         let mut response = status_of(&Error::Unauthenticated).into_response();
-        if let Ok(url) = HeaderValue::try_from(log_in_url(back.as_deref())) {
+        if let Ok(url) = HeaderValue::try_from(log_in_url(return_to.as_deref())) {
             response.headers_mut().insert(HTMX_REDIRECT, url);
         }
         return response;
@@ -166,11 +170,11 @@ fn log_in_first(request: &Parts) -> Response {
                     this tab: your input is still there.";
         return ErrorPage::with_text(&Error::Unauthenticated, "Logged out", text).into_response();
     }
-    let back = request
+    let return_to = request
         .uri
         .path_and_query()
         .and_then(|path| local_page(path.as_str()));
-    redirect(&log_in_url(back.as_deref()))
+    redirect(&log_in_url(return_to.as_deref()))
 }
 
 /// Checks the rate limit, the form token, and whether the page is for this user.
@@ -214,8 +218,8 @@ async fn admit(
     Ok(request)
 }
 
-/// Reads the form and checks its token. The handler reads the body of a form with files, so the token of such a form is
-/// in the URL.
+/// Reads the form and checks its token. A form with files has its token in the URL, because only the handler
+/// reads its body.
 async fn check_form_token(app: &App, visit: &Visit, request: Request) -> Result<Request, ErrorPage> {
     let (mut parts, content) = request.into_parts();
     let kind = parts.headers.get(header::CONTENT_TYPE);
@@ -250,8 +254,8 @@ fn constant_time_eq(expected: &str, submitted: &str) -> bool {
     expected.len() == submitted.len() && std::hint::black_box(differing) == 0
 }
 
-/// The response to a method that the path does not have. A browser that opens the target of a form with GET is
-/// redirected to the parent path.
+/// The response to a method that the path does not support. A browser that opens the target of a form with
+/// GET is redirected to the parent path.
 pub fn method_not_allowed(method: &Method, headers: &HeaderMap, uri: &Uri, allowed: &str) -> Response {
     if *method != Method::GET || !accepts_html(headers) {
         return error::method_not_allowed(method, allowed);
@@ -260,7 +264,7 @@ pub fn method_not_allowed(method: &Method, headers: &HeaderMap, uri: &Uri, allow
     redirect(parent.filter(|parent| !parent.is_empty()).unwrap_or("/"))
 }
 
-/// The response for an unknown path; for a logged-in user, with the navigation bar.
+/// The response for an unknown path. It has the navigation bar if a user is logged in.
 pub async fn not_found(State(app): State<App>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let response = path_not_found(&parts.method, &parts.headers, &parts.uri);

@@ -11,7 +11,7 @@ use crate::web::App;
 use crate::web::cookies::FORM_TOKEN;
 use crate::web::operation::Audience;
 
-/// The highest number of unseen events that is counted.
+/// Unseen events are counted up to this number.
 pub const MAX_UNSEEN_COUNT: i64 = 100;
 
 /// The data about the request and its user that pages need.
@@ -20,8 +20,8 @@ pub struct Visit {
     pub username: String,
     pub audience: Audience,
     pub path: String,
-    /// The key of the notice to show. It must be both in the query and in a cookie, so that a link from another site,
-    /// or a reload, does not show the notice.
+    /// The key of the notice to show. It must be both in the query and in a cookie, so that a link from
+    /// another site, or a reload, does not show the notice.
     pub notice: Option<String>,
     /// The error message of the previous request.
     pub refused: Option<String>,
@@ -49,7 +49,7 @@ impl Visit {
     }
 }
 
-/// Whether a user is a tenant or a member of the staff.
+/// The audience that a user belongs to: tenants or staff.
 pub fn audience_of(identity: &Identity) -> Audience {
     match identity.account {
         Some(_) => Audience::Tenants,

@@ -9,7 +9,7 @@ pub struct FilesError {
 }
 
 impl FilesError {
-    /// Whether the key does not exist, although the storage is reachable.
+    /// Whether the storage has responded that it has no file under the key.
     pub fn is_missing(&self) -> bool {
         let cause = self.cause.downcast_ref::<object_store::Error>();
         matches!(cause, Some(object_store::Error::NotFound { .. }))

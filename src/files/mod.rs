@@ -1,7 +1,7 @@
 //! Storage for the bytes of attachments: a folder, or an S3 bucket.
 //!
-//! A file is first received into a spool on the local disk, where it is scanned, and then stored under a
-//! generated key. File names that users choose are never used here.
+//! The server first writes an upload to a spool file on the local disk and scans it there. Then it stores the
+//! file under a generated key. This module never uses the file names that users choose.
 
 mod error;
 mod scanner;
@@ -27,7 +27,7 @@ pub use scanner::{Scanner, Verdict};
 pub use spool::{Spool, Spooled};
 pub use verified::{Fingerprint, ReadFault, verified};
 
-/// A handle to the storage; clones share it.
+/// A handle to the storage. Clones share the storage.
 #[derive(Clone)]
 pub struct Files(Arc<Shared>);
 
@@ -37,7 +37,7 @@ struct Shared {
     folder: Option<PathBuf>,
     /// The prefix of all keys.
     prefix: Key,
-    /// The part size in bytes: how much of a file is held in memory while it is stored.
+    /// The size of a part in bytes. `put` holds one part of a file in memory at a time.
     part: usize,
     /// Permits that limit how many files are stored concurrently.
     permits: Semaphore,
@@ -52,12 +52,13 @@ pub struct BucketKeys {
 }
 
 impl Files {
-    /// Opens the storage at `url`; without a URL, the folder `attachments` in the data folder.
+    /// Opens the storage at `url`. If `url` is `None`, opens the folder `attachments` in the data folder.
     pub fn open(url: Option<&str>, data: &Path) -> Result<Self, FilesError> {
         Self::open_with(url, data, None)
     }
 
-    /// Like `open`, with the credentials of an S3 bucket. Without `keys`, they come from the environment.
+    /// Like `open`, with the credentials of an S3 bucket. If `keys` is `None`, the credentials come from
+    /// the environment.
     pub fn open_with(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Self, FilesError> {
         let spool = data.join("spool");
         storage::make_private_folder(&spool)?;
@@ -67,7 +68,7 @@ impl Files {
         Self::open_existing(url, data, keys)
     }
 
-    /// Opens a storage to read from it, without creating folders.
+    /// Opens a storage without creating its folders.
     pub fn open_existing(
         url: Option<&str>,
         data: &Path,
@@ -85,7 +86,8 @@ impl Files {
         })))
     }
 
-    /// The free bytes on the disks of the data folder, the spool and a local attachment folder, each with its name.
+    /// For each local folder, its name and the free bytes on its disk. The folders are the data folder, the
+    /// spool and, if the storage is a folder, the attachment folder.
     pub fn free_bytes(&self) -> std::io::Result<Vec<(&'static str, u64)>> {
         let data = self.0.spool.parent().unwrap_or(&self.0.spool);
         let mut folders = vec![("data", data), ("spool", &self.0.spool)];
@@ -102,7 +104,8 @@ impl Files {
         Spool::begin(&self.0.spool).await
     }
 
-    /// Deletes spool files of earlier runs that were not modified for `age`.
+    /// Deletes the spool files that were last modified at least `age` ago. Earlier runs have left them
+    /// behind.
     pub fn empty_spool(&self, age: Duration) -> Result<(), FilesError> {
         let failed = |cause| FilesError::new("emptying the spool", cause);
         for entry in std::fs::read_dir(&self.0.spool).map_err(failed)? {
@@ -169,8 +172,8 @@ impl Files {
         }
     }
 
-    /// Deletes the temporary files of a key: the storage writes a file in a folder as `key#1` first, and a crash can
-    /// leave that file behind.
+    /// Deletes the temporary files of a key. If the storage is a folder, it first writes a file as `key#1`,
+    /// and a crash can leave this temporary file behind.
     async fn remove_staged(&self, key: &str) -> Result<(), FilesError> {
         let Some(folder) = &self.0.folder else {
             return Ok(());
@@ -212,6 +215,7 @@ impl Files {
     pub async fn probe(&self) -> Result<(), FilesError> {
         const PROBE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
         const PROBE: &str = "probing the attachment storage";
+        // No file has this key. The response "not found" shows that the storage is reachable.
         let path = self.path("reach");
         let response = tokio::time::timeout(PROBE_TIMEOUT, self.0.store.head(&path)).await;
         match response.map_err(|cause| FilesError::new(PROBE, cause))? {

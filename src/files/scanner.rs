@@ -9,7 +9,7 @@ use tokio::process::Command;
 /// The timeout of a scan.
 const SCAN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A command that exits with 0 for a clean file and with 1 for an infected one, as the usual scanners do.
+/// A command that exits with 0 for a clean file and with 1 for an infected file. Common scanners do this.
 #[derive(Clone, Debug)]
 pub struct Scanner {
     program: String,
@@ -27,7 +27,8 @@ pub enum Verdict {
 }
 
 impl Scanner {
-    /// Parses `clamdscan --fdpass {}`; without `{}` the path is the last argument. No shell is involved.
+    /// Parses a command such as `clamdscan --fdpass {}`. The path of the file replaces `{}`. If the command
+    /// has no `{}`, the path is the last argument. No shell is involved.
     pub fn parse(command: &str) -> Option<Self> {
         let mut words = command.split_whitespace().map(str::to_owned);
         let program = words.next()?;

@@ -1,4 +1,4 @@
-//! The spool for uploads, on the local disk, so that files are never held in memory.
+//! The spool for uploads. It is on the local disk, so that the server never holds a whole file in memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,7 +49,8 @@ impl Spool {
             let path = folder.join(format!("{}-{number}", std::process::id()));
             match options.open(&path).await {
                 Ok(file) => break (file, TemporaryPath(path)),
-                // Another process on this folder, possibly on another machine, uses the same number.
+                // A process with the same ID, possibly on another machine, has created this file in the same
+                // folder.
                 Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(cause) => return Err(FilesError::new("creating a file in the spool", cause)),
             }
@@ -92,7 +93,8 @@ impl Spooled {
         &self.path.0
     }
 
-    /// Syncs the file and moves it to `target` without a copy. Returns false if `target` is on another disk.
+    /// Syncs the file and moves it to `target` without copying it. Returns false if `target` is on another
+    /// disk.
     pub(super) async fn move_to(&self, target: PathBuf) -> Result<bool, FilesError> {
         let source = self.path.0.clone();
         let moving = tokio::task::spawn_blocking(move || move_durably(&source, &target));
@@ -106,8 +108,8 @@ impl Spooled {
     }
 }
 
-/// Moves a file and syncs the target folder, because a rename is durable only after that.
-/// Returns false if the target is on another disk.
+/// Syncs a file, moves it, and syncs the target folder. A rename is durable only after the sync of the
+/// folder. Returns false if the target is on another disk.
 fn move_durably(source: &Path, target: &Path) -> std::io::Result<bool> {
     std::fs::File::open(source)?.sync_all()?;
     match std::fs::rename(source, target) {

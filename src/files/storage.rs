@@ -1,4 +1,4 @@
-//! Opens the attachment storage that a URL names.
+//! Opens the attachment storage at a URL.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub struct Storage {
     pub permits: usize,
 }
 
-/// The folder of the storage, if it is not a bucket.
+/// The folder of the storage. `None` if the URL does not name a folder.
 pub fn folder_of(url: Option<&str>, data: &Path) -> Option<PathBuf> {
     match url.map(|url| (url, url.split_once("://"))) {
         None => Some(data.join("attachments")),
@@ -29,6 +29,7 @@ pub fn folder_of(url: Option<&str>, data: &Path) -> Option<PathBuf> {
     }
 }
 
+/// Opens the folder or bucket at `url`.
 pub fn find(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Storage, FilesError> {
     if let Some(path) = folder_of(url, data) {
         return open_folder(&path);
@@ -56,8 +57,8 @@ fn open_folder(path: &Path) -> Result<Storage, FilesError> {
     })
 }
 
-/// Opens a bucket, optionally with a prefix. Missing credentials and all other settings come from the
-/// environment (`AWS_…`).
+/// Opens a bucket, optionally with a prefix. All settings come from the environment (`AWS_…`), and also the
+/// credentials if `keys` is `None`.
 #[cfg(feature = "s3")]
 fn open_bucket(bucket: &str, keys: Option<&BucketKeys>) -> Result<Storage, FilesError> {
     use object_store::RetryConfig;
@@ -66,7 +67,8 @@ fn open_bucket(bucket: &str, keys: Option<&BucketKeys>) -> Result<Storage, Files
     // Only the first call installs the provider; later calls have no effect.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (bucket, prefix) = bucket.split_once('/').unwrap_or((bucket, ""));
-    // A client waits for the response: an early 503 is better than a success after the client has disconnected.
+    // The client waits for the response. An early 503 is better than a success after the client has
+    // disconnected.
     let retry = RetryConfig {
         max_retries: 5,
         retry_timeout: std::time::Duration::from_secs(10),

@@ -45,7 +45,7 @@ struct Reading {
     ended: bool,
 }
 
-/// The chunks of a file. The last chunk is only returned if the size and the hash match.
+/// The chunks of a file. The stream returns the last chunk only if the size and the hash of the file match.
 pub fn verified(
     chunks: Chunks,
     expected: Fingerprint,
@@ -102,6 +102,8 @@ impl Reading {
 mod tests {
     use super::*;
 
+    /// Reads a stored file that consists of `chunks`, and whose uploaded content was `content`. Returns the
+    /// text that was read, and whether there was no error.
     async fn read(chunks: &[&'static str], content: &str) -> (String, bool) {
         let expected = Fingerprint {
             size: content.len() as u64,

@@ -1,4 +1,5 @@
-//! Gauges for jobs and attachments. They are read from the store periodically, so every node has the same values.
+//! Metrics of jobs and attachments. This module reads the numbers of due jobs, dead jobs and damaged
+//! attachments from the store periodically, so every node reports the same numbers.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::store::Store;
 
 const REFRESH_INTERVAL: Duration = Duration::from_secs(15);
 
-/// Registers the counters of this node with 0, so that a rate can be computed from the first increment.
+/// Sets the counters of this node to 0, so that monitoring can compute a rate from the first increment.
 pub fn register_counters() {
     for kind in JobKind::ALL {
         counter!("garth_jobs_completed_total", "kind" => kind.word()).absolute(0);
@@ -45,7 +46,7 @@ async fn update_jobs(store: &Store) {
     }
 }
 
-/// Updates the number of damaged attachments.
+/// Updates the gauge of damaged attachments.
 pub async fn update_damaged(store: &Store) {
     if let Ok(damaged) = store.read(scrub::count_damaged).await {
         gauge!("garth_attachments_damaged").set(damaged as f64);

@@ -1,4 +1,5 @@
-//! Background jobs (decision 0024): a runner on each node leases due jobs, runs them, and retries those that fail.
+//! Background jobs (decision 0024): a runner on each node leases due jobs, runs them, and retries failed
+//! jobs.
 //!
 //! Rules schedule jobs in their own transactions (`store/jobs.rs`). A job that changes only the store is removed in the
 //! same transaction that makes its changes, so the changes are committed exactly once. A job that accesses files runs

@@ -20,13 +20,14 @@ use crate::rules::{self, Error, jobs};
 use crate::store::Store;
 use crate::store::notifier::Topic;
 
-/// How many jobs a node runs concurrently.
+/// The maximum number of jobs that a node runs concurrently.
 const MAX_RUNNING_JOBS: usize = 32;
 /// The runner polls the store at this interval, in case a notification from another node is lost or the
 /// system clock is changed.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// The delay after an error of the store.
 const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
+/// The minimum wait between two attempts to lease jobs.
 const MIN_WAIT: Duration = Duration::from_millis(10);
 const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(jobs::LEASE_SECONDS as u64 / 3);
 
@@ -34,9 +35,10 @@ const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(jobs::LEASE_SECONDS
 pub struct JobContext {
     pub store: Store,
     pub files: Files,
-    /// Every attachment is verified once in this many days; 0 disables the scrub and the database check.
+    /// The scrub verifies every attachment once in this number of days. 0 disables the scrub and the database
+    /// check.
     pub scrub_days: i64,
-    /// Whether no other server can use the store.
+    /// Whether this server is the only one that can use the store.
     pub is_only_server: bool,
 }
 
@@ -44,6 +46,7 @@ pub struct Runner {
     context: JobContext,
     /// Identifies this process in leases.
     owner: String,
+    /// The kinds of jobs that this node runs.
     kinds: Vec<JobKind>,
 }
 
@@ -77,8 +80,8 @@ impl Runner {
         }))
     }
 
-    /// Runs jobs until `stop` becomes true. Then aborts the running jobs and releases their leases, so that another
-    /// node, or this one after a restart, can run the jobs.
+    /// Runs jobs until `stop` becomes true. Then aborts the running jobs and releases their leases. Another
+    /// node, or this node after a restart, can then run these jobs.
     pub async fn run(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
         tokio::spawn(job_metrics::refresh(self.context.store.clone(), stop.clone()));
         let mut notified = self.context.store.notifier().subscribe(Topic::Jobs);
@@ -104,7 +107,7 @@ impl Runner {
         }
     }
 
-    /// Starts due jobs; returns how long to wait before the next call.
+    /// Starts due jobs. Returns how long to wait before the next call.
     async fn start_due_jobs(self: &Arc<Self>, running: &mut JoinSet<()>) -> Duration {
         let free_slots = MAX_RUNNING_JOBS.saturating_sub(running.len());
         if free_slots == 0 {
@@ -118,13 +121,13 @@ impl Runner {
                 wait
             }
             Err(cause) => {
-                tracing::warn!(error = ?cause, "job claim failed");
+                tracing::warn!(error = ?cause, "jobs not leased");
                 STORE_RETRY_DELAY
             }
         }
     }
 
-    /// Leases due jobs; returns them, and how long to wait before the next call.
+    /// Leases due jobs. Returns the leased jobs, and how long to wait before the next call.
     async fn claim(&self, limit: usize) -> rules::Result<(Vec<Job>, Duration)> {
         let kinds = self.kinds.clone();
         let next = self
@@ -168,8 +171,8 @@ impl Runner {
         self.fail(job, error).await;
     }
 
-    /// Runs the work of a job on files and renews the lease meanwhile. Then runs the work on the store in one
-    /// transaction.
+    /// Runs the file work of a job, and renews the lease until the file work ends. Then makes the job's
+    /// changes to the store in one transaction.
     async fn run_job(&self, job: &Job) -> rules::Result<RunOutcome> {
         let mut file_work = pin!(self.run_file_work(job.kind));
         loop {
@@ -195,7 +198,7 @@ impl Runner {
         }
     }
 
-    /// Runs the part of a job that accesses files, or reads the whole database.
+    /// Runs the part of a job that accesses files or reads the whole database. Most kinds have no such part.
     async fn run_file_work(&self, kind: JobKind) -> rules::Result<()> {
         let JobContext { store, files, .. } = &self.context;
         match kind {
@@ -237,7 +240,7 @@ impl Runner {
     }
 }
 
-/// Counts a job as running until it is dropped.
+/// The gauge of running jobs counts a job from `increment` until this value is dropped.
 struct RunningGauge(JobKind);
 
 impl RunningGauge {
@@ -253,6 +256,7 @@ impl Drop for RunningGauge {
     }
 }
 
+/// The time from `now` to `then`, but at least `MIN_WAIT` and at most `POLL_INTERVAL`.
 fn wait_until(now: Time, then: Time) -> Duration {
     let micros = u64::try_from(then.micros().saturating_sub(now.micros())).unwrap_or(0);
     Duration::from_micros(micros).clamp(MIN_WAIT, POLL_INTERVAL)

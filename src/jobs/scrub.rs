@@ -9,7 +9,7 @@ use crate::store::{CheckDepth, Store};
 use crate::uploads::damage;
 use crate::uploads::verification::{Verification, verify};
 
-/// Average rate at which attachments are read.
+/// The average rate at which attachments are read.
 const BYTES_PER_SECOND: u64 = 16 * 1024 * 1024;
 
 /// Verifies all attachments that were not verified within `days`.
@@ -21,7 +21,8 @@ pub async fn attachments(store: &Store, files: &Files, days: i64) -> rules::Resu
     Ok(())
 }
 
-/// Verifies a batch of due attachments. Returns false if no attachment was due or readable.
+/// Verifies a batch of due attachments. Returns false if no attachment was due, or if none of them could be
+/// read.
 async fn verify_batch(store: &Store, files: &Files, days: i64) -> rules::Result<bool> {
     let due = store.write(move |tx| scrub::claim(tx, days)).await?;
     let mut any_read = false;
@@ -33,7 +34,8 @@ async fn verify_batch(store: &Store, files: &Files, days: i64) -> rules::Result<
                 true
             }
             Verification::Unknown(cause) => {
-                // The claim remains until it expires, so the next batch does not include this attachment.
+                // The claim on this attachment remains until it expires, so the next batch skips the
+                // attachment.
                 tracing::warn!(
                     attachment = attachment.id.0,
                     error = cause,

@@ -1,11 +1,11 @@
-//! Deletes the files of uploads that did not become attachments.
+//! The sweep: deletes the files of uploads that did not become attachments.
 
 use crate::files::Files;
 use crate::rules::error::FilesFault;
 use crate::rules::{Error, Result, attachments};
 use crate::store::Store;
 
-/// Uploads that started longer ago are abandoned.
+/// The sweep treats an upload as stale if it started longer ago than this.
 const MAX_UPLOAD_AGE_SECONDS: i64 = 3600;
 
 /// Deletes the files of stale uploads.

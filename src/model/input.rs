@@ -6,7 +6,7 @@ pub enum Input {
     Null,
     Bool(bool),
     Integer(i64),
-    /// Any other number: a fraction, or too large to be exact.
+    /// Any other number: a fraction, or an integer outside the range of `i64`.
     Number(f64),
     Text(String),
     List(Vec<Input>),

@@ -20,7 +20,7 @@ pub enum JobKind {
     IdentityRetention,
     /// Deletes events past their retention.
     EventRetention,
-    /// Deletes the bytes of uploads that never became attachments.
+    /// Deletes the files of uploads that never became attachments.
     UploadSweep,
     /// Compares attachments with their hashes.
     AttachmentScrub,
@@ -55,7 +55,7 @@ impl JobKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// Seconds from the end of a run to the start of the next, for kinds that repeat.
+    /// Seconds from the end of a run to the start of the next run; `None` for kinds that do not repeat.
     pub const fn interval_seconds(self) -> Option<i64> {
         match self {
             JobKind::InstancePower | JobKind::DiskWork => None,
@@ -94,7 +94,8 @@ pub struct Job {
     /// There is one job per kind and subject.
     pub subject: String,
     pub payload: String,
-    /// The number of leases so far, including this one. Together with the owner, it identifies the lease.
+    /// The number of leases so far, including the current lease. Together with the owner, it identifies the
+    /// lease.
     pub attempts: i64,
     pub lease_owner: String,
 }
@@ -112,7 +113,7 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 pub struct JobSummary {
     pub id: JobId,
-    /// A text, because it can be a kind that only a newer build supports.
+    /// A text, because the store can contain kinds that only a newer build supports.
     pub kind: String,
     pub subject: String,
     pub due: Time,

@@ -22,8 +22,8 @@ pub fn fit_short(before: &str, name: &str, after: &str) -> String {
     format!("{before}{name}{after}")
 }
 
-/// The label from a database row, if it is valid. Builds before 0.2 derived labels of any length from image names; such
-/// a label is truncated.
+/// The label from a database row, if it is valid. Builds before 0.2 derived labels of any length from image
+/// names. A label that is too long is truncated.
 pub fn checked_short(mut raw: String) -> Option<String> {
     if let Some((end, _)) = raw.char_indices().nth(MAX_SHORT) {
         raw.truncate(end);
@@ -57,9 +57,9 @@ impl Label {
         }
     }
 
-    /// The label from a database row, if it is valid. Release builds only check the length and that it is ASCII: a page
-    /// of VPCs has hundreds of labels, and a full check would make the page 6 % slower. Debug builds, including the
-    /// tests, check all rules.
+    /// The label from a database row, if it is valid. Release builds check only the length, and that the
+    /// label is ASCII: a page of VPCs has hundreds of labels, and a full check would make the page 6 %
+    /// slower. Debug builds, including the tests, check all rules.
     pub fn checked(raw: String) -> Option<Self> {
         let passes_quick_check = (1..=64).contains(&raw.len()) && raw.is_ascii();
         let valid = passes_quick_check && (cfg!(not(debug_assertions)) || Self::parse(&raw).is_ok());

@@ -49,7 +49,7 @@ mod tests {
     use super::Page;
 
     #[test]
-    fn an_empty_collection_has_one_page_and_a_full_last_page_adds_none() {
+    fn an_empty_collection_has_one_page_and_a_full_page_adds_no_empty_page() {
         let page = Page { number: 1, size: 100 };
         let pages = [0, 1, 100, 101].map(|results| page.pages(results));
         assert_eq!(pages, [1, 1, 1, 2]);

@@ -13,10 +13,10 @@ pub struct Policy {
     pub images: Vec<Image>,
     /// The ranges of the instances' public addresses.
     pub public_ranges: Vec<Cidr>,
-    /// The maximum number of additional public addresses of an account. The first address of an instance is not
-    /// additional.
+    /// The maximum number of additional public addresses of an account. The first public address of an
+    /// instance does not count.
     pub additional_addresses: i64,
-    /// The domain of the default names of public addresses; `None` for no names.
+    /// The domain of the default reverse DNS names of public addresses; `None` if they have no default names.
     pub rdns_domain: Option<String>,
     /// The duration of a boot, reboot or shutdown, in milliseconds.
     pub settle_ms: i64,
@@ -33,9 +33,9 @@ pub struct Policy {
 /// The policy for OAuth.
 #[derive(Clone, Copy, Debug)]
 pub struct Oauth {
-    /// Whether the implicit flow is allowed, which returns a token in the URL fragment.
+    /// Whether the implicit flow is allowed. It returns a token in the URL fragment.
     pub implicit: bool,
-    /// Whether confidential clients must also send a code challenge. linode_api4 does not send one.
+    /// Whether confidential clients, too, must send a code challenge (PKCE). linode_api4 does not send it.
     pub require_pkce: bool,
 }
 
@@ -44,11 +44,11 @@ pub struct Oauth {
 pub struct Support {
     /// The name under which tenants see the staff.
     pub provider: String,
-    /// The e-mail address of the provider's avatar.
+    /// The e-mail address that determines the provider's avatar (Gravatar).
     pub provider_email: String,
     /// The number of days during which a customer's reply reopens a closed ticket; `None` for never.
     pub reopen_days: Option<i64>,
-    /// Whether tickets can only be about objects in the directory.
+    /// Whether tickets can refer to an object of another service only if the object is in the directory.
     pub strict_entities: bool,
     pub attachment_max_bytes: i64,
     pub attachments_per_ticket: i64,
@@ -59,7 +59,7 @@ pub struct Support {
 pub struct Quota {
     pub vpcs_per_region: i64,
     pub subnets_per_vpc: i64,
-    /// The total size of the attachments of its tickets.
+    /// The maximum total size of the attachments of all its tickets.
     pub attachment_bytes: i64,
 }
 
@@ -76,7 +76,7 @@ impl Policy {
         }
     }
 
-    /// The region with this ID, if it supports VPCs; the error lists the regions that do.
+    /// The region with this ID, if it supports VPCs. The error lists the regions that support VPCs.
     pub fn vpc_region(&self, raw: &str) -> Result<RegionId, Reasons> {
         let supports_vpcs = |region: &&Region| region.has_capability(Region::VPCS);
         match self

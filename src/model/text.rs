@@ -39,7 +39,7 @@ impl<const MAX: usize> Prose<MAX> {
     pub const MAX: usize = MAX;
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        checked(raw, length(raw, MAX), LineBreaks::Allowed).map(Self)
+        checked(raw, length_errors(raw, MAX), LineBreaks::Allowed).map(Self)
     }
 
     /// The text from a database row, if it is valid.
@@ -60,7 +60,7 @@ impl<const MAX: usize> Line<MAX> {
     pub const MAX: usize = MAX;
 
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        checked(raw, length(raw, MAX), LineBreaks::Refused).map(Self)
+        checked(raw, length_errors(raw, MAX), LineBreaks::Refused).map(Self)
     }
 
     /// The line from a database row, if it is valid.
@@ -106,8 +106,8 @@ enum LineBreaks {
     Refused,
 }
 
-/// The text, if there are no earlier errors and no control characters except tabs and, if allowed, line
-/// breaks.
+/// Checks that a text has no control characters except tabs and, if allowed, line breaks. Returns the text,
+/// or the earlier `errors` and the new error.
 fn checked(raw: &str, mut errors: Reasons, breaks: LineBreaks) -> Result<String, Reasons> {
     if !is_plain(raw, breaks) {
         let text = match breaks {
@@ -122,7 +122,7 @@ fn checked(raw: &str, mut errors: Reasons, breaks: LineBreaks) -> Result<String,
     }
 }
 
-fn length(raw: &str, max_chars: usize) -> Reasons {
+fn length_errors(raw: &str, max_chars: usize) -> Reasons {
     let text = format!("Must be 1 to {max_chars} characters");
     if raw.trim().is_empty() {
         vec![Reason::new(Code::TooShort, format!("{text} and not blank"))]
@@ -146,12 +146,12 @@ fn is_short(raw: &str, max_chars: usize) -> bool {
 fn is_plain(raw: &str, breaks: LineBreaks) -> bool {
     let breaks_allowed = breaks == LineBreaks::Allowed;
     let is_allowed_control = |byte: u8| byte == b'\t' || (breaks_allowed && (byte == b'\n' || byte == b'\r'));
-    // In UTF-8, every control character starts with one of these bytes. Most texts contain none of them, so this check
-    // is fast. That matters, because it also runs on every row.
+    // In UTF-8, every forbidden control character starts with a suspect byte. Most texts contain no suspect
+    // byte, so the slower check of each character rarely runs. Speed matters, because every row is checked.
     let is_suspect = |byte: u8| (byte < b' ' && !is_allowed_control(byte)) || byte == 0x7f || byte == 0xc2;
-    let suspect = raw.bytes().fold(false, |found, byte| found | is_suspect(byte));
+    let has_suspect = raw.bytes().fold(false, |found, byte| found | is_suspect(byte));
     let is_allowed = |c: char| !c.is_control() || u8::try_from(c).is_ok_and(is_allowed_control);
-    !suspect || raw.chars().all(is_allowed)
+    !has_suspect || raw.chars().all(is_allowed)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Times as in the interface: UTC, to the second, without a time zone.
+//! Times in the format of the interface: UTC, in whole seconds, without a time zone.
 
 use jiff::{Timestamp, civil::DateTime, tz::Offset};
 
@@ -28,6 +28,7 @@ impl Time {
         self.0.div_euclid(MICROS_PER_SECOND)
     }
 
+    /// Rounds down to a whole second.
     pub const fn to_second(self) -> Self {
         Self::from_seconds(self.seconds())
     }
@@ -45,7 +46,7 @@ impl Time {
 }
 
 impl Time {
-    /// The number of characters of a time.
+    /// The number of characters of a formatted time.
     pub const WIDTH: usize = 19;
 
     /// Formats the time into a buffer. A response has many times, and `write!` would be measurably slower.
@@ -78,8 +79,9 @@ impl std::fmt::Display for Time {
     }
 }
 
-/// The year, month and day after this many days since 1970-01-01. The algorithm counts years from March, so that the
-/// leap day is the last day of a year. It uses cycles of 400 years, because all such cycles have the same length.
+/// The year, month and day of the date `days` days after 1970-01-01. The algorithm counts years from
+/// March, so that the leap day is the last day of a year. It uses cycles of 400 years, because all such
+/// cycles have the same length.
 fn civil_day(days: u64) -> (u64, u64, u64) {
     let since_march_of_year_0 = days + 719_468;
     let (cycle, day_of_cycle) = (since_march_of_year_0 / 146_097, since_march_of_year_0 % 146_097);

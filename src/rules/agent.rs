@@ -19,7 +19,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// A member of staff who uses the command line on the store itself.
+    /// Loads a member of staff who runs a command on the server's machine, without a token.
     pub fn at_terminal(tx: &mut ReadTx, username: &str) -> Result<Self> {
         let user = users::load(tx, username)?;
         match user.account {

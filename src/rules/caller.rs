@@ -42,9 +42,10 @@ pub trait Principal: Clone + Send + Sized + 'static {
         }
     }
 
-    /// Runs a read with the permissions that the principal has in this transaction. The identity version is queried together with
-    /// the read. If the version has changed, the result is discarded, the identity is read again and the read
-    /// runs again.
+    /// Runs a read with the principal's permissions as of this transaction.
+    ///
+    /// For a token, the query of the identity version is pipelined with the read. If the version has changed,
+    /// the result is discarded, the identity is loaded again and the read is repeated.
     fn run_read<T>(
         self,
         tx: &mut ReadTx,
@@ -55,16 +56,16 @@ pub trait Principal: Clone + Send + Sized + 'static {
             return Ok((work(tx, &principal)?, principal));
         }
         let pending_version = tokens::send_version_query(tx, self.identity().account);
-        let found = work(tx, &self);
+        let result = work(tx, &self);
         if tokens::receive_version(tx, pending_version)? == self.identity().version {
-            unexpired(tx, self.identity())?;
-            return Ok((found?, self));
+            require_unexpired(tx, self.identity())?;
+            return Ok((result?, self));
         }
         let principal = Self::admit(authenticate(tx, self.identity().hash)?, self.needed())?;
         Ok((work(tx, &principal)?, principal))
     }
 
-    /// Runs a write with the permissions that the principal has in this transaction.
+    /// Runs a write with the principal's permissions as of this transaction.
     fn run_write<T>(
         self,
         tx: &mut WriteTx,
@@ -74,15 +75,15 @@ pub trait Principal: Clone + Send + Sized + 'static {
         Ok((work(tx, &principal)?, principal))
     }
 
-    /// The principal as of this transaction: tokens, users and grants could have changed since the request
-    /// arrived.
+    /// Returns the principal as of this transaction. Its token, user or grants could have changed since the
+    /// request arrived.
     fn confirm(self, tx: &mut ReadTx) -> Result<Self> {
         if self.identity().proof == Proof::Session {
             // A log-out does not change the identity version, so a session is always read again.
             return Self::admit(sessions::identify(tx, self.identity().hash)?, self.needed());
         }
         if tokens::identity_version(tx, self.identity().account)? == self.identity().version {
-            unexpired(tx, self.identity())?;
+            require_unexpired(tx, self.identity())?;
             return Ok(self);
         }
         Self::admit(authenticate(tx, self.identity().hash)?, self.needed())
@@ -155,7 +156,7 @@ impl Caller {
         }
     }
 
-    /// For operations to which no grant gives access, such as managing users.
+    /// Checks that the caller is unrestricted. For operations that no grant allows, such as managing users.
     pub fn require_unrestricted(&self) -> Result<()> {
         match self.identity.restricted {
             true => Err(Error::Forbidden),
@@ -187,11 +188,11 @@ impl Caller {
 /// The identity of a token that exists and is neither revoked nor expired.
 pub fn authenticate(tx: &mut ReadTx, hash: TokenHash) -> Result<Arc<Identity>> {
     let identity = tokens::identify(tx, hash)?.ok_or(Error::Unauthenticated)?;
-    unexpired(tx, &identity)?;
+    require_unexpired(tx, &identity)?;
     Ok(Arc::new(identity))
 }
 
-fn unexpired(tx: &ReadTx, identity: &Identity) -> Result<()> {
+fn require_unexpired(tx: &ReadTx, identity: &Identity) -> Result<()> {
     match identity.expiry {
         Some(expiry) if expiry <= tx.now() => Err(Error::Unauthenticated),
         _ => Ok(()),

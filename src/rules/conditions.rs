@@ -4,7 +4,7 @@ use crate::model::id::{AccountId, TicketId};
 use crate::model::input::Input;
 use crate::store::filter::Comparison;
 
-/// A condition on an item. Field names are those of the API.
+/// A condition on an item. Fields have the same names as in the API.
 #[derive(Clone, Debug)]
 pub enum Condition {
     All(Vec<Condition>),

@@ -10,7 +10,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 #[derive(Debug)]
 pub enum Error {
-    /// No token, or an invalid one: authenticate.
+    /// The token is missing or invalid: authenticate.
     Unauthenticated,
     /// The token lacks the scope: get another token.
     ScopeMissing { needed: Scope, held: Scopes },
@@ -72,7 +72,7 @@ pub struct FieldError {
 pub struct Blocker {
     pub subnet: SubnetId,
     pub instance: InstanceId,
-    /// Only if the caller can see the instance.
+    /// `None` if the caller cannot see the instance.
     pub instance_label: Option<String>,
     pub config: ConfigId,
     pub interface: InterfaceId,

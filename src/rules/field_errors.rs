@@ -1,7 +1,7 @@
 //! The errors of one request: collected in any order, reported in the order of the fields (decision 0002).
 //!
 //! The work is linear in the number of fields and errors, because clients decide how many fields they send. A
-//! response lists at most [`MAX_LISTED_ERRORS`] errors and the number of omitted ones.
+//! response lists at most [`MAX_LISTED_ERRORS`] errors and the number of omitted errors.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub struct FieldErrors {
 }
 
 impl FieldErrors {
-    /// Records that a field is read. Items of one list share a name, which is recorded once.
+    /// Records a field in the order of reading. A field of list items is recorded once, not for every item.
     pub fn declare(&mut self, prefix: &str, name: &'static str) {
         if prefix.is_empty() {
             self.fields.push(Cow::Borrowed(name));
@@ -50,12 +50,12 @@ impl FieldErrors {
 
     /// The errors in the order of the fields; errors about the whole request come last.
     pub fn into_error(mut self) -> Error {
-        let mut places = HashMap::new();
-        for (place, pattern) in self.fields.iter().enumerate() {
-            places.entry(pattern.as_ref()).or_insert(place);
+        let mut field_order = HashMap::new();
+        for (order, pattern) in self.fields.iter().enumerate() {
+            field_order.entry(pattern.as_ref()).or_insert(order);
         }
         self.errors.sort_by_cached_key(|error| match &error.field {
-            Some(field) => sort_key(field, &places),
+            Some(field) => sort_key(field, &field_order),
             None => vec![usize::MAX],
         });
         refusal(self.errors, self.omitted)
@@ -75,24 +75,24 @@ pub fn refusal(mut errors: Vec<FieldError>, mut omitted: usize) -> Error {
     Error::Refused(errors)
 }
 
-/// The sort key of a field: for each level of nesting, the position of the field in its object and, in a list, of the
-/// item.
-fn sort_key(field: &str, places: &HashMap<&str, usize>) -> Vec<usize> {
+/// The sort key of a field. Each level of nesting adds a number: the place of the field in the order of
+/// reading. In a list, it also adds the index of the item.
+fn sort_key(field: &str, field_order: &HashMap<&str, usize>) -> Vec<usize> {
     let mut levels = Vec::new();
     let mut pattern = String::with_capacity(field.len());
     for (depth, part) in field.split('.').enumerate() {
-        let (name, position) = match part.split_once('[') {
-            Some((name, position)) => (name, position.trim_end_matches(']').parse().ok()),
+        let (name, index) = match part.split_once('[') {
+            Some((name, index)) => (name, index.trim_end_matches(']').parse().ok()),
             None => (part, None),
         };
         if depth > 0 {
             pattern.push('.');
         }
         pattern.push_str(name);
-        let place = places.get(pattern.as_str());
-        levels.push(place.copied().unwrap_or(usize::MAX - 1));
-        if let Some(position) = position {
-            levels.push(position);
+        let order = field_order.get(pattern.as_str());
+        levels.push(order.copied().unwrap_or(usize::MAX - 1));
+        if let Some(index) = index {
+            levels.push(index);
             pattern.push_str("[]");
         }
     }
@@ -102,14 +102,14 @@ fn sort_key(field: &str, places: &HashMap<&str, usize>) -> Vec<usize> {
 /// `subnets[12].` becomes `subnets[].`
 fn without_positions(prefix: &str) -> String {
     let mut pattern = String::with_capacity(prefix.len());
-    let mut inside = false;
+    let mut in_brackets = false;
     for c in prefix.chars() {
-        inside = match c {
+        in_brackets = match c {
             '[' => true,
             ']' => false,
-            _ => inside,
+            _ => in_brackets,
         };
-        if !inside || c == '[' {
+        if !in_brackets || c == '[' {
             pattern.push(c);
         }
     }

@@ -1,7 +1,7 @@
 //! The filter language of lists: `{"label": {"+contains": "web"}, "+order_by": "id"}`.
 //!
-//! `docs/reference.md` documents it; decision 0004 explains it. A parsed filter contains only fields
-//! of the collection, with values of the field's type.
+//! `docs/reference.md` documents this language; decision 0004 gives the reasons. A parsed filter contains
+//! only fields of the collection. Each value has the type of its field.
 
 use super::conditions::{Condition, Sorted};
 use crate::model::input::Input;
@@ -11,7 +11,9 @@ use crate::model::time::Time;
 use crate::store::filter::{Comparison, Field, Filter, Kind, Order};
 use crate::store::value::Value;
 
+/// The maximum nesting depth of a filter.
 const MAX_DEPTH: usize = 16;
+/// The maximum number of comparisons in a filter.
 const MAX_TERMS: usize = 256;
 
 type Result<T> = std::result::Result<T, Reason>;
@@ -22,11 +24,11 @@ pub fn read(input: &Input, fields: &'static [Field]) -> Result<(Filter, Option<O
         return Err(invalid(Code::FilterInvalid, "Must be a JSON object"));
     };
     let mut parser = FilterParser { fields, terms: 0 };
-    let order = parser.order(input)?;
+    let order = parser.parse_order(input)?;
     let conditions = entries
         .iter()
         .filter(|(key, _)| key != "+order_by" && key != "+order");
-    let filter = parser.all(conditions, 1)?;
+    let filter = parser.parse_object(conditions, 1)?;
     Ok((filter, order))
 }
 
@@ -38,10 +40,13 @@ pub fn build(
 ) -> Result<(Filter, Option<Order>)> {
     let mut parser = FilterParser { fields, terms: 0 };
     let order = sorted.map(|Sorted { field, descending }| {
-        let field = parser.field(field, "order by")?;
+        let field = parser.find_field(field, "order by")?;
         Ok(Order { field, descending })
     });
-    Ok((Filter::All(parser.built(conditions)?), order.transpose()?))
+    Ok((
+        Filter::All(parser.build_conditions(conditions)?),
+        order.transpose()?,
+    ))
 }
 
 struct FilterParser {
@@ -50,8 +55,9 @@ struct FilterParser {
 }
 
 impl FilterParser {
-    /// `+order` without `+order_by` has no effect; the Terraform provider sends such filters.
-    fn order(&self, input: &Input) -> Result<Option<Order>> {
+    /// Parses the sort order. The Terraform provider sends `+order` without `+order_by`: this is accepted,
+    /// and has no effect.
+    fn parse_order(&self, input: &Input) -> Result<Option<Order>> {
         let descending = match input.get("+order") {
             None => false,
             Some(Input::Text(word)) if word == "asc" => false,
@@ -60,7 +66,7 @@ impl FilterParser {
         };
         let field = match input.get("+order_by") {
             None => return Ok(None),
-            Some(Input::Text(name)) => self.field(name, "order by")?,
+            Some(Input::Text(name)) => self.find_field(name, "order by")?,
             Some(_) => return Err(invalid(Code::FilterType, "+order_by must be the name of a field")),
         };
         if field.subquery.is_some() {
@@ -72,8 +78,8 @@ impl FilterParser {
         Ok(Some(Order { field, descending }))
     }
 
-    /// The entries of an object, combined with AND.
-    fn all<'a>(
+    /// Parses the entries of an object and combines them with AND.
+    fn parse_object<'a>(
         &mut self,
         entries: impl Iterator<Item = &'a (String, Input)>,
         depth: usize,
@@ -83,19 +89,19 @@ impl FilterParser {
             return Err(invalid(Code::FilterTooLarge, text));
         }
         let parts = entries.map(|(key, value)| match key.as_str() {
-            "+and" => self.several(key, value, depth).map(Filter::All),
-            "+or" => self.several(key, value, depth).map(Filter::Any),
+            "+and" => self.parse_list(key, value, depth).map(Filter::All),
+            "+or" => self.parse_list(key, value, depth).map(Filter::Any),
             key if key.starts_with('+') => Err(unknown_operator(key)),
             name => {
-                let field = self.field(name, "filter on")?;
-                self.condition(field, value, depth)
+                let field = self.find_field(name, "filter on")?;
+                self.parse_condition(field, value, depth)
             }
         });
         parts.collect::<Result<_>>().map(Filter::All)
     }
 
-    /// The filters of an `+and` or `+or`.
-    fn several(&mut self, key: &str, value: &Input, depth: usize) -> Result<Vec<Filter>> {
+    /// Parses the filters of an `+and` or `+or`.
+    fn parse_list(&mut self, key: &str, value: &Input, depth: usize) -> Result<Vec<Filter>> {
         let Input::List(items) = value else {
             return Err(invalid(
                 Code::FilterType,
@@ -106,7 +112,7 @@ impl FilterParser {
             return Err(invalid(Code::FilterInvalid, "+or must not be empty"));
         }
         let parts = items.iter().map(|item| match item {
-            Input::Object(entries) => self.all(entries.iter(), depth + 1),
+            Input::Object(entries) => self.parse_object(entries.iter(), depth + 1),
             _ => Err(invalid(
                 Code::FilterType,
                 format!("{key} must be a list of filters"),
@@ -115,25 +121,31 @@ impl FilterParser {
         parts.collect()
     }
 
-    /// The condition on one field: a value that it must equal, or an object of operators.
-    fn condition(&mut self, field: &'static Field, value: &Input, depth: usize) -> Result<Filter> {
+    /// Parses the condition on one field: either a value that the field must equal, or an object of
+    /// operators.
+    fn parse_condition(&mut self, field: &'static Field, value: &Input, depth: usize) -> Result<Filter> {
         if depth > MAX_DEPTH {
             let text = format!("Must not be nested deeper than {MAX_DEPTH}");
             return Err(invalid(Code::FilterTooLarge, text));
         }
         let Input::Object(operators) = value else {
-            return self.test(field, Comparison::Equal, value);
+            return self.build_test(field, Comparison::Equal, value);
         };
         let parts = operators.iter().map(|(operator, value)| match operator.as_str() {
-            "+or" => self.alternatives(field, operator, value, depth).map(Filter::Any),
-            "+and" => self.alternatives(field, operator, value, depth).map(Filter::All),
-            operator => self.test(field, comparison(operator)?, value),
+            "+or" => self
+                .parse_field_list(field, operator, value, depth)
+                .map(Filter::Any),
+            "+and" => self
+                .parse_field_list(field, operator, value, depth)
+                .map(Filter::All),
+            operator => self.build_test(field, parse_comparison(operator)?, value),
         });
         parts.collect::<Result<_>>().map(Filter::All)
     }
 
-    /// `+or` or `+and` inside a field: plain values, or objects of operators.
-    fn alternatives(
+    /// Parses the list of an `+or` or `+and` on one field. Each item is a plain value or an object of
+    /// operators.
+    fn parse_field_list(
         &mut self,
         field: &'static Field,
         operator: &str,
@@ -143,7 +155,7 @@ impl FilterParser {
         match value {
             Input::List(items) if !items.is_empty() => items
                 .iter()
-                .map(|item| self.condition(field, item, depth + 1))
+                .map(|item| self.parse_condition(field, item, depth + 1))
                 .collect(),
             Input::List(_) => Err(invalid(
                 Code::FilterInvalid,
@@ -156,39 +168,39 @@ impl FilterParser {
         }
     }
 
-    fn built(&mut self, conditions: &[Condition]) -> Result<Vec<Filter>> {
+    fn build_conditions(&mut self, conditions: &[Condition]) -> Result<Vec<Filter>> {
         let parts = conditions.iter().map(|condition| match condition {
-            Condition::All(conditions) => self.built(conditions).map(Filter::All),
-            Condition::Any(conditions) => self.built(conditions).map(Filter::Any),
+            Condition::All(conditions) => self.build_conditions(conditions).map(Filter::All),
+            Condition::Any(conditions) => self.build_conditions(conditions).map(Filter::Any),
             Condition::Test(name, comparison, value) => {
-                let field = self.field(name, "filter on")?;
-                self.test(field, *comparison, value)
+                let field = self.find_field(name, "filter on")?;
+                self.build_test(field, *comparison, value)
             }
         });
         parts.collect()
     }
 
-    fn test(&mut self, field: &'static Field, comparison: Comparison, value: &Input) -> Result<Filter> {
+    fn build_test(&mut self, field: &'static Field, comparison: Comparison, value: &Input) -> Result<Filter> {
         self.terms += 1;
         if self.terms > MAX_TERMS {
             let text = format!("Must not have more than {MAX_TERMS} terms");
             return Err(invalid(Code::FilterTooLarge, text));
         }
         let value = match comparison {
-            Comparison::Contains => substring_of(field, value)?,
+            Comparison::Contains => parse_substring(field, value)?,
             Comparison::Equal | Comparison::NotEqual if *value == Input::Null => Value::Null,
-            _ => value_of(field, value)?,
+            _ => parse_value(field, value)?,
         };
         Ok(Filter::Test(field, comparison, value))
     }
 
-    fn field(&self, name: &str, verb: &str) -> Result<&'static Field> {
+    fn find_field(&self, name: &str, verb: &str) -> Result<&'static Field> {
         let field = self.fields.iter().find(|field| field.name == name);
         field.ok_or_else(|| invalid(Code::FilterField, format!("Cannot {verb} {name}")))
     }
 }
 
-fn comparison(operator: &str) -> Result<Comparison> {
+fn parse_comparison(operator: &str) -> Result<Comparison> {
     Ok(match operator {
         "+neq" => Comparison::NotEqual,
         "+gt" => Comparison::Greater,
@@ -201,7 +213,7 @@ fn comparison(operator: &str) -> Result<Comparison> {
 }
 
 /// Converts a value to the field's type.
-fn value_of(field: &Field, value: &Input) -> Result<Value<'static>> {
+fn parse_value(field: &Field, value: &Input) -> Result<Value<'static>> {
     let converted = match (field.kind, value) {
         (Kind::Integer, Input::Integer(number)) => Some(Value::Int(*number)),
         (Kind::Address, Input::Text(text)) => parse_address(text).ok().map(Value::from),
@@ -210,7 +222,7 @@ fn value_of(field: &Field, value: &Input) -> Result<Value<'static>> {
             rank.map(|rank| Value::Int(rank as i64))
         }
         (Kind::Boolean, Input::Bool(truth)) => Some(Value::from(*truth)),
-        (Kind::Text, Input::Text(text)) => Some(Value::from(meaning(field, text))),
+        (Kind::Text, Input::Text(text)) => Some(Value::from(resolve_synonym(field, text))),
         (Kind::Time, Input::Text(text)) => Time::parse(text).map(Value::from),
         _ => None,
     };
@@ -238,7 +250,7 @@ fn accepted_values(kind: Kind) -> String {
 }
 
 /// A substring to search for in a text or in the digits of a number.
-fn substring_of(field: &Field, value: &Input) -> Result<Value<'static>> {
+fn parse_substring(field: &Field, value: &Input) -> Result<Value<'static>> {
     match (field.kind, value) {
         (Kind::Text | Kind::Integer, Input::Text(text)) if !text.contains('\0') => {
             Ok(Value::from(text.clone()))
@@ -255,7 +267,7 @@ fn substring_of(field: &Field, value: &Input) -> Result<Value<'static>> {
     }
 }
 
-fn meaning(field: &Field, text: &str) -> String {
+fn resolve_synonym(field: &Field, text: &str) -> String {
     let synonym = field.synonyms.iter().find(|(word, _)| *word == text);
     synonym.map_or(text, |(_, meaning)| *meaning).to_owned()
 }

@@ -1,7 +1,7 @@
 //! Reads the fields of a request and collects all errors about them.
 //!
-//! The response lists all errors together, in the order of the fields in the interface, whether a value is
-//! invalid by itself or conflicts with stored data.
+//! The response lists all errors together, in the order in which the fields are read. Invalid values and
+//! values that conflict with stored data are in the same list.
 
 use super::error::{FieldError, Result};
 use super::field_errors::FieldErrors;
@@ -25,7 +25,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// A form with the errors of a body that was read earlier. It has no fields left to read.
+    /// A form with the errors of a body that was already parsed as a draft. The form itself has no fields.
     pub fn resumed(errors: FieldErrors) -> Self {
         Self {
             object: &Input::Null,
@@ -39,19 +39,19 @@ impl<'a> Form<'a> {
         self.errors
     }
 
-    /// Reads a nested object as a form, which adds its errors to the errors of this form.
+    /// Reads a nested object as a form, and adds the errors to this form.
     fn nested<T>(&mut self, object: &'a Input, field: String, read: impl FnOnce(&mut Form<'a>) -> T) -> T {
         let mut form = Form {
             object,
             prefix: field + ".",
             errors: std::mem::take(&mut self.errors),
         };
-        let read = read(&mut form);
+        let result = read(&mut form);
         self.errors = form.errors;
-        read
+        result
     }
 
-    /// A required text; `None` after an error.
+    /// A required text. Returns `None` and adds an error if the field is missing or invalid.
     pub fn required<T>(
         &mut self,
         name: &'static str,
@@ -64,7 +64,7 @@ impl<'a> Form<'a> {
         self.parse(name, parse)
     }
 
-    /// An optional text; `None` if it is missing or after an error.
+    /// An optional text. Returns `None` if the field is missing or invalid. An invalid field adds an error.
     pub fn optional<T>(
         &mut self,
         name: &'static str,
@@ -74,13 +74,14 @@ impl<'a> Form<'a> {
         self.parse(name, parse)
     }
 
-    /// A list of objects, each read as a form; empty if it is missing. An item that is not an object becomes
-    /// `None` and adds an error.
+    /// A list of objects, each read as a form. The list is empty if the field is missing. An item that is not
+    /// an object becomes `None` and adds an error.
     pub fn list<T>(&mut self, name: &'static str, read: impl FnMut(&mut Form<'a>) -> T) -> Vec<Option<T>> {
         self.first(name, usize::MAX, read)
     }
 
-    /// Reads only the first `count` items of a list, if a longer list is refused anyway.
+    /// Like `list`, but reads only the first `count` items. For lists with a maximum length: the rule refuses
+    /// a longer list anyway.
     pub fn first<T>(
         &mut self,
         name: &'static str,
@@ -154,7 +155,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// A required integer; `None` after an error.
+    /// A required integer. Returns `None` and adds an error if the field is missing or invalid.
     pub fn required_integer(&mut self, name: &'static str) -> Option<i64> {
         if self.object.get(name).is_none() {
             self.declare(name);
@@ -163,8 +164,8 @@ impl<'a> Form<'a> {
         self.integer(name)
     }
 
-    /// An integer in a field with two names, and the name that was sent. If both names are sent with different values,
-    /// the error is about the first name.
+    /// An integer in a field with two names, and the name that was sent. If both names are sent with
+    /// different values, the error is about the first name.
     pub fn integer_in_either(
         &mut self,
         first: &'static str,
@@ -203,7 +204,8 @@ impl<'a> Form<'a> {
         Some(self.nested(object, field, read))
     }
 
-    /// A list of plain values; invalid items are left out.
+    /// A list of plain values. `read` returns `None` for an item of the wrong type, and `expected` names the
+    /// right type. Invalid items add errors and are left out.
     pub fn values<T>(
         &mut self,
         name: &'static str,
@@ -230,7 +232,7 @@ impl<'a> Form<'a> {
         self.errors.push(|| FieldError::on(field, reason));
     }
 
-    /// Adds an error that is only built if it is stored, for fields that can have many errors.
+    /// Like `refuse`, for fields that can have many errors: `make` runs only if the error is stored.
     pub fn refuse_with(&mut self, make: impl FnOnce() -> (String, Reason)) {
         self.errors.push(|| {
             let (field, reason) = make();
@@ -243,7 +245,7 @@ impl<'a> Form<'a> {
         self.errors.push(|| FieldError::whole(reason));
     }
 
-    /// The result, if there are no errors.
+    /// Returns the result of `build` if there are no errors. Otherwise returns the errors.
     pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T> {
         match self.errors.is_empty() {
             true => Ok(build().expect("a form without errors has all its required fields")),
@@ -296,13 +298,13 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Parses one of the choices.
+/// Parses a text that must be one of the choices.
 pub fn one_of(raw: &str, choices: &[&'static str]) -> Result<&'static str, Reasons> {
     let found = choices.iter().find(|choice| **choice == raw).copied();
     found.ok_or_else(|| vec![Reason::not_one_of(Code::ChoiceInvalid, choices)])
 }
 
-/// A short text that no rule depends on: at most 255 characters.
+/// Parses a text of at most 255 characters that Garth stores but does not interpret.
 pub fn short_text(raw: &str) -> Result<String, Reasons> {
     Description::parse(raw).map(|text| text.as_str().to_owned())
 }

@@ -1,4 +1,4 @@
-//! Background jobs: runs jobs that only change the store, completes all other jobs, and lets operators manage jobs.
+//! Background jobs: leases, runs and completes jobs, and lets operators manage them.
 
 use super::error::{Error, Result};
 use super::{attachments, disks, events, login_records, oauth_tokens, power, sessions};
@@ -15,8 +15,9 @@ const MAX_LISTED_JOBS: i64 = 1000;
 /// The maximum length of a stored error, in characters.
 const MAX_ERROR_CHARS: usize = 500;
 
-/// Prepares the jobs when a server starts: schedules the repeating kinds in `kinds`, and deletes the jobs of all other
-/// repeating kinds. The only server of a store also releases the leases of its predecessor.
+/// Prepares the jobs when a server starts: schedules the repeating kinds in `kinds`, and deletes the jobs of
+/// all other repeating kinds. If no other server uses the store, also releases the leases of the previous
+/// process and abandons its uploads.
 pub fn start(tx: &mut WriteTx, kinds: &[JobKind], is_only_server: bool) -> Result<()> {
     if is_only_server {
         store::jobs::release_all(tx)?;
@@ -62,9 +63,10 @@ pub fn next_available(tx: &mut ReadTx, kinds: &[JobKind]) -> Result<Option<Time>
     Ok(store::jobs::next_available(tx, kinds)?)
 }
 
-/// Runs a leased job and deletes it in one transaction, so its changes are committed exactly once. Work on files is
-/// done before, possibly more than once; such a job is only completed here. Returns false, without any change, if the
-/// lease was lost.
+/// Runs a leased job and deletes it in one transaction, so its changes are committed exactly once.
+///
+/// Jobs on files and database checks do their work before this call, possibly more than once. This call only
+/// completes them. Returns false and changes nothing if the lease was lost.
 pub fn run(tx: &mut WriteTx, job: &Job) -> Result<bool> {
     if !store::jobs::remove(tx, job)? {
         return Ok(false);
@@ -99,7 +101,8 @@ fn next_batch(tx: &ReadTx, has_more: bool) -> Outcome {
     }
 }
 
-/// Records the failure of a leased job and schedules a retry; `None` if the job is now dead.
+/// Records the failure of a leased job and schedules a retry. Returns the time of the retry, or `None` if the
+/// job is now dead.
 pub fn fail(tx: &mut WriteTx, job: &Job, error: &str) -> Result<Option<Time>> {
     let delay = job.kind.retry_delay_seconds(job.attempts);
     let retry = delay.map(|seconds| tx.instant().plus_seconds(seconds));
@@ -131,7 +134,8 @@ pub fn retry(tx: &mut WriteTx, id: JobId) -> Result<bool> {
     Ok(store::jobs::retry(tx, id)?)
 }
 
-/// Deletes a job. Returns false if its kind repeats, because the next run would not be scheduled.
+/// Deletes a job. A job of a repeating kind is not deleted, because its next run would not be scheduled: then
+/// this returns false.
 pub fn discard(tx: &mut WriteTx, id: JobId) -> Result<bool> {
     let job = load(tx, id)?;
     if JobKind::parse(&job.kind).is_some_and(|kind| kind.interval_seconds().is_some()) {

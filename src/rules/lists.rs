@@ -14,6 +14,7 @@ use crate::store::filter::{Field, Filter};
 use crate::store::list::ListQuery;
 use crate::store::value::Value;
 
+/// The header that contains the filter.
 pub const FILTER: &str = "X-Filter";
 
 /// A list request. It is parsed after the access check.
@@ -23,7 +24,7 @@ pub struct ListRequest {
     pub page_size: Number,
     /// The ID of the last event that the client has received, and the name of the field with this ID.
     pub after: Option<(&'static str, String)>,
-    /// A client's filter with its sort order, or the error if it is not JSON.
+    /// A client's filter with its sort order, or an error if the filter is not JSON.
     pub filter: Option<Result<Input, Reason>>,
     /// The conditions of an internal list. A client's filter replaces them.
     pub only: Vec<Condition>,
@@ -62,7 +63,7 @@ impl ListRequest {
         }
     }
 
-    /// Sets the page number to the one in a console URL; the first page by default.
+    /// Sets the page number from a console URL. An empty text means the first page.
     pub fn at_page_in_url(self, page: &str) -> Self {
         let page = match page {
             "" => Number::Default,
@@ -87,8 +88,8 @@ impl ListRequest {
     /// Validates the request against the fields of a collection, and reports all errors together.
     pub fn read(&self, policy: &Policy, fields: &'static [Field]) -> Result<ListQuery> {
         let mut errors = Vec::new();
-        let query = self.collect(policy, fields, &mut errors);
-        check(errors, query)
+        let query = self.build_query(policy, fields, &mut errors);
+        ok_without_errors(errors, query)
     }
 
     /// A page of a list without items. The request is validated as for any other list.
@@ -96,26 +97,31 @@ impl ListRequest {
         Ok(self.read(policy, fields)?.select(&[], |(), _| Value::Null))
     }
 
-    /// Validates a list of events, which can start after an ID.
+    /// Like `read`, for a list of events. The list can start after an event ID.
     pub fn read_after(
         &self,
         policy: &Policy,
         fields: &'static [Field],
     ) -> Result<(ListQuery, Option<EventId>)> {
         let mut errors = Vec::new();
-        let query = self.collect(policy, fields, &mut errors);
-        let after = self.collect_after(&mut errors);
-        check(errors, (query, after))
+        let query = self.build_query(policy, fields, &mut errors);
+        let after = self.parse_after(&mut errors);
+        ok_without_errors(errors, (query, after))
     }
 
-    /// The ID of the last event that the caller has received, if it was sent.
+    /// The ID of the last event that the client has received; `None` if the request does not have it.
     pub fn after(&self) -> Result<Option<EventId>> {
         let mut errors = Vec::new();
-        let after = self.collect_after(&mut errors);
-        check(errors, after)
+        let after = self.parse_after(&mut errors);
+        ok_without_errors(errors, after)
     }
 
-    fn collect(&self, policy: &Policy, fields: &'static [Field], errors: &mut Vec<FieldError>) -> ListQuery {
+    fn build_query(
+        &self,
+        policy: &Policy,
+        fields: &'static [Field],
+        errors: &mut Vec<FieldError>,
+    ) -> ListQuery {
         let mut add = |field: &str, reason| errors.push(FieldError::on(field, reason));
         let number = self.page.read(1, 1..=i64::MAX).unwrap_or_else(|()| {
             let text = "Must be an integer of at least 1";
@@ -131,12 +137,12 @@ impl ListRequest {
                 add("page_size", Reason::new(Code::PageSizeInvalid, text));
                 Page::DEFAULT_SIZE
             });
-        let read = match &self.filter {
+        let parsed = match &self.filter {
             None => filters::build(&self.only, self.sorted, fields),
             Some(Ok(input)) => filters::read(input, fields),
             Some(Err(reason)) => Err(reason.clone()),
         };
-        let (filter, order) = read.unwrap_or_else(|reason| {
+        let (filter, order) = parsed.unwrap_or_else(|reason| {
             add(FILTER, reason);
             (Filter::All(Vec::new()), None)
         });
@@ -144,7 +150,7 @@ impl ListRequest {
         ListQuery { page, filter, order }
     }
 
-    fn collect_after(&self, errors: &mut Vec<FieldError>) -> Option<EventId> {
+    fn parse_after(&self, errors: &mut Vec<FieldError>) -> Option<EventId> {
         let (field, raw) = self.after.as_ref()?;
         match parse_integer(raw, 0..=i64::MAX) {
             Ok(id) => Some(EventId(id)),
@@ -157,9 +163,9 @@ impl ListRequest {
     }
 }
 
-fn check<T>(errors: Vec<FieldError>, read: T) -> Result<T> {
+fn ok_without_errors<T>(errors: Vec<FieldError>, value: T) -> Result<T> {
     if errors.is_empty() {
-        Ok(read)
+        Ok(value)
     } else {
         Err(Error::Refused(errors))
     }

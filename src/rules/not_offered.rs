@@ -10,13 +10,13 @@ pub fn refuse_field(form: &mut Form, name: &'static str, text: &str) {
     refuse_unless(form, name, requests_nothing, text);
 }
 
-/// Refuses every value of a field except the value that Garth always has.
+/// Refuses every value of a field except the only value that Garth supports.
 pub fn refuse_other_than(form: &mut Form, name: &'static str, fixed_value: &str, text: &str) {
     let is_fixed_value = |value: &Input| matches!(value, Input::Text(sent) if sent == fixed_value);
     refuse_unless(form, name, is_fixed_value, text);
 }
 
-/// The error of an operation that Garth does not have.
+/// The error for an operation that Garth does not have.
 pub fn refusal(text: &str) -> Error {
     Error::whole(reason(text))
 }

@@ -4,7 +4,8 @@
 //! `check_if_match`, then opens the `form`.
 //!
 //! A body with lists is parsed before the transaction, as a draft: the single writer thread must not spend
-//! time on lists whose length a client chooses. The errors of a draft are reported only when the rule opens the draft.
+//! time on lists whose length a client chooses. The errors of a draft are reported only when the rule opens
+//! the draft.
 
 use std::hash::Hash;
 
@@ -64,8 +65,8 @@ impl<D> Drafted<D> {
         check_if_match(self.expected.as_ref(), object)
     }
 
-    /// Like `check_if_match`, for an object with fields that also change without an update. It is sufficient that
-    /// `stable`, the object without these fields, matches.
+    /// Like `check_if_match`, but also succeeds if `stable` matches. `stable` is the object without the
+    /// fields that change without an update.
     pub fn check_if_match_or_stable(&self, object: &impl Hash, stable: &impl Hash) -> Result<()> {
         self.check_if_match(object)
             .or_else(|_| self.check_if_match(stable))
@@ -93,8 +94,8 @@ impl Request {
         check_if_match(self.expected.as_ref(), object)
     }
 
-    /// Like `check_if_match`, for an object with fields that also change without an update. It is sufficient that
-    /// `stable`, the object without these fields, matches.
+    /// Like `check_if_match`, but also succeeds if `stable` matches. `stable` is the object without the
+    /// fields that change without an update.
     pub fn check_if_match_or_stable(&self, object: &impl Hash, stable: &impl Hash) -> Result<()> {
         self.check_if_match(object)
             .or_else(|_| self.check_if_match(stable))
@@ -113,7 +114,7 @@ impl Request {
     }
 }
 
-/// Checks `If-Match` of a request without a form.
+/// Checks `If-Match`, for requests that have no form.
 pub fn check_if_match(expected: Option<&Expected>, object: &impl Hash) -> Result<()> {
     match expected {
         None | Some(Expected::Any) => Ok(()),

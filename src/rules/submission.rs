@@ -1,7 +1,9 @@
 //! Protection against duplicate form submissions: a browser sends a form again when the user goes back to it
-//! or reloads the response. An API client that sends a request twice wants two objects, so only console pages use this.
+//! or reloads the response. An API client that sends a request twice wants two objects, so only console pages
+//! use this.
 
-/// Within this time, a text that is identical to the latest post is a duplicate, even if the page was reloaded since.
+/// A text that is identical to the latest post counts as a duplicate for this time, even if the user has
+/// reloaded the page in the meantime.
 pub const REPEAT_WINDOW_SECONDS: i64 = 600;
 
 /// The result of a form submission.

@@ -1,13 +1,13 @@
 //! Maps violated unique constraints to field errors.
 //!
-//! Rules check for conflicts before they write, so a constraint is only violated if a rule has missed a conflict. The
-//! caller then gets the same error as from the rule, with each engine.
+//! Rules check for conflicts before they write, so a constraint is violated only if a rule has missed a
+//! conflict. The caller then gets the error that the rule would have returned, on both engines.
 
 use super::error::FieldError;
 use crate::model::reason::{Code, Reason};
 
-/// Constraints on values that callers choose: the name in the engine's message, the field, the error code and the error
-/// text.
+/// Constraints on values that callers choose: the name in the engine's message, the field, the error code and
+/// the error text.
 const INDEXES: [(&str, &str, Code, &str); 8] = [
     (
         "vpc_label",
@@ -39,14 +39,16 @@ const INDEXES: [(&str, &str, Code, &str); 8] = [
         Code::UsernameTaken,
         "Username is taken",
     ),
-    // SQLite names the columns of this index, PostgreSQL the index or the exclusion constraint.
+    // The ranges of subnets. The message of SQLite has the columns. The message of PostgreSQL has the name of
+    // the index or of the exclusion constraint.
     ("subnet.first_address", "ipv4", Code::CidrOverlap, OVERLAPS),
     ("subnet_range", "ipv4", Code::CidrOverlap, OVERLAPS),
     ("subnet_no_overlap", "ipv4", Code::CidrOverlap, OVERLAPS),
 ];
 const OVERLAPS: &str = "overlaps another subnet of this VPC";
 
-/// The field error for a database's constraint message, if the caller can fix it.
+/// The field error for the engine's message about a violated constraint. `None` if the constraint is not in
+/// `INDEXES`.
 pub fn refusal(message: &str) -> Option<FieldError> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     let mut words = message.split(|c| !is_name(c));
@@ -80,12 +82,12 @@ mod tests {
             password: None,
         };
         let (first, second) = (user("ada"), user("ADA"));
-        let twice = store.write(move |tx| {
+        let write = store.write(move |tx| {
             store::users::insert(tx, &first)?;
             store::users::insert(tx, &second)?;
             Ok::<_, Error>(())
         });
-        match twice.await {
+        match write.await {
             Err(Error::Refused(errors)) => {
                 assert_eq!(errors[0].field.as_deref(), Some("username"));
                 assert_eq!(errors[0].code, Code::UsernameTaken);

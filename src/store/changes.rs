@@ -13,7 +13,8 @@ use crate::model::id::{AccountId, ConfigId, EventId, InstanceId, InterfaceId, Ti
 pub const PROVIDER: AccountId = AccountId(0);
 const MAX_ROWS_PER_INSERT: usize = 16;
 
-/// The account whose revision a change raises, or an object that belongs to this account.
+/// Identifies the account whose revision a change raises: by its ID, or by an object that belongs to the
+/// account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
     Account(AccountId),
@@ -33,7 +34,7 @@ impl From<AccountId> for Owner {
     }
 }
 
-/// The account of a user or of an OAuth client. If it has no account, the owner is the provider.
+/// If a user or an OAuth client has no account, the owner is the provider.
 impl From<Option<AccountId>> for Owner {
     fn from(account: Option<AccountId>) -> Self {
         Owner::Account(account.unwrap_or(PROVIDER))
@@ -72,7 +73,8 @@ impl PendingChanges {
     }
 }
 
-/// Inserts the changes in chunks of 16, 8, 4, 2 and 1 rows, so that all numbers of rows need only five statements.
+/// Inserts the changes in chunks of 16, 8, 4, 2 and 1 rows, so that five prepared statements are enough for
+/// any number of rows.
 fn append(
     sql: &mut dyn Sql,
     account: AccountId,
@@ -86,21 +88,21 @@ fn append(
             args.push(kind.word().into());
             args.push(Value::Int(*id));
         }
-        sql.execute_deferred(statement(size), &args)?;
+        sql.execute_deferred(insert_statement(size), &args)?;
         changes = rest;
     }
     Ok(())
 }
 
 /// The cached statement that inserts this number of rows.
-fn statement(rows: usize) -> &'static str {
+fn insert_statement(rows: usize) -> &'static str {
     use std::sync::OnceLock;
     static STATEMENTS: OnceLock<[String; 5]> = OnceLock::new();
-    let statements = STATEMENTS.get_or_init(|| [1, 2, 4, 8, MAX_ROWS_PER_INSERT].map(insert_rows));
+    let statements = STATEMENTS.get_or_init(|| [1, 2, 4, 8, MAX_ROWS_PER_INSERT].map(insert_sql));
     &statements[rows.ilog2() as usize]
 }
 
-fn insert_rows(rows: usize) -> String {
+fn insert_sql(rows: usize) -> String {
     let row = |at: usize| {
         let (kind, id) = (at * 2 + 2, at * 2 + 3);
         format!("($1, (SELECT revision FROM account_revision WHERE account = $1), ${kind}, ${id})")
@@ -113,8 +115,8 @@ fn insert_rows(rows: usize) -> String {
 }
 
 impl Owner {
-    /// The account of the owner. If it is not known, the error has a query that finds it, and the argument of the
-    /// query.
+    /// The account, if the owner is an account. Otherwise `Err` has the query that finds the account, and the
+    /// argument of the query.
     pub fn account(self) -> Result<AccountId, (&'static str, i64)> {
         Err(match self {
             Owner::Account(account) => return Ok(account),

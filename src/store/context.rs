@@ -17,7 +17,7 @@ pub struct StoreContext {
 
 pub enum Clock {
     System,
-    /// A clock for tests, which only `advance` and `set_by` change. Both times are in microseconds.
+    /// A clock for tests. Only `advance` and `set_by` change it. Both times are in microseconds.
     Fixed {
         wall: AtomicI64,
         monotonic: AtomicU64,
@@ -53,7 +53,7 @@ impl Clock {
         }
     }
 
-    /// Advances a fixed clock. Does nothing to the system's clock.
+    /// Advances a fixed clock. Has no effect on the system's clock.
     pub fn advance(&self, seconds: i64) {
         if let Clock::Fixed { monotonic, .. } = self {
             let micros = u64::try_from(seconds).unwrap_or_default() * 1_000_000;

@@ -1,4 +1,4 @@
-//! Copies a whole store to another one, table by table.
+//! Copies a whole store to another store, table by table.
 //!
 //! The copy reads the source from one snapshot. It inserts all rows into the target in one transaction, reads them
 //! back, and commits only if they are equal to the rows of the source.
@@ -23,7 +23,8 @@ pub enum Part {
     },
 }
 
-/// The number of rows of a table and the sum of their hashes. It does not depend on the order of the rows.
+/// The number of rows of a table, and the sum of their hashes. The sum does not depend on the order of the
+/// rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableChecksum {
     pub rows: u64,
@@ -113,8 +114,8 @@ pub fn receive(
     Ok(filled)
 }
 
-/// Refuses a store that a newer build has migrated, because it may have tables or columns that this build would not
-/// copy.
+/// Refuses a store that a newer build has migrated. Such a store may have tables or columns that this build
+/// would not copy.
 fn refuse_newer(tx: &mut ReadTx) -> Result<(), StoreError> {
     let newest: i64 = tx
         .one("SELECT coalesce(max(number), 0) FROM migration", args![])?

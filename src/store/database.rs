@@ -24,7 +24,8 @@ impl Database {
         }
     }
 
-    /// The URL for messages, without the password and without the parameters, which can also contain a password.
+    /// The URL for messages. It omits the password. It also omits the parameters, because they can contain a
+    /// password.
     pub fn shown(&self) -> String {
         self.redacted().unwrap_or_else(|| "the database".to_owned())
     }

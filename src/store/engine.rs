@@ -11,20 +11,20 @@ use super::write_lock::WriteLock;
 /// The extent of a check of the database's structure.
 #[derive(Clone, Copy, Debug)]
 pub enum CheckDepth {
-    /// The tables.
+    /// Checks only the tables.
     Quick,
-    /// The tables, and whether the indexes match them.
+    /// Checks the tables, and whether the indexes match the tables.
     Full,
 }
 
 pub trait Engine: Send + Sync {
-    /// Runs a read on the thread of the caller. Returns false if the engine does not support that, or if the read takes
-    /// too long.
+    /// Runs a read on the thread of the caller. Returns false if the engine does not support inline reads, or
+    /// if the read takes too long.
     fn try_read_inline(&self, _: &mut dyn ReadJob) -> bool {
         false
     }
     fn read(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError>;
-    /// Runs a read that checks whether the database responds, without waiting for other reads.
+    /// Runs a read that checks whether the database responds. The read does not wait for other reads.
     fn probe(&self, job: Box<dyn ReadJob>) -> Result<(), StoreError>;
     /// The time since the current flush started, if the engine is flushing.
     fn flushing(&self) -> Option<Duration> {
@@ -34,7 +34,8 @@ pub trait Engine: Send + Sync {
     fn write(&self, job: Box<dyn WriteJob>, lock: Option<WriteLock>) -> Result<(), StoreError>;
     /// Becomes true when a flush has failed and the store can no longer guarantee durability.
     fn failed(&self) -> watch::Receiver<bool>;
-    /// Makes the engine empty its write-ahead log, if it has one, after the next write.
+    /// Requests that the engine empty its write-ahead log after the next write. An engine without a log does
+    /// nothing.
     fn close(&self);
     /// Reads the whole database and returns the first error in its structure, if there is one. An engine without such a
     /// check returns `None`.

@@ -8,7 +8,7 @@ pub enum StoreError {
     /// The database is unreachable, locked or busy. A retry may succeed.
     #[error("the database is not available: {0}")]
     Unavailable(String),
-    /// The store has stopped for good, because a write may not have reached the disk.
+    /// The store has stopped permanently, because a write may not have reached the disk.
     #[error("the store has stopped")]
     Stopped,
     /// The job panicked, and its changes were rolled back.
@@ -25,7 +25,7 @@ pub enum StoreError {
     Corrupt {
         /// The first table in the statement, or "unknown".
         table: String,
-        /// The value of the row's first column, which is the ID in most statements, or "unknown".
+        /// The value of the row's first column, or "unknown". In most statements, the first column is the ID.
         row: String,
         /// The number of the column in the statement, from 1.
         column: usize,

@@ -12,12 +12,12 @@ pub struct Field {
     pub kind: Kind,
     /// The SQL expression; empty for collections in memory.
     pub sql: &'static str,
-    /// The query for the related rows, if the field belongs to related rows, such as the subnets of a VPC. An item
+    /// If the field belongs to related rows, such as the subnets of a VPC, the query for these rows. An item
     /// matches if at least one of its related rows matches.
     pub subquery: Option<&'static str>,
     /// Alternative values that callers can use, each with the stored value.
     pub synonyms: &'static [(&'static str, &'static str)],
-    /// Whether items with higher IDs have greater values, with few exceptions.
+    /// Whether the value increases with the ID of the item, with few exceptions.
     pub increasing: bool,
 }
 
@@ -104,15 +104,15 @@ impl Filter {
         }
     }
 
-    /// An increasing field with a lower bound. `None` if the filter also has other tests of increasing fields. With
-    /// only lower bounds, most matches are among the latest items.
+    /// An increasing field for which the filter has a lower bound. Most matches are then among the latest
+    /// items. `None` if the filter also tests increasing fields in another way.
     pub fn lower_bounded_field(&self) -> Option<&'static Field> {
         let mut found = None;
         self.has_only_lower_bounds(&mut found).then_some(found).flatten()
     }
 
-    /// Whether all tests of increasing fields, except tests in `Any`, are lower bounds. Sets `found` to one of these
-    /// fields.
+    /// Whether all tests of increasing fields, except tests in `Any`, are lower bounds. Sets `found` to a
+    /// tested increasing field, if there is one.
     fn has_only_lower_bounds(&self, found: &mut Option<&'static Field>) -> bool {
         match self {
             Filter::All(parts) => parts.iter().all(|part| part.has_only_lower_bounds(found)),
@@ -129,13 +129,13 @@ impl Filter {
     /// engine does not use an index on the field `unindexed`.
     pub fn to_sql<'a>(&'a self, unindexed: Option<&Field>, args: &mut Vec<Value<'a>>) -> String {
         match self {
-            Filter::All(parts) => joined(parts, (" AND ", "1 = 1"), unindexed, args),
-            Filter::Any(parts) => joined(parts, (" OR ", "1 = 0"), unindexed, args),
+            Filter::All(parts) => join_parts(parts, (" AND ", "1 = 1"), unindexed, args),
+            Filter::Any(parts) => join_parts(parts, (" OR ", "1 = 0"), unindexed, args),
             Filter::Test(field, comparison, value) => {
                 let indexed = unindexed.is_none_or(|other| other.sql != field.sql);
                 let test = match indexed {
                     true => test_sql(field.sql, *comparison, value, args),
-                    // The engine does not use an index on a column for an expression.
+                    // The engine does not use the index of a column for an expression such as `+column`.
                     false => test_sql(&format!("+{}", field.sql), *comparison, value, args),
                 };
                 match field.subquery {
@@ -156,8 +156,8 @@ impl Filter {
     }
 }
 
-/// The conditions of the parts with an operator between them, or `empty` if there are no parts.
-fn joined<'a>(
+/// Joins the conditions of the parts with `operator`. Without parts, the condition is `empty`.
+fn join_parts<'a>(
     parts: &'a [Filter],
     (operator, empty): (&str, &str),
     unindexed: Option<&Field>,
@@ -177,8 +177,9 @@ fn test_sql<'a>(
     args: &mut Vec<Value<'a>>,
 ) -> String {
     if comparison == Comparison::Contains {
-        // Converted to lower case here, and for ASCII only, because the databases differ for other letters.
-        args.push(Value::from(format!("%{}%", escaped(value).to_ascii_lowercase())));
+        // Only ASCII letters are converted to lower case, because the engines convert other letters
+        // differently.
+        args.push(Value::from(format!("%{}%", escape(value).to_ascii_lowercase())));
         return format!("lower(CAST({sql} AS TEXT)) LIKE ${} ESCAPE '\\'", args.len());
     }
     if *value == Value::Null {
@@ -200,7 +201,8 @@ fn test_sql<'a>(
     format!("{sql} {operator} ${}", args.len())
 }
 
-fn escaped(value: &Value) -> String {
+/// The text of a value, with the special characters of LIKE escaped.
+fn escape(value: &Value) -> String {
     let mut escaped = String::new();
     for c in text_of(value).chars() {
         if matches!(c, '%' | '_' | '\\') {
@@ -217,14 +219,14 @@ fn test(actual: &Value, comparison: Comparison, value: &Value) -> bool {
         return actual.contains(&text_of(value).to_ascii_lowercase());
     }
     // As in SQL, NULL is neither greater nor less than another value.
-    let present = *actual != Value::Null;
+    let is_present = *actual != Value::Null;
     match comparison {
         Comparison::Equal => actual == value,
         Comparison::NotEqual => actual != value,
-        Comparison::Greater => present && actual > value,
-        Comparison::GreaterOrEqual => present && actual >= value,
-        Comparison::Less => present && actual < value,
-        Comparison::LessOrEqual => present && actual <= value,
+        Comparison::Greater => is_present && actual > value,
+        Comparison::GreaterOrEqual => is_present && actual >= value,
+        Comparison::Less => is_present && actual < value,
+        Comparison::LessOrEqual => is_present && actual <= value,
         Comparison::Contains => unreachable!("returned above"),
     }
 }

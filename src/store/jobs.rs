@@ -1,4 +1,5 @@
-//! The `job` table. Rules schedule background jobs in their own transactions. A node leases a job before it runs it.
+//! The `job` table. Rules schedule background jobs in their own transactions. A node leases a job before
+//! running it.
 
 use super::error::StoreError;
 use super::model_rows::ModelRows;
@@ -13,12 +14,13 @@ use crate::model::time::Time;
 pub struct Claim<'a> {
     pub kinds: &'a [JobKind],
     pub owner: &'a str,
-    /// The end of the leases, unless the node renews them.
+    /// The leases expire at this time if the node does not renew them.
     pub until: Time,
     pub limit: i64,
 }
 
-/// Schedules a job, unless a job with the same kind and subject exists. The job exists only if the transaction commits.
+/// Schedules a job, unless a job with the same kind and subject exists. The job is stored only if the
+/// transaction commits.
 pub fn schedule(
     tx: &mut WriteTx,
     kind: JobKind,
@@ -47,14 +49,15 @@ pub fn repeat(tx: &mut WriteTx, kind: JobKind, due: Time) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Removes a job by its subject. Returns its payload.
+/// Removes a job by its kind and subject. Returns its payload.
 pub fn unschedule(tx: &mut WriteTx, kind: JobKind, subject: &str) -> Result<Option<String>, StoreError> {
     let sql = "DELETE FROM job WHERE kind = $1 AND subject = $2 RETURNING payload";
     let row = tx.find(sql, args![kind.word(), subject])?;
     row.map(|mut row| row.take()).transpose()
 }
 
-/// The time at which the next job of these kinds becomes available.
+/// The time at which the next job of these kinds becomes available: when it is due, or when its lease
+/// expires.
 pub fn next_available(tx: &mut ReadTx, kinds: &[JobKind]) -> Result<Option<Time>, StoreError> {
     let (list, args) = kind_list(kinds, Vec::new());
     let sql =
@@ -76,7 +79,7 @@ pub fn claim(tx: &mut WriteTx, claim: &Claim) -> Result<Vec<Job>, StoreError> {
               ORDER BY available, id LIMIT $4)
          RETURNING id, kind, subject, payload, attempts, lease_owner"
     );
-    tx.read(&sql, &args, leased)
+    tx.read(&sql, &args, read_job)
 }
 
 /// The placeholders for an IN list of the kinds, and `args` with the kinds appended.
@@ -103,7 +106,8 @@ pub fn remove(tx: &mut WriteTx, job: &Job) -> Result<bool, StoreError> {
     Ok(tx.execute(sql, args)? > 0)
 }
 
-/// Schedules the next run of a job that has run and was removed, if the outcome or the kind requires one.
+/// Schedules another run of a job, if the outcome or the kind requires it. The completed job must already be
+/// removed.
 pub fn schedule_next(tx: &mut WriteTx, job: &Job, outcome: &Outcome) -> Result<(), StoreError> {
     match (outcome, job.kind.interval_seconds()) {
         (Outcome::Again { payload, due }, _) => schedule(tx, job.kind, &job.subject, payload, *due),
@@ -115,7 +119,8 @@ pub fn schedule_next(tx: &mut WriteTx, job: &Job, outcome: &Outcome) -> Result<(
     }
 }
 
-/// Ends a lease after a failure. If `retry` is `None`, the job is dead. Returns false if the node has lost the lease.
+/// Ends a lease after a failure. The job becomes due again at `retry`. If `retry` is `None`, the job becomes
+/// dead. Returns false if the node has lost the lease.
 pub fn fail(tx: &mut WriteTx, job: &Job, error: &str, retry: Option<Time>) -> Result<bool, StoreError> {
     let sql = "UPDATE job SET lease_owner = NULL, last_error = $4, dead = $5, due = coalesce($6, due),
              available = coalesce($6, due)
@@ -128,9 +133,9 @@ pub fn fail(tx: &mut WriteTx, job: &Job, error: &str, retry: Option<Time>) -> Re
         retry.is_none(),
         retry
     ];
-    let failed = tx.execute(sql, args)? > 0;
+    let had_lease = tx.execute(sql, args)? > 0;
     tx.notify_on_commit(Topic::Jobs);
-    Ok(failed)
+    Ok(had_lease)
 }
 
 /// Ends all leases of a node that shuts down. The interrupted attempts do not count.
@@ -152,17 +157,18 @@ pub fn release_all(tx: &mut WriteTx) -> Result<(), StoreError> {
 const SUMMARY: &str = "id, kind, subject, due, attempts, lease_owner, available, last_error, dead";
 
 /// Every row, for `garth check`.
-pub(in crate::store) const ROWS: ModelRows = ModelRows::new("job", SUMMARY, |row| summary(row).map(drop));
+pub(in crate::store) const ROWS: ModelRows =
+    ModelRows::new("job", SUMMARY, |row| read_summary(row).map(drop));
 
-/// Jobs for operators: dead jobs first, then by due time.
+/// Jobs for operators, by due time. Dead jobs come first.
 pub fn list(tx: &mut ReadTx, limit: i64) -> Result<Vec<JobSummary>, StoreError> {
     let sql = format!("SELECT {SUMMARY} FROM job ORDER BY dead DESC, due, id LIMIT $1");
-    tx.read(&sql, args![limit], summary)
+    tx.read(&sql, args![limit], read_summary)
 }
 
 pub fn find(tx: &mut ReadTx, id: JobId) -> Result<Option<JobSummary>, StoreError> {
     let sql = format!("SELECT {SUMMARY} FROM job WHERE id = $1");
-    tx.find(&sql, args![id])?.as_mut().map(summary).transpose()
+    tx.find(&sql, args![id])?.as_mut().map(read_summary).transpose()
 }
 
 /// Makes a job due now and resets its attempts. Returns false if a node has leased it.
@@ -195,7 +201,7 @@ pub fn count(tx: &mut ReadTx) -> Result<Vec<JobCount>, StoreError> {
     })
 }
 
-fn leased(row: &mut Row) -> Result<Job, StoreError> {
+fn read_job(row: &mut Row) -> Result<Job, StoreError> {
     let id = row.take()?;
     let word: String = row.take()?;
     let unknown = || StoreError::Unexpected(format!("unknown job kind {word}"));
@@ -209,7 +215,7 @@ fn leased(row: &mut Row) -> Result<Job, StoreError> {
     })
 }
 
-fn summary(row: &mut Row) -> Result<JobSummary, StoreError> {
+fn read_summary(row: &mut Row) -> Result<JobSummary, StoreError> {
     let (id, kind, subject, due, attempts) =
         (row.take()?, row.take()?, row.take()?, row.take()?, row.take()?);
     let (lease_owner, available): (Option<String>, Time) = (row.take()?, row.take()?);

@@ -30,14 +30,15 @@ pub enum Visibility {
 pub(super) struct Collection<'a> {
     pub columns: &'a str,
     pub from: &'a str,
-    /// The condition that all items meet. Its arguments are the first ones in `args`.
+    /// The condition that all items meet. Its arguments are in `args`, starting with `$1`.
     pub condition: String,
     pub args: Vec<Value<'a>>,
-    /// The columns that identify an item. Every order ends with them, so that it is total.
+    /// The columns that identify an item. Every order ends with these columns, so that the order is total.
     pub key: &'a [&'a str],
     /// The default order. `None` selects the order by the key.
     pub order: Option<&'a str>,
-    /// The tallies of the collection, if it has any. The key of a tallied collection is one ID.
+    /// The tallies that count the matches of the request's filter, if there are any. The key of a tallied
+    /// collection is one ID.
     pub tallied: Option<Tallied>,
 }
 
@@ -74,6 +75,7 @@ impl Tallied {
 }
 
 impl<'a> Collection<'a> {
+    /// Reads one page, and counts the items on all pages.
     pub fn page<T>(
         mut self,
         tx: &mut ReadTx,
@@ -91,7 +93,7 @@ impl<'a> Collection<'a> {
             let results: i64 = tx.one(&sql, &self.args)?.take()?;
             if let Some(field) = query.filter.lower_bounded_field()
                 && page.offset() + page.size <= results
-                && self.newest_first(query.order)
+                && self.is_newest_first(query.order)
             {
                 // The page is full and most matches are among the latest items, so a descending scan by key ends early.
                 // With the index on the field, the engine would read and sort all matches.
@@ -115,7 +117,7 @@ impl<'a> Collection<'a> {
     }
 
     /// Whether the order is by descending key.
-    fn newest_first(&self, order: Option<Order>) -> bool {
+    fn is_newest_first(&self, order: Option<Order>) -> bool {
         match (order, self.key) {
             (None, [key]) => self.order.is_some_and(|default| default == format!("{key} DESC")),
             (Some(Order { field, descending }), [key]) => descending && field.sql == *key,
@@ -153,7 +155,7 @@ impl<'a> Collection<'a> {
         self.read(tx, "1 = 1", &[], &order, (page.size, page.offset()), read)
     }
 
-    /// Reads a page from its first ID, which the tallies locate.
+    /// Reads a page, starting at an ID that the tallies locate.
     fn read_by_tally<T>(
         &self,
         tx: &mut ReadTx,
@@ -217,13 +219,14 @@ impl<'a> Collection<'a> {
 }
 
 impl Tallied {
-    /// Whether no change of the tallies is pending. If one is pending, the list must count its rows instead.
+    /// Whether all changes of the tallies are written. While changes are pending, the list must count its
+    /// rows.
     fn is_up_to_date(&self, tx: &ReadTx) -> bool {
         self.parts.iter().all(|part| tx.pending_delta(&part.tally) == 0)
     }
 
-    /// True if the order is by descending ID, and false if it is by ascending ID. `None` if it is another order, or if
-    /// the tallies cannot locate a page in this order.
+    /// Returns true for descending IDs and false for ascending IDs. Returns `None` for all other orders, and
+    /// if the tallies cannot locate a page in this order.
     fn direction(&self, order: Option<Order>, key: &[&str]) -> Option<bool> {
         let descending = match order {
             None => self.descending,
@@ -231,13 +234,13 @@ impl Tallied {
             Some(_) => return None,
         };
         // Hidden rows have the lowest IDs: a descending read never reaches them.
-        let locatable = descending || self.parts.iter().all(|part| part.hidden == 0);
-        locatable.then_some(descending)
+        let can_locate = descending || self.parts.iter().all(|part| part.hidden == 0);
+        can_locate.then_some(descending)
     }
 }
 
-/// The list `($1, $2, …)` and its arguments. The last ID is repeated until the length is a power of two, so that all
-/// lengths need only a few statements. `ids` must not be empty.
+/// The list `($1, $2, …)` and its arguments. The last ID is repeated until the length is a power of two, so
+/// that lists of all lengths need only a few prepared statements. `ids` must not be empty.
 pub(super) fn id_list(ids: &[i64]) -> (String, Vec<Value<'static>>) {
     let length = ids.len().next_power_of_two();
     let last = ids.last().copied().unwrap_or(0);
@@ -245,9 +248,9 @@ pub(super) fn id_list(ids: &[i64]) -> (String, Vec<Value<'static>>) {
     (placeholders(length), args.map(Value::Int).collect())
 }
 
-/// The condition that a column has one of these IDs. If the IDs are close to each other, the condition is a range,
-/// because the engine scans a range much faster than it looks up a list. A range can contain other IDs, at most as many
-/// as `ids`; the caller must skip their rows.
+/// The condition that a column has one of these IDs. If the IDs are close to each other, the condition is a
+/// range, because the engine scans a range much faster than it looks up a list. The range can also contain
+/// up to `ids.len()` other IDs. The caller must skip their rows.
 pub(super) fn covering_condition(ids: &[i64]) -> (String, Vec<Value<'static>>) {
     let (first, last) = (ids.iter().min(), ids.iter().max());
     if let (Some(first), Some(last)) = (first, last)
@@ -263,18 +266,18 @@ pub(super) fn covering_condition(ids: &[i64]) -> (String, Vec<Value<'static>>) {
 fn placeholders(length: usize) -> String {
     // Cached, because pages use only a few different lengths.
     static CACHED: LazyLock<Vec<String>> =
-        LazyLock::new(|| (0..10).map(|power| write_placeholders(1 << power)).collect());
+        LazyLock::new(|| (0..10).map(|power| build_placeholders(1 << power)).collect());
     let cached = CACHED.get(length.trailing_zeros() as usize);
-    cached.cloned().unwrap_or_else(|| write_placeholders(length))
+    cached.cloned().unwrap_or_else(|| build_placeholders(length))
 }
 
-fn write_placeholders(length: usize) -> String {
+fn build_placeholders(length: usize) -> String {
     let placeholders: Vec<_> = (1..=length).map(|number| format!("${number}")).collect();
     format!("({})", placeholders.join(", "))
 }
 
 impl ListQuery {
-    /// The page of a collection in memory.
+    /// Selects the page from a collection in memory. `field` returns the value of a field by its name.
     pub fn select<T: Clone>(&self, all: &[T], field: impl for<'t> Fn(&'t T, &str) -> Value<'t>) -> Paged<T> {
         let matches = |item: &&T| self.filter.matches(&|name| field(item, name));
         let mut found: Vec<&T> = all.iter().filter(matches).collect();
@@ -288,12 +291,12 @@ impl ListQuery {
                 found.reverse();
             }
         }
-        let (skip, take) = (self.page.offset(), self.page.size);
+        let (skip, limit) = (self.page.offset(), self.page.size);
         let skip = usize::try_from(skip).unwrap_or(usize::MAX);
         let items = found
             .iter()
             .skip(skip)
-            .take(take as usize)
+            .take(limit as usize)
             .map(|item| (*item).clone());
         Paged {
             items: items.collect(),

@@ -21,12 +21,12 @@ pub struct Migration {
     pub sql: &'static str,
 }
 
-/// The migrations of a build, in order. Servers use the migrations of this build. Tests also use those of earlier
-/// and later builds.
+/// The migrations of a build, in order. Servers use the migrations of this build. Tests also use the
+/// migrations of earlier and later builds.
 #[derive(Clone, Debug)]
 pub struct Schema {
     migrations: Vec<Migration>,
-    /// Whether to refuse a store without one of the migrations, instead of applying it.
+    /// Whether to refuse a store that lacks a migration, instead of applying the migration.
     is_fixed: bool,
 }
 
@@ -38,7 +38,8 @@ impl Schema {
         }
     }
 
-    /// The schema of this build, for a store that must not be changed: one with an older schema is refused.
+    /// The schema of this build, for a store that must not be changed. A store with an older schema is
+    /// refused.
     pub fn current_only() -> Self {
         Self {
             is_fixed: true,
@@ -244,7 +245,7 @@ pub struct Dialect {
     pub number_key: &'static str,
     /// The storage options of a table whose rows are often updated.
     pub roomy: &'static str,
-    /// The storage options of a table whose rows are only found by their key.
+    /// The storage options of a table whose rows are always found by their key.
     pub keyed: &'static str,
     /// Text that sorts by its bytes.
     pub text: &'static str,
@@ -264,11 +265,11 @@ pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, schema: &Schema, now: Time)
             number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied BIGINT NOT NULL)",
         args![],
     )?;
-    let applied = applied(sql)?;
+    let applied = read_applied(sql)?;
     refuse_other_checksums(schema, &applied)?;
     let newest = applied.last().map_or(0, |(number, _)| *number);
-    let unknown = |(number, _): &(i64, String)| schema.find(*number).is_none();
-    if applied.iter().any(unknown) {
+    let is_unknown = |(number, _): &(i64, String)| schema.find(*number).is_none();
+    if applied.iter().any(is_unknown) {
         return permit_newer(sql, schema, newest);
     }
     let is_missing = |known: &&Migration| applied.iter().all(|(number, _)| *number != known.number);
@@ -286,7 +287,7 @@ pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, schema: &Schema, now: Time)
 }
 
 /// The numbers and checksums of a store's applied migrations, in order.
-fn applied(sql: &mut dyn Sql) -> Result<Vec<(i64, String)>, StoreError> {
+fn read_applied(sql: &mut dyn Sql) -> Result<Vec<(i64, String)>, StoreError> {
     let rows = sql.query("SELECT number, checksum FROM migration ORDER BY number", args![])?;
     let read = |mut row: Row| Ok((row.take()?, row.take()?));
     rows.into_iter().map(read).collect()
@@ -307,8 +308,8 @@ fn refuse_other_checksums(schema: &Schema, applied: &[(i64, String)]) -> Result<
     Ok(())
 }
 
-/// Accepts a store that a newer build has migrated, if this build's schema is not older than the oldest compatible
-/// schema of the store.
+/// Accepts a store that a newer build has migrated, if the store is still compatible with the schema of this
+/// build.
 fn permit_newer(sql: &mut dyn Sql, schema: &Schema, newest: i64) -> Result<(), StoreError> {
     let supported = schema.newest();
     match oldest_schema(sql)? {
@@ -342,7 +343,7 @@ pub fn refuse_incompatible(tx: &mut ReadTx, newest: i64) -> Result<(), StoreErro
     }
 }
 
-/// The oldest schema that is compatible with the store; `None` if the store has no migration 11.
+/// The oldest schema that is compatible with the store; `None` if migration 11 is not applied.
 fn oldest_schema(sql: &mut dyn Sql) -> Result<Option<i64>, StoreError> {
     if !sql.tables()?.iter().any(|table| table == "schema_compatibility") {
         return Ok(None);

@@ -1,8 +1,8 @@
-//! The database: SQL in, model out.
+//! The database layer: runs SQL statements and returns values of the model.
 //!
-//! A rule is synchronous code that uses a transaction. The store runs the rule on one of the store's threads and
-//! returns the result. Rules, not the store, decide about permissions, changes and events. Only `sqlite` and `postgres`
-//! have code that is specific to a database.
+//! A rule is synchronous code that uses a transaction. The store runs the rule, usually on a thread of the
+//! store, and returns the result. Rules, not the store, decide about permissions, changes and events. Only
+//! `sqlite` and `postgres` have code that is specific to a database.
 
 mod account;
 pub mod changes;
@@ -146,7 +146,8 @@ impl Store {
         ))
     }
 
-    /// Runs a read on one snapshot of the store. If the read takes long, the store can run it again from the beginning.
+    /// Runs a read on one snapshot of the store. If the read takes a long time, the store can run it again
+    /// from the beginning.
     pub async fn read<T, E>(
         &self,
         work: impl FnMut(&mut ReadTx) -> Result<T, E> + Send + 'static,
@@ -164,7 +165,8 @@ impl Store {
         result.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 
-    /// Runs a read exactly once, on a thread of the store. Use this for reads that take long or have side effects.
+    /// Runs a read exactly once, on a thread of the store. Use this for reads that take a long time or have
+    /// side effects.
     pub async fn read_once<T, E>(
         &self,
         work: impl FnOnce(&mut ReadTx) -> Result<T, E> + Send + 'static,
@@ -213,8 +215,8 @@ impl Store {
         self.write_with(None, work).await
     }
 
-    /// Runs a write that changes one account, so that other writes to the account wait for it. Without an account, this
-    /// is the same as `write`.
+    /// Runs a write that changes one account. Other writes to this account wait for it. Without an account,
+    /// this function is the same as `write`.
     pub async fn write_for<T, E>(
         &self,
         account: Option<AccountId>,

@@ -1,6 +1,6 @@
-//! In-process notifications: a commit notifies the subscribers of its topics.
+//! Notifies the subscribers of a topic after a commit.
 //!
-//! Subscribers also poll, because notifications from other processes can be lost.
+//! Notifications from other processes arrive here, too. They can be lost, so subscribers also poll.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

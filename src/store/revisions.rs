@@ -1,9 +1,9 @@
 //! The revision of each account, and the log of the objects that each revision changed.
 //!
-//! Functions of the store that write a row report the change with `WriteTx::changed`. Just before a commit, the store
-//! merges the changes of its writes (`changes.rs`), raises the revision of each changed account by one, and appends one
-//! row to the log for each changed object. A write that is rolled back changes neither the revision nor the log.
-//! Decision 0026 describes how clients read the log.
+//! Functions of the store that write a row report the change with `WriteTx::changed`. Just before a commit,
+//! the store merges the changes of all writes in the commit (`changes.rs`), raises the revision of each
+//! changed account by one, and appends one row to the log for each changed object. A write that is rolled
+//! back changes neither the revision nor the log. Decision 0026 describes how clients read the log.
 
 use super::error::StoreError;
 use super::tx::{ReadTx, WriteTx};
@@ -11,7 +11,7 @@ use super::value::{FromValue, Row, Value, args};
 use crate::model::change::{Change, ChangeKind};
 use crate::model::id::AccountId;
 
-/// The number of an account's revisions that remain in the log after trimming.
+/// The number of revisions that remain in the log of an account after trimming.
 const RETAINED_REVISIONS: i64 = 1000;
 
 /// The current revision of an account: the number of commits that have changed it.
@@ -47,13 +47,13 @@ pub fn since(
     tx.read(sql, args![account, revision, limit], read).map(Some)
 }
 
-/// Trims the logs that have more than twice `RETAINED_REVISIONS`, for at most `max_accounts` accounts. Returns whether
-/// there may be more accounts with such logs.
+/// Trims the logs of at most `max_accounts` accounts. A log is trimmed if it has more than 2 ×
+/// `RETAINED_REVISIONS` revisions. Returns whether there may be more logs to trim.
 pub fn trim(tx: &mut WriteTx, max_accounts: i64) -> Result<bool, StoreError> {
     let sql = "SELECT account, revision FROM account_revision WHERE revision - log_start > $1 LIMIT $2";
-    let long = tx.all(sql, args![2 * RETAINED_REVISIONS, max_accounts])?;
-    let accounts = long.len() as i64;
-    for mut row in long {
+    let long_logs = tx.all(sql, args![2 * RETAINED_REVISIONS, max_accounts])?;
+    let accounts = long_logs.len() as i64;
+    for mut row in long_logs {
         let (account, revision): (AccountId, i64) = (row.take()?, row.take()?);
         let start = revision - RETAINED_REVISIONS;
         tx.execute(

@@ -42,7 +42,8 @@ pub fn rebuild(tx: &mut WriteTx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The condition that, for each of these words, the ticket `t` contains a word that starts with it.
+/// The condition that the ticket `t` contains all of these words. A word also matches longer words: `net`
+/// finds `network`.
 pub fn condition(tx: &ReadTx, words: &[String]) -> (String, Vec<Value<'static>>) {
     let dialect = tx.dialect();
     let mut condition = "1 = 1".to_owned();
@@ -58,8 +59,8 @@ pub fn condition(tx: &ReadTx, words: &[String]) -> (String, Vec<Value<'static>>)
 /// The words of a text: sequences of letters and digits, in lower case, truncated to a length that both engines index.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     const MAX_WORD_CHARS: usize = 255;
-    // Converted character by character, so that the result does not depend on the position in the word. The Greek sigma
-    // has another lower-case form at the end of a word.
+    // Each character is converted separately, because the conversion of a whole word depends on positions:
+    // the Greek sigma has another lower-case form at the end of a word.
     let lower_case = |word: &str| {
         let chars = word.chars().take(MAX_WORD_CHARS);
         chars.flat_map(char::to_lowercase).collect()

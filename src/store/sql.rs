@@ -18,8 +18,8 @@ pub trait Sql {
         self.query(sql, args)?.iter_mut().try_for_each(visit)
     }
 
-    /// Pipelines a query: it is sent together with the next query, in one round trip. Returns the number of the query
-    /// for `receive`, or `None` if the engine has no network and does not pipeline.
+    /// Pipelines a query: sends it together with the next query, in one round trip. Returns the number of the
+    /// query, for `receive`. Returns `None` if the engine does not pipeline, because it uses no network.
     fn send(&mut self, _sql: &str, _args: &[Value]) -> Option<Result<usize, StoreError>> {
         None
     }
@@ -36,7 +36,8 @@ pub trait Sql {
         self.execute(sql, args).map(drop)
     }
 
-    /// The condition that a row of `ticket_text` matches the full-text term in the argument with this number.
+    /// The condition that a row of `ticket_text` matches a full-text term. `argument` is the number of the
+    /// argument that has the term.
     fn match_condition(&self, argument: usize) -> String;
     /// The full-text term that matches words with this prefix.
     fn prefix_term(&self, word: &str) -> String;
@@ -49,13 +50,14 @@ pub trait Sql {
     /// The names of all indexes.
     fn indexes(&mut self) -> Result<Vec<String>, StoreError>;
 
-    /// The condition that a row has a value whose type differs from the type of its column. `None` if the engine
-    /// enforces types.
+    /// The condition that selects the rows with a mistyped value: its type differs from the type of its
+    /// column. `None` if the engine enforces types.
     fn mistyped_condition(&mut self, _table: &str) -> Result<Option<String>, StoreError> {
         Ok(None)
     }
 
-    /// Ensures that the account's event IDs increase in commit order. An engine with a single writer has to do nothing.
+    /// Ensures that the account's event IDs increase in commit order. An engine with a single writer does
+    /// nothing.
     fn order_events(&mut self, _account: AccountId) -> Result<(), StoreError> {
         Ok(())
     }

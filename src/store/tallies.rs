@@ -5,7 +5,7 @@
 //! than 256 rows. So the cost hardly depends on the number of rows.
 //!
 //! Code that inserts or deletes a row calls `WriteTx::tally`. Just before a commit, the store sums the changes of all
-//! its writes, so that it updates only a few rows of `tally` for each commit, even if the commit has many writes.
+//! writes in the commit. So it updates only a few rows of `tally`, even if the commit has many writes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ const SMALL_SPAN: i64 = 256;
 pub(super) const LARGE_SPAN: i64 = SMALL_SPAN * 256;
 const MAX_BUCKETS_PER_STATEMENT: usize = 16;
 
-/// Identifies the counted rows: those of one collection that belong to one owner.
+/// Identifies the rows that a tally counts: the rows of one collection that belong to one owner.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tally {
     collection: Cow<'static, str>,
@@ -34,7 +34,7 @@ impl Tally {
         Self { collection, owner }
     }
 
-    /// The rows of one group within the collection, such as the VPCs in a region.
+    /// The tally of one group within the collection, such as the VPCs in a region.
     pub fn within(collection: &'static str, group: &str, owner: i64) -> Self {
         let collection = Cow::Owned(format!("{collection}:{group}"));
         Self { collection, owner }
@@ -45,7 +45,7 @@ impl Tally {
     }
 }
 
-/// Changes of tallies that are not written yet, for each small bucket.
+/// The pending changes of tallies, for each small bucket.
 #[derive(Debug, Default)]
 pub struct TallyChanges(BTreeMap<(Tally, i64), i64>);
 
@@ -86,7 +86,8 @@ impl TallyChanges {
 type BucketKey = (Tally, i64, i64);
 type BucketChange = (BucketKey, i64);
 
-/// Calls `work` with chunks of 16, 8, 4, 2 and 1 changes, so that all numbers of changes need only five statements.
+/// Calls `work` with chunks of 16, 8, 4, 2 and 1 changes, so that five prepared statements are enough for any
+/// number of changes.
 fn in_chunks(
     mut changes: &[BucketChange],
     mut work: impl FnMut(&[BucketChange]) -> Result<(), StoreError>,
@@ -188,7 +189,7 @@ pub fn counts(
     rows.into_iter().map(read).collect()
 }
 
-/// The position where reading a list begins.
+/// The position from which a page is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
     /// The first ID of a bucket, or its last ID if the order is descending.
@@ -298,7 +299,7 @@ mod tests {
         let ids = sparse_ids();
         let (deleted, remaining): (Vec<i64>, Vec<i64>) = ids.iter().partition(|id| *id % 3 == 0);
 
-        // The changes are in several commits. Most rows are deleted in a later commit than they were inserted.
+        // Each `write` is a commit. A row is deleted in a later commit than the commit that inserted it.
         for chunk in ids.chunks(700) {
             write(&connection, &mine, chunk, 1);
             write(&connection, &other, chunk, 1);

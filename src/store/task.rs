@@ -19,14 +19,14 @@ pub trait ReadJob: Send {
     fn run(&mut self, tx: &mut ReadTx<'_>);
     /// Whether the caller no longer waits for the result.
     fn is_canceled(&self) -> bool;
-    /// Sends the result of the job, or the error of its transaction.
+    /// Sends the result of the job. If `ended` is an error, the transaction has failed.
     fn complete(self: Box<Self>, ended: Result<(), StoreError>);
 }
 
 pub trait WriteJob: Send {
     /// Runs the job. Returns whether to commit its changes.
     fn run(&mut self, tx: &mut WriteTx<'_>) -> bool;
-    /// Sends the result of the job. `ended` is an error if the transaction has not committed.
+    /// Sends the result of the job. If `ended` is an error, the transaction was not committed.
     fn complete(self: Box<Self>, ended: Result<(), StoreError>);
 }
 
@@ -45,7 +45,7 @@ impl<F, T, E: From<StoreError>> Task<F, T, E> {
         }
     }
 
-    /// Sends the result to this channel.
+    /// Sets the channel to which the result is sent.
     pub fn with_reply(self, reply: oneshot::Sender<Result<T, E>>) -> Self {
         let reply = Some(reply);
         Self { reply, ..self }
@@ -61,12 +61,12 @@ impl<F, T, E: From<StoreError>> Task<F, T, E> {
             Ok(()) => self.result.expect("a task that has succeeded has run"),
             // The error of the task itself takes precedence over the error of its batch.
             Err(batch_error) => match self.result {
-                Some(Err(own_error)) => Err(own_error),
+                Some(Err(task_error)) => Err(task_error),
                 _ => Err(batch_error.into()),
             },
         };
         if let Some(reply) = self.reply {
-            // Sending fails if the caller no longer waits. The task is complete nevertheless.
+            // Sending fails if the caller no longer waits. This is not an error: the task is complete.
             let _ = reply.send(result);
         }
     }

@@ -17,7 +17,7 @@ use crate::model::time::Time;
 
 /// A query whose rows are not needed yet.
 pub enum PendingQuery<T> {
-    /// The query has a result: the engine does not pipeline and has run it, or could not send it.
+    /// The result is known: the engine has run the query without pipelining it, or has failed to send it.
     Complete(Result<Vec<T>, StoreError>),
     /// The engine has pipelined the query under this number.
     Sent(usize, ReadRow<T>),
@@ -34,8 +34,9 @@ pub struct ReadTx<'a> {
 #[derive(Default)]
 struct PendingTallies<'a> {
     /// The changes of this transaction.
-    own: TallyChanges,
-    /// Inserted rows whose IDs are not known yet, and the account and kind of the changes to log for them.
+    transaction: TallyChanges,
+    /// The inserted rows whose IDs are not received yet. Each has the tally that counts the row, the account
+    /// and kind of the change to log, and the query that returns the ID.
     inserts: Vec<(Tally, (AccountId, ChangeKind), PendingQuery<i64>)>,
     /// The changes of earlier jobs in the same batch.
     batch: Option<&'a TallyChanges>,
@@ -56,8 +57,8 @@ impl<'a> ReadTx<'a> {
         self.context.clock.now().to_second()
     }
 
-    /// The current time, but never earlier than `before`, even if the system's clock was set back. `before` is the time
-    /// of an object's last change.
+    /// The current time, or `before` if the system's clock was set back to an earlier time. `before` is the
+    /// time of an object's last change.
     pub fn now_after(&self, before: Time) -> Time {
         self.now().max(before)
     }
@@ -129,11 +130,15 @@ impl<'a> ReadTx<'a> {
         Ok(self.all(sql, args)?.into_iter().next())
     }
 
-    /// The sum of a tally's changes that are not written yet.
+    /// The sum of the changes of a tally that are not written yet.
     pub(super) fn pending_delta(&self, tally: &Tally) -> i64 {
-        let PendingTallies { own, inserts, batch } = &self.pending_tallies;
+        let PendingTallies {
+            transaction,
+            inserts,
+            batch,
+        } = &self.pending_tallies;
         let inserted = inserts.iter().filter(|(of, ..)| of == tally).count();
-        own.of(tally) + inserted as i64 + batch.map_or(0, |batch| batch.of(tally))
+        transaction.of(tally) + inserted as i64 + batch.map_or(0, |batch| batch.of(tally))
     }
 
     pub(super) fn last_generated_id(&mut self, table: &str) -> Result<i64, StoreError> {
@@ -165,14 +170,15 @@ fn missing() -> StoreError {
 /// A write transaction. It dereferences to a `ReadTx`.
 pub struct WriteTx<'a> {
     tx: ReadTx<'a>,
-    /// The topics whose subscribers the commit notifies.
+    /// The commit notifies the subscribers of these topics.
     topics: BTreeSet<Topic>,
     changes: PendingChanges,
-    /// A cache of the account of each owner.
+    /// A cache: the account of each owner that was looked up.
     accounts: BTreeMap<Owner, AccountId>,
 }
 
-/// The rows to write before the commit, and the topics to notify after it.
+/// The result of a write transaction: the rows to write before the commit, and the topics to notify after the
+/// commit.
 #[derive(Default)]
 pub struct Finished {
     pub topics: BTreeSet<Topic>,
@@ -181,7 +187,7 @@ pub struct Finished {
 }
 
 impl<'a> WriteTx<'a> {
-    /// `batch` has the changes of tallies by earlier jobs that share the commit.
+    /// `batch` has the tally changes of earlier jobs in the same commit.
     pub(super) fn new(
         sql: &'a mut dyn Sql,
         context: &'a StoreContext,
@@ -197,8 +203,9 @@ impl<'a> WriteTx<'a> {
         }
     }
 
-    /// Reports that an object was created or changed, or that it was deleted or is about to be. The commit raises the
-    /// revision of the owner's account and logs the change.
+    /// Reports that an object was created, changed or deleted. The caller can also report a deletion just
+    /// before it deletes the object. The commit raises the revision of the owner's account and logs the
+    /// change.
     pub(super) fn changed(
         &mut self,
         owner: impl Into<Owner>,
@@ -227,9 +234,9 @@ impl<'a> WriteTx<'a> {
         Ok(found)
     }
 
-    /// Changes the count of a tally by `by`, for a row with this ID that was inserted or deleted.
+    /// Adds `by` to a tally, because the row with this ID was inserted or deleted.
     pub(super) fn tally(&mut self, tally: Tally, id: i64, by: i64) {
-        self.tx.pending_tallies.own.add(tally, id, by);
+        self.tx.pending_tallies.transaction.add(tally, id, by);
     }
 
     /// Counts an inserted row and logs it as a change of the account, as soon as the ID of the row is received.
@@ -275,6 +282,7 @@ impl<'a> WriteTx<'a> {
         self.topics.insert(topic);
     }
 
+    /// Receives the IDs of all pending inserts, and ends the transaction.
     pub(super) fn finish(mut self) -> Result<Finished, StoreError> {
         for (tally, (account, kind), pending) in std::mem::take(&mut self.tx.pending_tallies.inserts) {
             let id = self.tx.receive_one(pending)?;
@@ -283,7 +291,7 @@ impl<'a> WriteTx<'a> {
         }
         Ok(Finished {
             topics: self.topics,
-            tallies: self.tx.pending_tallies.own,
+            tallies: self.tx.pending_tallies.transaction,
             changes: self.changes,
         })
     }

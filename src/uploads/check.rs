@@ -1,4 +1,5 @@
-//! Compares the stored files with the attachments, for `garth check`. A running server can change both meanwhile.
+//! Compares the stored files with the attachments, for `garth check`. A running server can change files and
+//! attachments during the check.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,15 +21,15 @@ struct KnownFiles {
     uploads: HashSet<String>,
 }
 
-/// Finds attachments without files and files without attachments.
+/// Finds attachments whose file is missing or has another size, and files without an attachment or upload.
 ///
-/// A running server stores and deletes files. Therefore the rows are read before and after the list of files. An
-/// attachment without a file is reported only if both reads return it. A file without a row is reported only if the
-/// file still exists at the end.
+/// A running server stores and deletes files. Therefore the rows are read before and after the list of files.
+/// An attachment without a file is reported only if both reads return the attachment. A file is reported only
+/// if both reads return no row for it, and if it still exists at the end.
 pub async fn check_files(store: &Store, files: &Files) -> Result<Vec<Finding>> {
-    let before = store.read_once(known_files).await?;
+    let before = store.read_once(read_known_files).await?;
     let listed: HashMap<String, u64> = files.list().await.map_err(storage)?.into_iter().collect();
-    let after = store.read_once(known_files).await?;
+    let after = store.read_once(read_known_files).await?;
     let mut findings = Vec::new();
     for (key, attachment) in &after.attachments {
         if !before.attachments.contains_key(key) {
@@ -64,7 +65,7 @@ pub async fn check_contents(
     files: &Files,
     mut progress: impl FnMut(usize, usize),
 ) -> Result<Vec<Finding>> {
-    let known = store.read_once(known_files).await?;
+    let known = store.read_once(read_known_files).await?;
     let mut attachments: Vec<_> = known.attachments.into_values().collect();
     attachments.sort_by_key(|attachment| attachment.id.0);
     let mut findings = Vec::new();
@@ -72,7 +73,8 @@ pub async fn check_contents(
         progress(number, attachments.len());
         let problem = match verify(files, attachment).await {
             Verification::Intact => continue,
-            // The ticket and its attachments could have been deleted meanwhile. `check_files` reports missing files.
+            // The file is missing: `check_files` reports that, unless the ticket was deleted during the
+            // check.
             Verification::Damaged(_) if !files.contains(&attachment.key).await.map_err(storage)? => continue,
             Verification::Damaged(cause) => cause.to_owned(),
             Verification::Unknown(cause) => format!("cannot be read: {cause}"),
@@ -90,7 +92,7 @@ fn finding(invariant: &'static str, attachment: &Attachment, problem: String) ->
     }
 }
 
-fn known_files(tx: &mut ReadTx) -> Result<KnownFiles> {
+fn read_known_files(tx: &mut ReadTx) -> Result<KnownFiles> {
     let attachments = attachments::all(tx)?;
     Ok(KnownFiles {
         attachments: attachments

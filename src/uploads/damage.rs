@@ -1,10 +1,11 @@
-//! Logs, counts and records damaged attachments, whose file is missing or differs from the upload.
+//! Logs, counts and records damaged attachments. An attachment is damaged if its file is missing or differs
+//! from the uploaded file.
 
 use crate::model::id::AttachmentId;
 use crate::rules::scrub;
 use crate::store::Store;
 
-/// Logs and counts a damaged attachment, and records it in the background.
+/// Logs and counts an attachment whose content is damaged, and records the damage in the background.
 pub fn report(store: &Store, id: AttachmentId) {
     log(id, "content differs from the hash");
     let store = store.clone();

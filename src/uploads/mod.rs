@@ -1,6 +1,6 @@
-//! Attaches a file to a ticket: scans the file, stores it, then creates the attachment. In this order, a visible
-//! attachment is always complete. A stored file that does not become an attachment is deleted here, or later by the
-//! sweep (decision 0015).
+//! Attaches a file to a ticket: scans the file, stores it, then creates the attachment. Because of this
+//! order, a visible attachment is always complete. A stored file that does not become an attachment is
+//! deleted here, or later by the sweep (decision 0015).
 
 pub mod check;
 pub mod damage;
@@ -38,7 +38,8 @@ impl Uploads {
         self.scan(&caller, &upload).await?;
         let key = self.write(&caller, |tx, _| attachments::begin(tx)).await?;
         if let Err(cause) = self.files.put(&key, &upload.spooled).await {
-            // If storing has failed, deleting can be slow, so the client does not wait for it.
+            // If the storage fails, deleting the file can be slow, too. The client does not wait for the
+            // deletion.
             let uploads = self.clone();
             tokio::spawn(async move { uploads.discard(key).await });
             return Err(storage(&cause));
@@ -61,8 +62,8 @@ impl Uploads {
             })
             .await
             .map(drop);
-        // After a store error, the attachment possibly exists. Then only the sweep can decide whether to delete the
-        // file.
+        // After an error of the store, it is unknown whether the attachment exists. Then only the sweep
+        // decides whether to delete the file.
         if attached.is_err() && !matches!(attached, Err(Error::Store(_))) {
             self.discard(key).await;
         }
@@ -78,10 +79,10 @@ impl Uploads {
             Verdict::Failed(cause) => Err(Error::Files(FilesFault::Scanner(cause))),
             Verdict::Refused => {
                 let (ticket, name) = (upload.ticket, upload.name.clone());
-                let refused = move |tx: &mut WriteTx, caller: &Caller| {
+                let record_refusal = move |tx: &mut WriteTx, caller: &Caller| {
                     attachments::record_refused(tx, caller, ticket, &name)
                 };
-                self.write(caller, refused).await?;
+                self.write(caller, record_refusal).await?;
                 let text = "The file was rejected by the provider's scanner and was not stored";
                 Err(Error::on("file", Reason::new(Code::FileRefused, text)))
             }
@@ -95,8 +96,8 @@ impl Uploads {
         rule: impl Fn(&mut WriteTx, &Caller) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (account, caller) = (caller.account, caller.clone());
-        let confirmed = move |tx: &mut WriteTx| caller.clone().run_write(tx, &rule);
-        let (written, _) = self.store.write_for(Some(account), confirmed).await?;
+        let run_confirmed = move |tx: &mut WriteTx| caller.clone().run_write(tx, &rule);
+        let (written, _) = self.store.write_for(Some(account), run_confirmed).await?;
         Ok(written)
     }
 

@@ -1,4 +1,4 @@
-//! Compares the file of an attachment with its size and hash.
+//! Compares the stored file of an attachment with the recorded size and hash.
 
 use futures_util::StreamExt;
 

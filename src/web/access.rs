@@ -14,7 +14,7 @@ use crate::rules::caller::{Caller, Principal};
 use crate::rules::{Error, Result};
 use crate::web::answering::{ANY_SCOPE, RequestInfo};
 use crate::web::entity_tags::KnownTags;
-use crate::web::error::TokenInvalid;
+use crate::web::error::{TokenInvalid, accepts_html};
 use crate::web::limits::{Key, RateStatus};
 use crate::web::operation::{Audience, Class, Operation};
 use crate::web::origin::Peer;
@@ -33,7 +33,7 @@ pub async fn check(
             let known = known_tags(&request);
             let response = next.run(request).await;
             if response.extensions().get::<TokenInvalid>().is_some() {
-                // The token was valid according to the cached identity, but the transaction found that it is not.
+                // The cached identity was outdated: the transaction found that the token is no longer valid.
                 info.scopes = None;
             }
             not_modified_if_known(known, response)
@@ -50,6 +50,8 @@ pub async fn check(
     response
 }
 
+/// Runs the access checks, and inserts the `Caller` or the `Staff` into the request. If a check fails, the
+/// error is the response.
 async fn admit(
     app: &App,
     operation: &'static Operation,
@@ -58,7 +60,7 @@ async fn admit(
 ) -> Result<(), Box<Response>> {
     let refuse = |error: Error| Box::new(error.into_response());
     let key = match operation.audience {
-        Audience::Public => address_of(request),
+        Audience::Public => address_key(request),
         Audience::Tenants | Audience::Staff => {
             let identity = match bearer(request.headers()) {
                 Some(hash) => app.identify(hash).await,
@@ -97,16 +99,16 @@ async fn admit(
     Ok(())
 }
 
-fn address_of(request: &Request) -> Option<Key> {
+fn address_key(request: &Request) -> Option<Key> {
     let peer = request.extensions().get::<Peer>();
     peer.map(|peer| Key::address(peer.0.ip()))
 }
 
-/// Counts a request without a valid token against the limit of its client address. Until the address exceeds the
-/// limit, the response is a plain 401 without rate-limit headers. Requests with a valid token count against the limit
-/// of the token instead.
+/// Counts a request without a valid token against the rate limit of its client address. Until the address
+/// exceeds the limit, the response is a plain 401 without rate-limit headers. (A request with a valid token
+/// counts against the limit of that token.)
 fn count_bad_token(app: &App, request: &Request, info: &mut RequestInfo) -> Response {
-    if let (Some(limits), Some(key)) = (app.limits(), address_of(request)) {
+    if let (Some(limits), Some(key)) = (app.limits(), address_key(request)) {
         let clock = &app.store().context().clock;
         let rate = limits.count(key, "bad token", Class::Command, clock);
         if let Some(rate) = rate.filter(|rate| rate.refused) {
@@ -118,11 +120,6 @@ fn count_bad_token(app: &App, request: &Request, info: &mut RequestInfo) -> Resp
     Error::Unauthenticated.into_response()
 }
 
-fn accepts_html(headers: &HeaderMap) -> bool {
-    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
-    accepted.is_some_and(|accepted| accepted.contains("text/html"))
-}
-
 fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (kind, token) = value.split_once(' ')?;
@@ -132,8 +129,8 @@ fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
 
 /// The entity tags in `If-None-Match` of a GET or HEAD request.
 fn known_tags(request: &Request) -> Option<KnownTags> {
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    reads.then(|| KnownTags::of(request.headers())).flatten()
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    is_read.then(|| KnownTags::of(request.headers())).flatten()
 }
 
 fn not_modified_if_known(known: Option<KnownTags>, mut response: Response) -> Response {

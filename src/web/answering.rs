@@ -86,7 +86,8 @@ impl RequestInfo {
     }
 }
 
-/// Handles a request and returns its response. If the connection limits refuse the request, the response is `refusal`.
+/// Handles a request and returns its response. `refusal` is set if a connection limit refuses the request; it
+/// is then the response.
 pub async fn handle_request(
     router: Router,
     app: &App,
@@ -97,10 +98,10 @@ pub async fn handle_request(
     let id = request_id(request.headers());
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let client = request.extensions().get::<Peer>().copied();
-    let is_secured = request
+    let client_used_tls = request
         .extensions()
         .get::<ClientUsedTls>()
-        .is_some_and(|secured| secured.0);
+        .is_some_and(|used_tls| used_tls.0);
 
     let refusal = refusal
         .or_else(|| limit_error(&request))
@@ -117,7 +118,7 @@ pub async fn handle_request(
     let RequestInfo { operation, .. } = info;
     let status = response.status().as_u16();
     let mut response = add_common_headers(response, &id, &info);
-    if is_secured {
+    if client_used_tls {
         let headers = response.headers_mut();
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
     }
@@ -144,8 +145,11 @@ pub async fn handle_request(
     response
 }
 
-/// Runs a request within the memory budget for responses. If the response exceeds the budget, the server drops it. If
-/// memory was already scarce before the request, the server runs the request again when enough memory is free.
+/// Runs a request within the memory budget for responses.
+///
+/// A GET or HEAD response that exceeds the budget is dropped. If memory was already scarce when the request
+/// began, the server waits for free memory and runs the request again. Otherwise it refuses the request. The
+/// responses to other methods are always sent.
 async fn run_within_budget(router: Router, memory: &ResponseMemory, request: Request) -> Response {
     let client = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     let client = client_network(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
@@ -164,7 +168,7 @@ async fn run_within_budget(router: Router, memory: &ResponseMemory, request: Req
     {
         return error::overloaded();
     }
-    let retry = is_scarce.then(|| without_body(&request));
+    let retry_request = is_scarce.then(|| copy_without_body(&request));
     let mut response = run(router.clone(), request).await;
     let needed = match memory.reserve(client, &response) {
         Ok(charge) => return charge.attach(response),
@@ -172,10 +176,10 @@ async fn run_within_budget(router: Router, memory: &ResponseMemory, request: Req
     };
     let info = response.extensions_mut().remove::<RequestInfo>();
     drop(response);
-    if let Some(retry) = retry
+    if let Some(retry_request) = retry_request
         && memory.wait(client, needed).await
     {
-        let response = run(router, retry).await;
+        let response = run(router, retry_request).await;
         if let Ok(charge) = memory.reserve(client, &response) {
             return charge.attach(response);
         }
@@ -192,7 +196,7 @@ pub fn is_health(request: &Request) -> bool {
     matches!(request.uri().path(), "/healthz" | "/readyz")
 }
 
-fn without_body(request: &Request) -> Request {
+fn copy_without_body(request: &Request) -> Request {
     let mut copy = Request::new(Body::empty());
     *copy.method_mut() = request.method().clone();
     *copy.uri_mut() = request.uri().clone();
@@ -210,6 +214,7 @@ async fn run(router: Router, request: Request) -> Response {
     }
 }
 
+/// The error response to a request that exceeds a size limit or has an invalid `Host` header.
 fn limit_error(request: &Request) -> Option<Response> {
     if let Some(reason) = host_error(request) {
         return Some(error::plain(StatusCode::BAD_REQUEST, Code::HttpInvalid, reason));
@@ -251,15 +256,15 @@ fn refuse_if_overloaded(request: &Request) -> Option<Response> {
     (request.uri().path().starts_with("/v4") && load::sheds_request()).then(error::overloaded)
 }
 
-/// The request ID that the client sent, if it is well-formed; otherwise a new one.
+/// The request ID that the client sent, if it is well-formed; otherwise a new request ID.
 #[expect(
     clippy::disallowed_methods,
     reason = "a request ID is not a secret, and no decision depends on it"
 )]
 fn request_id(headers: &HeaderMap) -> HeaderValue {
-    static RUN: LazyLock<String> =
+    static PROCESS_PREFIX: LazyLock<String> =
         LazyLock::new(|| format!("{:016x}-", getrandom::u64().unwrap_or_default()));
-    static NEXT: AtomicU64 = AtomicU64::new(1);
+    static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
     let is_well_formed = |id: &&HeaderValue| {
         let is_allowed = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
         (1..=64).contains(&id.len()) && id.as_bytes().iter().all(is_allowed)
@@ -267,8 +272,8 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     match headers.get(REQUEST_ID).filter(is_well_formed) {
         Some(id) => id.clone(),
         None => {
-            let number = hex(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
-            let id = [RUN.as_str(), number.trim_start_matches('0')].concat();
+            let number = hex(&NEXT_NUMBER.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+            let id = [PROCESS_PREFIX.as_str(), number.trim_start_matches('0')].concat();
             HeaderValue::try_from(id).expect("hexadecimal digits are a header value")
         }
     }

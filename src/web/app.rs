@@ -63,7 +63,7 @@ pub struct Options {
     pub scanner: Option<Scanner>,
     /// The public base URL without a trailing slash. If it is `None`, the server uses the URL that the client used.
     pub public_url: Option<String>,
-    /// A path prefix under which the OAuth endpoints are also served, for example `/login`; empty for none.
+    /// An additional path prefix for the OAuth endpoints, for example `/login`; empty for none.
     pub oauth_prefix: String,
     /// Proxies whose `X-Forwarded-*` headers are trusted.
     pub trusted_proxies: Vec<Network>,
@@ -190,8 +190,8 @@ impl App {
 
     /// The key that signs device cookies.
     pub async fn device_key(&self) -> Result<&DeviceKey> {
-        let read = || self.store().write(devices::key);
-        self.0.device_key.get_or_try_init(read).await
+        let find_or_create = || self.store().write(devices::key);
+        self.0.device_key.get_or_try_init(find_or_create).await
     }
 
     /// Hashes a password on a blocking thread, after waiting for a permit of the hashing queue.
@@ -210,8 +210,8 @@ impl App {
         task.await.map_err(|_| Error::Store(StoreError::Stopped))
     }
 
-    /// Converts a request to the input of a rule. This also parses the lists in the body, so that the writer thread
-    /// does not have to.
+    /// Converts a request to the input of a rule. This also parses the lists in the body, so that the writer
+    /// thread does not have to parse them.
     pub fn prepare<I: Prepared>(&self, request: Request) -> I {
         I::prepare(request, &self.store().context().policy)
     }
@@ -231,37 +231,37 @@ impl App {
         Ok(identity)
     }
 
-    /// Runs a rule that reads, for a principal that is confirmed in the same transaction.
+    /// Runs a rule that reads. The same transaction confirms the identity of the principal.
     pub async fn read<C: Principal, T: Send + 'static>(
         &self,
         caller: C,
         work: impl Fn(&mut ReadTx, &C) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let known = caller.identity().version;
-        let confirmed = move |tx: &mut ReadTx| caller.clone().run_read(tx, &work);
-        let (result, caller) = self.store().read(confirmed).await?;
-        self.cache_identity(known, &caller);
+        let known_version = caller.identity().version;
+        let confirm_and_run = move |tx: &mut ReadTx| caller.clone().run_read(tx, &work);
+        let (result, caller) = self.store().read(confirm_and_run).await?;
+        self.cache_identity(known_version, &caller);
         Ok(result)
     }
 
-    /// Runs a rule that writes, for a principal that is confirmed in the same transaction.
+    /// Runs a rule that writes. The same transaction confirms the identity of the principal.
     pub async fn write<C: Principal, T: Send + 'static>(
         &self,
         caller: C,
         work: impl Fn(&mut WriteTx, &C) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let (known, account) = (caller.identity().version, caller.identity().account);
-        let confirmed = move |tx: &mut WriteTx| caller.clone().run_write(tx, &work);
-        let (result, caller) = self.store().write_for(account, confirmed).await?;
-        self.cache_identity(known, &caller);
+        let (known_version, account) = (caller.identity().version, caller.identity().account);
+        let confirm_and_run = move |tx: &mut WriteTx| caller.clone().run_write(tx, &work);
+        let (result, caller) = self.store().write_for(account, confirm_and_run).await?;
+        self.cache_identity(known_version, &caller);
         Ok(result)
     }
 
-    /// Caches the identity of a committed transaction, if the transaction had to load it again. Identities of sessions
-    /// are never cached: a session must not be usable as a token.
-    fn cache_identity(&self, known: i64, caller: &impl Principal) {
+    /// Caches the identity of a principal, if the transaction had to load it again. Called after the commit.
+    /// The identity of a session is never cached, because a session must not be usable as a token.
+    fn cache_identity(&self, known_version: i64, caller: &impl Principal) {
         let identity = caller.identity();
-        if identity.version != known && identity.proof != Proof::Session {
+        if identity.version != known_version && identity.proof != Proof::Session {
             self.0.identities.insert(identity.hash, identity.clone());
         }
     }

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub enum ClientAddress {
     #[default]
     Full,
-    /// Only the network: the first 24 bits of an IPv4 address, 48 of an IPv6 address.
+    /// Only the network: the first 24 bits of an IPv4 address, or the first 48 bits of an IPv6 address.
     Truncated,
     None,
 }

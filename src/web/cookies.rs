@@ -88,7 +88,8 @@ pub const FORM_TOKEN: &str = "form_token";
 /// The purpose of the CSRF token in the log-in form.
 pub const LOG_IN: &str = "log-in";
 
-/// The CSRF token for the log-in form. If the browser does not have the cookie `FORM`, also a new value for it.
+/// Returns the CSRF token for the log-in form. If the request does not have the cookie `FORM`, also returns a
+/// new value for this cookie.
 pub fn log_in_csrf_token(app: &App, headers: &HeaderMap) -> (TokenHash, Option<TokenText>) {
     match read(headers, FORM) {
         Some(cookie) => (csrf_token(LOG_IN, &cookie), None),
@@ -106,7 +107,7 @@ mod tests {
     #[test]
     fn a_cookie_is_found_among_others_if_it_is_well_formed() {
         let token = "0f".repeat(32);
-        let with = |cookies: &str| {
+        let session_in = |cookies: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(
                 header::COOKIE,
@@ -114,14 +115,17 @@ mod tests {
             );
             read(&headers, SESSION).map(|found| found.reveal().to_owned())
         };
-        assert_eq!(with(&format!("a=b; {SESSION}={token}; c=d")), Some(token.clone()));
-        for none in [
+        assert_eq!(
+            session_in(&format!("a=b; {SESSION}={token}; c=d")),
+            Some(token.clone())
+        );
+        for cookies in [
             String::new(),
             format!("{SESSION}="),
             format!("{SESSION}=x"),
             format!("x{SESSION}={token}"),
         ] {
-            assert_eq!(with(&none), None, "{none}");
+            assert_eq!(session_in(&cookies), None, "{cookies}");
         }
     }
 }

@@ -46,7 +46,7 @@ pub struct ErrorView<'a> {
     blocker: Option<BlockerView<'a>>,
 }
 
-/// The interface that must be removed first.
+/// The interface that blocks the operation, and must be removed first.
 #[derive(Serialize)]
 struct BlockerView<'a> {
     subnet_id: i64,
@@ -96,7 +96,7 @@ impl<'a> From<&'a FieldError> for ErrorView<'a> {
     }
 }
 
-/// A response with one error that is not about a field.
+/// A response with one error, which does not refer to a field.
 pub fn plain(status: StatusCode, code: Code, reason: &str) -> Response {
     let errors = vec![ErrorView::new(code, reason)];
     json(status, &ErrorsView { errors })
@@ -277,8 +277,9 @@ pub fn internal() -> Response {
     )
 }
 
-/// The 404 response: a page for browsers, or JSON for other clients and under API paths. OPTIONS always succeeds under
-/// API paths, because a browser would hide the 404 response from a script if the preflight request failed.
+/// The response for a path that does not exist. Under API paths, it is JSON. For other paths, browsers get a
+/// page, and other clients get JSON. OPTIONS always succeeds under API paths: if the preflight request
+/// failed, a browser would hide the 404 response from the script.
 pub fn path_not_found(method: &Method, headers: &HeaderMap, uri: &Uri) -> Response {
     let is_api = uri.path() == "/v4" || uri.path().starts_with("/v4/");
     if is_api && method == Method::OPTIONS {
@@ -291,7 +292,7 @@ pub fn path_not_found(method: &Method, headers: &HeaderMap, uri: &Uri) -> Respon
     pages::message(StatusCode::NOT_FOUND, "Not found", text, pages::ROOT_STYLE)
 }
 
-/// Whether the client is a browser that navigates to a page.
+/// Whether the client accepts HTML, as a browser does when it opens a page.
 pub fn accepts_html(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).into_iter();
     let mut accepted = accepted.map(|kinds| kinds.to_str().unwrap_or_default());

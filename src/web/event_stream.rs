@@ -57,13 +57,13 @@ impl Subscription {
     }
 }
 
-/// Sends events until the client disconnects or loses access.
+/// Sends `first` and then the events of the source, until the client disconnects or loses access.
 pub fn follow(subscription: Subscription, source: impl Source, first: Option<Event>) -> Response {
     let ready: VecDeque<Event> = first.into_iter().collect();
-    let events = stream::unfold((subscription, source, ready), |mut at| async move {
-        let (subscription, source, ready) = &mut at;
+    let events = stream::unfold((subscription, source, ready), |mut state| async move {
+        let (subscription, source, ready) = &mut state;
         let event = next(subscription, source, ready).await?;
-        Some((Ok::<_, Infallible>(event), at))
+        Some((Ok::<_, Infallible>(event), state))
     });
     Sse::new(events).into_response()
 }

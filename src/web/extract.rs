@@ -75,6 +75,7 @@ impl<D: FromForm + Send + 'static> FromRequest<App> for Drafted<D> {
     }
 }
 
+/// The entity tags in `If-Match`; `None` if the request has no such header.
 pub fn expected(headers: &HeaderMap) -> Option<Expected> {
     let tags = headers.get_all(header::IF_MATCH).into_iter();
     let mut tags = tags
@@ -104,8 +105,8 @@ impl FromRequestParts<App> for ListRequest {
             }
         }
         list.filter = parts.headers.get(FILTER).map(|value| {
-            let not_json = |text| Reason::new(Code::FilterInvalid, text);
-            json::parse(value.as_bytes()).map_err(|reason| not_json(reason.text))
+            let filter_error = |text| Reason::new(Code::FilterInvalid, text);
+            json::parse(value.as_bytes()).map_err(|reason| filter_error(reason.text))
         });
         Ok(list)
     }
@@ -135,50 +136,53 @@ pub trait FromPath {
 }
 
 /// Parses an ID in canonical form: digits without a sign or leading zeros.
-fn id(raw: Option<String>) -> i64 {
+fn parse_id(raw: Option<String>) -> i64 {
     let canonical = raw.filter(|raw| !raw.starts_with(['0', '+', '-']));
     canonical.and_then(|raw| raw.parse().ok()).unwrap_or(0)
 }
 
 impl FromPath for VpcId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        VpcId(id(find("vpcId")))
+        VpcId(parse_id(find("vpcId")))
     }
 }
 
 impl FromPath for (VpcId, SubnetId) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        (VpcId::from_path(find), SubnetId(id(find("vpcSubnetId"))))
+        (VpcId::from_path(find), SubnetId(parse_id(find("vpcSubnetId"))))
     }
 }
 
 impl FromPath for TicketId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        TicketId(id(find("ticketId")))
+        TicketId(parse_id(find("ticketId")))
     }
 }
 
 impl FromPath for (TicketId, AttachmentId) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        (TicketId::from_path(find), AttachmentId(id(find("attachmentId"))))
+        (
+            TicketId::from_path(find),
+            AttachmentId(parse_id(find("attachmentId"))),
+        )
     }
 }
 
 impl FromPath for (TicketId, SubnetId) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        (TicketId::from_path(find), SubnetId(id(find("vpcSubnetId"))))
+        (TicketId::from_path(find), SubnetId(parse_id(find("vpcSubnetId"))))
     }
 }
 
 impl FromPath for CannedReplyId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        CannedReplyId(id(find("cannedReplyId")))
+        CannedReplyId(parse_id(find("cannedReplyId")))
     }
 }
 
 impl FromPath for AccountId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        AccountId(id(find("accountId")))
+        AccountId(parse_id(find("accountId")))
     }
 }
 
@@ -186,7 +190,7 @@ impl FromPath for AccountId {
 impl FromPath for (AccountId, String, i64) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         let kind = find("entityType").unwrap_or_default();
-        (AccountId::from_path(find), kind, id(find("entityId")))
+        (AccountId::from_path(find), kind, parse_id(find("entityId")))
     }
 }
 
@@ -194,44 +198,44 @@ impl FromPath for (AccountId, String, i64) {
 impl FromPath for (String, String, i64) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         let kind = find("entityType").unwrap_or_default();
-        (String::from_path(find), kind, id(find("entityId")))
+        (String::from_path(find), kind, parse_id(find("entityId")))
     }
 }
 
 impl FromPath for LoginRecordId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        LoginRecordId(id(find("loginId")))
+        LoginRecordId(parse_id(find("loginId")))
     }
 }
 
 impl FromPath for SshKeyId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        SshKeyId(id(find("sshKeyId")))
+        SshKeyId(parse_id(find("sshKeyId")))
     }
 }
 
 impl FromPath for TokenId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        TokenId(id(find("tokenId")))
+        TokenId(parse_id(find("tokenId")))
     }
 }
 
-/// The ID of an OAuth grant.
+/// The ID of an authorization, which the API calls an app.
 impl FromPath for i64 {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        id(find("appId"))
+        parse_id(find("appId"))
     }
 }
 
 impl FromPath for EventId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        EventId(id(find("eventId")))
+        EventId(parse_id(find("eventId")))
     }
 }
 
 impl FromPath for InstanceId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        InstanceId(id(find("computeId")))
+        InstanceId(parse_id(find("computeId")))
     }
 }
 
@@ -251,13 +255,13 @@ impl FromPath for (InstanceId, Ipv4Addr) {
 
 impl FromPath for (InstanceId, ConfigId) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        (InstanceId::from_path(find), ConfigId(id(find("configId"))))
+        (InstanceId::from_path(find), ConfigId(parse_id(find("configId"))))
     }
 }
 
 impl FromPath for (InstanceId, DiskId) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
-        (InstanceId::from_path(find), DiskId(id(find("diskId"))))
+        (InstanceId::from_path(find), DiskId(parse_id(find("diskId"))))
     }
 }
 
@@ -265,8 +269,8 @@ impl FromPath for MonthPath {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         MonthPath {
             instance: InstanceId::from_path(find),
-            year: id(find("year")),
-            month: id(find("month")),
+            year: parse_id(find("year")),
+            month: parse_id(find("month")),
         }
     }
 }
@@ -274,7 +278,7 @@ impl FromPath for MonthPath {
 impl FromPath for (InstanceId, ConfigId, InterfaceId) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         let (instance, config) = FromPath::from_path(find);
-        (instance, config, InterfaceId(id(find("interfaceId"))))
+        (instance, config, InterfaceId(parse_id(find("interfaceId"))))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Refuses to show password forms over unencrypted connections.
 //!
-//! Over plain HTTP from another host, a browser drops the `Secure` session cookie, so a log-in cannot
-//! succeed, and the password would cross the network in clear text. The browser gets a page with instructions
-//! instead of a form.
+//! If a browser on another host uses plain HTTP, it drops the `Secure` session cookie, so a log-in cannot
+//! succeed. The password would also cross the network in clear text. The browser therefore gets a page with
+//! instructions instead of a form.
 
 use axum::extract::Request;
 use axum::http::request::Parts;
@@ -13,7 +13,7 @@ use axum::response::Response;
 use crate::web::origin::ClientUsedTls;
 use crate::web::{host, pages};
 
-/// Middleware for pages with a password field and for the forms on them.
+/// Middleware for pages with a password form, and for the requests that submit such a form.
 pub async fn refuse(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     match is_secure(&parts) {
@@ -24,11 +24,11 @@ pub async fn refuse(request: Request, next: Next) -> Response {
 
 /// Whether the browser considers its connection secure. Only then does it store the session cookie.
 fn is_secure(parts: &Parts) -> bool {
-    let secured = parts
+    let used_tls = parts
         .extensions
         .get::<ClientUsedTls>()
-        .is_some_and(|secured| secured.0);
-    secured || host_of(parts).is_some_and(is_loopback) || browser_uses_tls(&parts.headers)
+        .is_some_and(|used_tls| used_tls.0);
+    used_tls || host_of(parts).is_some_and(is_loopback) || browser_uses_tls(&parts.headers)
 }
 
 fn host_of(parts: &Parts) -> Option<&str> {
@@ -58,7 +58,7 @@ fn browser_uses_tls(headers: &HeaderMap) -> bool {
         || starts_with("x-forwarded-proto", "https")
 }
 
-/// Whether browsers trust plain HTTP to this host, because it never leaves the machine.
+/// Whether browsers trust plain HTTP to this host, because the traffic never leaves the machine.
 fn is_loopback(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),

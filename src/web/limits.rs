@@ -16,7 +16,7 @@ use crate::store::context::Clock;
 use crate::web::error;
 use crate::web::proxies::client_network;
 
-/// Operations of one class share a rate limit.
+/// The class of an operation, which determines its rate limit. Each operation is counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Command,
@@ -28,11 +28,11 @@ pub enum Class {
     Unlimited,
 }
 
-/// The subject of a counter.
+/// The client whose requests are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     Token(TokenId),
-    /// A user in a browser.
+    /// A user with a browser session.
     User(UserId),
     Address(IpAddr),
 }
@@ -93,7 +93,7 @@ pub struct Limits {
 
 #[derive(Clone, Copy)]
 struct Window {
-    /// In seconds of the monotonic clock.
+    /// The end of the window, in seconds of the monotonic clock.
     ends: i64,
     used: u32,
 }
@@ -101,6 +101,7 @@ struct Window {
 /// The state of a caller's rate limit after a request.
 #[derive(Clone, Debug)]
 pub struct RateStatus {
+    /// Whether the request exceeds the limit.
     pub refused: bool,
     limit: u32,
     remaining: u32,
@@ -111,7 +112,7 @@ pub struct RateStatus {
 }
 
 impl Limits {
-    /// Counts a request; `None` if no limit applies.
+    /// Counts a request and returns the state of its rate limit; `None` if no limit applies.
     pub fn count(
         &self,
         key: Key,

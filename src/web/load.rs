@@ -1,7 +1,7 @@
 //! Load shedding, based on the number of tasks that wait for a thread.
 //!
-//! The store's queues are bounded, but short reads bypass them: they run as soon as a thread has read the
-//! request. Under overload, connections wait for a thread instead.
+//! The store's queues are bounded, but short reads bypass the queues: a short read runs as soon as a thread
+//! has read the request. Under overload, short reads therefore wait for a thread, not in a queue.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,9 +10,9 @@ use tokio::runtime::Handle;
 /// The number of waiting tasks above which the server is overloaded. Below it, the server handles every request, even
 /// if the response is slow.
 const MAX_WAITING_TASKS: usize = 4096;
-/// An overloaded server refuses one of this number of requests. A refusal takes almost as long as a short read, so more
-/// refusals would leave less time for other requests. A server that refused all requests could stay overloaded: clients
-/// that retry immediately would keep the number of waiting tasks above the maximum.
+/// An overloaded server refuses every fourth request. A refusal takes almost as long as a short read, so more
+/// refusals would leave less time for other requests. If the server refused all requests, it could stay
+/// overloaded: clients that retry immediately would hold the number of waiting tasks above the maximum.
 const REFUSED_ONE_IN: u64 = 4;
 
 /// Whether to refuse the current request because the server is overloaded.

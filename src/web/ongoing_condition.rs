@@ -1,5 +1,5 @@
-//! Limits the log lines about an ongoing condition, such as a failing check: one line when it begins, at most one per
-//! minute while it continues, and one when it ends.
+//! Limits the log lines about an ongoing condition, such as a failing check: one line when the condition
+//! begins, at most one line per minute while it continues, and one line when it ends.
 
 use std::time::{Duration, Instant};
 

@@ -122,7 +122,8 @@ impl Operation {
         self
     }
 
-    /// Sets the requirements of an operation on a VPC or its parts: a change needs the scope `vpc:read_write`.
+    /// Sets the requirements of an operation on a VPC or its parts. A read needs no scope. A change needs the
+    /// scope `vpc:read_write`.
     pub fn on_vpc(self) -> Self {
         match self.method == Method::GET {
             true => self.needs(Needs::VpcReadOnly),
@@ -165,7 +166,8 @@ impl Operation {
         }
     }
 
-    /// Sets the requirements of an operation on the account's users or OAuth clients: no grant gives access to it.
+    /// Sets the requirements of an operation on the account's users or OAuth clients: only unrestricted users
+    /// can use it.
     pub fn unrestricted(self) -> Self {
         self.on_account().needs(Needs::Unrestricted)
     }
@@ -193,12 +195,14 @@ impl Operation {
         self
     }
 
+    /// Moves the operation to the root of the server. It is then public and has no rate limit.
     pub fn at_root(mut self) -> Self {
         self.base = Base::Root;
         self.class = Class::Unlimited;
         self.public()
     }
 
+    /// Moves the operation to the root of the server, with the rate limit of OAuth operations.
     pub fn oauth(self) -> Self {
         self.at_root().class(Class::Oauth)
     }
@@ -209,7 +213,8 @@ impl Operation {
         self.oauth()
     }
 
-    /// Marks an operation that shows a password form or can redirect to one. It is refused over insecure connections.
+    /// Marks an operation that shows a password form, or that can redirect to such a form. The operation is
+    /// refused over insecure connections.
     pub fn asks_password(mut self) -> Self {
         self.route = self.route.layer(middleware::from_fn(insecure::refuse));
         self

@@ -15,21 +15,21 @@ pub struct Peer(pub SocketAddr);
 #[derive(Clone, Copy, Debug)]
 pub struct ClientUsedTls(pub bool);
 
-/// The base URL of this server: the configured one, or the one that the client used.
+/// The base URL of this server: the configured URL, or the URL that the client used.
 pub fn issuer(app: &App, parts: &Parts) -> String {
     if let Some(configured) = &app.options().public_url {
         return configured.clone();
     }
-    let secured = parts
+    let used_tls = parts
         .extensions
         .get::<ClientUsedTls>()
-        .is_some_and(|secured| secured.0);
+        .is_some_and(|used_tls| used_tls.0);
     let host = parts
         .headers
         .get(header::HOST)
         .and_then(|host| host.to_str().ok());
     let host = host.or(parts.uri.authority().map(|authority| authority.as_str()));
-    let scheme = if secured { "https" } else { "http" };
+    let scheme = if used_tls { "https" } else { "http" };
     let url = host.map(|host| format!("{scheme}://{host}"));
     let has_no_path = |url: &String| {
         url.parse::<Uri>()

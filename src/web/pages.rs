@@ -164,7 +164,7 @@ pub fn message_with_log_in(title: &str, text: &str, style: &str) -> Response {
     page(StatusCode::OK, title, style, None, &body)
 }
 
-/// The page that requests confirmation before log-out, in case the link is on another site.
+/// The page that requests confirmation before log-out, in case the user followed a link on another site.
 pub fn confirm_log_out() -> Response {
     let body = html! {
         h1 { "Log out?" }
@@ -174,8 +174,7 @@ pub fn confirm_log_out() -> Response {
     page(StatusCode::OK, "Log out?", "oauth/style.css", None, &body)
 }
 
-/// A link that logs out. The referrer that it sends has only the origin, which shows that the link is on a page of this
-/// server.
+/// A link that logs out. Its referrer is the origin, which shows that the link is on a page of this server.
 fn log_out(url: &str) -> Markup {
     html! { a href=(url) referrerpolicy="origin" { "Log out" } }
 }
@@ -394,6 +393,7 @@ pub fn redirect(url: &str) -> Response {
     }
 }
 
+/// The page for a form with missing fields.
 pub fn incomplete() -> Response {
     let text = "Required fields are missing. Go back and try again.";
     message(StatusCode::BAD_REQUEST, "Invalid request", text, "style.css")

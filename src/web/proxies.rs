@@ -25,13 +25,14 @@ impl Network {
     }
 
     pub fn contains(&self, address: IpAddr) -> bool {
-        let (own, bits) = bits(self.address);
-        let (other, other_bits) = self::bits(address.to_canonical());
-        let host = bits - self.prefix;
-        bits == other_bits && (host >= 128 || own >> host == other >> host)
+        let (network, width) = bits(self.address);
+        let (address, address_width) = bits(address.to_canonical());
+        let host_bits = width - self.prefix;
+        width == address_width && (host_bits >= 128 || network >> host_bits == address >> host_bits)
     }
 }
 
+/// An address as a number, and its width in bits.
 fn bits(address: IpAddr) -> (u128, u32) {
     match address {
         IpAddr::V4(address) => (u32::from(address).into(), 32),
@@ -39,7 +40,8 @@ fn bits(address: IpAddr) -> (u128, u32) {
     }
 }
 
-/// The client address: the last address in `X-Forwarded-For` that is not a trusted proxy, if `peer` is one.
+/// The client address. If `peer` is a trusted proxy, this is the last address in `X-Forwarded-For` that is
+/// not a trusted proxy. Otherwise it is `peer`.
 pub fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
     if trusted.is_empty() {
         return peer;
@@ -56,7 +58,7 @@ pub fn origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr 
         }
         match forwarded.trim().parse() {
             Ok(address) => origin = address,
-            // Entries before an invalid one cannot be trusted either.
+            // Entries before an invalid entry cannot be trusted either.
             Err(_) => break,
         }
     }
@@ -98,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_network_contains_only_its_own_addresses() {
-        for (raw, has, has_not) in [
+        for (raw, inside, outside) in [
             ("10.0.0.0/8", "10.255.0.1", "11.0.0.1"),
             ("127.0.0.1", "127.0.0.1", "127.0.0.2"),
             ("127.0.0.1", "::ffff:127.0.0.1", "::1"),
@@ -107,12 +109,12 @@ mod tests {
             ("fd00::/8", "fd12::1", "fe00::1"),
         ] {
             assert!(
-                network(raw).contains(has.parse().expect("an address")),
-                "{raw} {has}"
+                network(raw).contains(inside.parse().expect("an address")),
+                "{raw} {inside}"
             );
             assert!(
-                !network(raw).contains(has_not.parse().expect("an address")),
-                "{raw} {has_not}"
+                !network(raw).contains(outside.parse().expect("an address")),
+                "{raw} {outside}"
             );
         }
         for bad in ["", "10.0.0.0/33", "10.0.0/8", "::/129", "x", "10.0.0.0/"] {
@@ -142,7 +144,7 @@ mod tests {
         assert_eq!(
             from("192.0.2.7", "203.0.113.9"),
             "192.0.2.7",
-            "not a trusted proxy"
+            "the peer is not a trusted proxy"
         );
         let mut headers = HeaderMap::new();
         headers.insert("x-forwarded-proto", HeaderValue::from_static("https"));

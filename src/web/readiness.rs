@@ -1,8 +1,8 @@
 //! Readiness checks: the store, its writer and flushes, and free disk space.
 //!
-//! The server probes each check once a second in the background, and on each request for `/readyz`. At most one probe
-//! of a check runs at a time. A probe that hangs does not delay a response: after a timeout, the check counts as
-//! stalled.
+//! The server runs a probe for each check once a second in the background, and on each request for `/readyz`.
+//! For each check, at most one probe runs at a time. A probe that hangs does not delay a response: after a
+//! timeout, its check counts as stalled.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -52,7 +52,7 @@ pub enum Outcome {
     Stalled,
     /// The store is unreachable or refused the probe.
     Unavailable,
-    /// Less free disk space than required.
+    /// There is less free disk space than required.
     LowSpace,
     /// The server is shutting down.
     Stopping,
@@ -127,7 +127,7 @@ impl Probe {
         true
     }
 
-    /// Records the result of the probe. `None` if there is none, because the store's queue was full.
+    /// Ends the probe and records its result. The result is `None` if the store's queue was full.
     fn end(&self, outcome: Option<Outcome>) {
         let mut state = self.state();
         state.running = false;
@@ -230,7 +230,7 @@ fn report(app: &App) -> Report {
 }
 
 fn start_probes(app: &App) -> Vec<JoinHandle<()>> {
-    let idle = |check: &Check| app.readiness().probe(*check).begin();
+    let try_begin = |check: &Check| app.readiness().probe(*check).begin();
     let start = |check: Check| {
         let app = app.clone();
         tokio::spawn(async move {
@@ -242,7 +242,7 @@ fn start_probes(app: &App) -> Vec<JoinHandle<()>> {
             app.readiness().probe(check).end(outcome);
         })
     };
-    Check::ALL.into_iter().filter(idle).map(start).collect()
+    Check::ALL.into_iter().filter(try_begin).map(start).collect()
 }
 
 async fn probe_database(app: &App) -> Option<Outcome> {
@@ -256,6 +256,7 @@ async fn probe_writer(app: &App) -> Option<Outcome> {
     outcome_of(written)
 }
 
+/// The result of a probe of the store; `None` if the store's queue was full.
 fn outcome_of(result: Result<(), StoreError>) -> Option<Outcome> {
     match result {
         Ok(()) => Some(Outcome::Ok),
@@ -265,7 +266,7 @@ fn outcome_of(result: Result<(), StoreError>) -> Option<Outcome> {
             Some(Outcome::Unavailable)
         }
         Err(cause) => {
-            tracing::debug!(error = %cause, "readiness probe failed");
+            tracing::debug!(error = %cause, "store probe failed");
             Some(Outcome::Unavailable)
         }
     }

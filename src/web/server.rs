@@ -34,7 +34,7 @@ use crate::web::{App, answering, error, proxies};
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
 /// The header timeout of a connection that is allowed to send only health checks.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(1);
-/// The maximum lifetime of such a connection.
+/// The maximum lifetime of a connection that is allowed to send only health checks.
 const HEALTH_LIFETIME: Duration = Duration::from_secs(5);
 /// The delay after a failed accept, for example because too many files are open.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -54,9 +54,9 @@ pub async fn serve_with(
     tls: Option<Certificate>,
     mut stop: watch::Receiver<bool>,
 ) {
-    let open = Connections::new(app.options().max_connections);
+    let limiter = Connections::new(app.options().max_connections);
     let refusals = Refusals::default();
-    let connections = GracefulShutdown::new();
+    let graceful = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -64,7 +64,7 @@ pub async fn serve_with(
         };
         match accepted {
             Ok((stream, peer)) => {
-                let (admission, guard) = match open.admit(peer.ip(), is_proxy(&app, peer)) {
+                let (admission, guard) = match limiter.admit(peer.ip(), is_proxy(&app, peer)) {
                     Ok(admitted) => admitted,
                     Err(limit) => {
                         refusals.record(limit);
@@ -74,12 +74,12 @@ pub async fn serve_with(
                 let _ = stream.set_nodelay(true);
                 let connection = Connection {
                     peer: Peer(peer),
-                    secured: ClientUsedTls(tls.is_some()),
+                    used_tls: ClientUsedTls(tls.is_some()),
                     admission,
                     refusals: refusals.clone(),
                     _guard: guard,
                 };
-                let (app, router, watcher) = (app.clone(), router.clone(), connections.watcher());
+                let (app, router, watcher) = (app.clone(), router.clone(), graceful.watcher());
                 match tls.clone() {
                     None => drop(tokio::spawn(serve_connection(
                         stream, connection, app, router, watcher,
@@ -99,7 +99,7 @@ pub async fn serve_with(
         }
     }
     drop(listener);
-    if tokio::time::timeout(SHUTDOWN_TIMEOUT, connections.shutdown())
+    if tokio::time::timeout(SHUTDOWN_TIMEOUT, graceful.shutdown())
         .await
         .is_err()
     {
@@ -110,7 +110,7 @@ pub async fn serve_with(
 /// An accepted connection.
 struct Connection {
     peer: Peer,
-    secured: ClientUsedTls,
+    used_tls: ClientUsedTls,
     admission: Admission,
     refusals: Refusals,
     _guard: ConnectionGuard,
@@ -124,8 +124,8 @@ impl Connection {
         }
     }
 
-    /// The maximum lifetime. It is short for a connection that can send only health checks, because their number is
-    /// limited.
+    /// The maximum lifetime. It is short for a connection that can send only health checks, because the
+    /// number of such connections is limited.
     fn max_lifetime(&self) -> Option<Duration> {
         match self.admission {
             Admission::All => None,
@@ -133,7 +133,8 @@ impl Connection {
         }
     }
 
-    /// The refusal of a request that this connection is not allowed to send.
+    /// Refuses and records a request that this connection is not allowed to send. Returns `None` for other
+    /// requests.
     fn refusal(&self, request: &Request) -> Option<Response> {
         match self.admission {
             Admission::HealthOnly(limit) if !answering::is_health(request) => {
@@ -170,7 +171,7 @@ where
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let guard = state.begin();
         let mut request: Request = request.map(Body::new);
-        set_client(&mut request, connection.peer, connection.secured, &app);
+        set_client(&mut request, connection.peer, connection.used_tls, &app);
         let (router, app, connection, state) =
             (router.clone(), app.clone(), connection.clone(), state.clone());
         async move {
@@ -213,17 +214,18 @@ where
     }
 }
 
-/// Stores the client address in the request, and whether the client used TLS. Uses the headers of trusted proxies only.
-fn set_client(request: &mut Request, Peer(peer): Peer, ClientUsedTls(secured): ClientUsedTls, app: &App) {
+/// Stores the client address in the request, and whether the client used TLS. Uses `X-Forwarded-*` headers
+/// only if a trusted proxy sent them.
+fn set_client(request: &mut Request, Peer(peer): Peer, ClientUsedTls(used_tls): ClientUsedTls, app: &App) {
     let trusted = &app.options().trusted_proxies;
     let origin = proxies::origin(peer.ip(), request.headers(), trusted);
-    let secured = secured || proxies::was_secured(peer.ip(), request.headers(), trusted);
+    let used_tls = used_tls || proxies::was_secured(peer.ip(), request.headers(), trusted);
     let extensions = request.extensions_mut();
     extensions.insert(Peer(SocketAddr::new(origin, peer.port())));
-    extensions.insert(ClientUsedTls(secured));
+    extensions.insert(ClientUsedTls(used_tls));
 }
 
-/// Configures hyper. Its limits are higher than those of Garth, so that those of Garth apply first.
+/// Configures hyper with higher limits than Garth's, so that Garth's limits apply first.
 fn builder() -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder

@@ -43,7 +43,7 @@ const REQUEST_KINDS: [&str; 12] = [
     "allowed",
 ];
 
-/// Operations that need more than a token to succeed, and the tests in which they do.
+/// Operations that need more than a token to succeed, and the tests in which they succeed.
 const SUCCEED_ELSEWHERE: [(&str, &str, &str); 7] = [
     ("authorize", include_str!("identity/oauth.rs"), LOG_IN),
     ("authorizeDecision", include_str!("identity/oauth.rs"), LOG_IN),
@@ -102,7 +102,7 @@ fn is_not_offered(reply: &Reply) -> bool {
     describe(reply) == "400 not offered"
 }
 
-/// Every operation has a test in which it succeeds: here, or in this list.
+/// Whether an operation succeeds in another test. Every operation succeeds here or in a test of this list.
 fn succeeds_elsewhere(id: &str) -> bool {
     let named = SUCCEED_ELSEWHERE.iter().find(|(known, _, _)| *known == id);
     named.is_some_and(|(_, file, test)| {
@@ -207,7 +207,7 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
             let call = anonymous
                 .call(operation.method.clone(), &own)
                 .header("authorization", "Bearer");
-            return receive(operation, call).await;
+            return send_observed(operation, call).await;
         }
         "unknown" => app.with_token(&"0123456789abcdef".repeat(4)),
         "expired" => {
@@ -241,7 +241,7 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
                 path if path.starts_with("/account/oauth-clients") && operation.grant != unrestricted => {
                     Grant::AccountAccess(Permission::ReadOnly)
                 }
-                // No grant gives access to these.
+                // No grant gives access to these operations.
                 _ if operation.grant == unrestricted => Grant::AccountAccess(Permission::ReadWrite),
                 path if path.contains("{ticketId}") => Grant::AccountAccess(Permission::ReadOnly),
                 path if path.contains("{computeId}") || path.contains("{address}") => {
@@ -268,7 +268,7 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
                 Audience::Staff => lost.staff().await,
                 _ => lost.await,
             };
-            return receive(operation, call_of(&user, operation, &path(operation, 2, 1))).await;
+            return send_observed(operation, call_of(&user, operation, &path(operation, 2, 1))).await;
         }
         "allowed" => {
             let write = Grant::Vpc(VpcId(1), Permission::ReadWrite);
@@ -281,7 +281,7 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
                 if operation.id == "releaseDeskTicket" {
                     user.post("/desk/tickets/1/claim", json!({})).await;
                 }
-                return receive(operation, call_of(&user, operation, &own)).await;
+                return send_observed(operation, call_of(&user, operation, &own)).await;
             }
             let account = Grant::AccountAccess(Permission::ReadWrite);
             let add_linodes = Grant::Global(Global::AddLinodes);
@@ -312,11 +312,11 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
                     "/profile/sshkeys/1",
                     &format!("/profile/sshkeys/{}", add_ssh_key(app).await),
                 );
-            return receive(operation, call_of(&user, operation, &own)).await;
+            return send_observed(operation, call_of(&user, operation, &own)).await;
         }
         other => panic!("{other}?"),
     };
-    receive(operation, call_of(&user, operation, &own)).await
+    send_observed(operation, call_of(&user, operation, &own)).await
 }
 
 /// Records a log-in of a user; returns its ID.
@@ -333,7 +333,7 @@ async fn log_in(app: &TestApp, name: &str) -> i64 {
     recorded.await.expect("a log-in is recorded")
 }
 
-/// Adds an SSH key for the user who may do everything; returns its ID.
+/// Adds an SSH key for the unrestricted user; returns its ID.
 async fn add_ssh_key(app: &TestApp) -> i64 {
     let added = app.store.write(|tx| {
         let user = garth::rules::users::load(tx, "ada")?;
@@ -360,7 +360,7 @@ async fn prepare_for(app: &TestApp, operation: &Operation) {
             front.post("/desk/tickets/1/claim", take).await;
             front.post("/desk/tickets/1/release", json!({})).await;
         }
-        // Usernames are unique across accounts, and another request has created this one.
+        // Usernames are unique across accounts, and an earlier request has created this user.
         "createUser" => {
             let created = app.store.write(|tx| {
                 let newcomer = garth::rules::users::load(tx, "newcomer")?;
@@ -368,7 +368,7 @@ async fn prepare_for(app: &TestApp, operation: &Operation) {
             });
             created.await.expect("another account creates the user");
         }
-        // An instance keeps a public address.
+        // The last public address of an instance cannot be released.
         "deleteInstanceIp" => {
             let more = json!({"type": "ipv4", "public": true});
             owner.post("/compute/instances/1/ips", more).await;
@@ -378,15 +378,17 @@ async fn prepare_for(app: &TestApp, operation: &Operation) {
     }
 }
 
-/// Streams do not end, so only their head is read; all other responses are read and checked completely.
-async fn receive(operation: &Operation, call: Call<'_>) -> Option<Reply> {
+/// Sends a request, and checks that the revisions match the changes that it made.
+async fn send_observed(operation: &Operation, call: Call<'_>) -> Option<Reply> {
     let (app, before) = (call.app(), Observed::of(call.app()).await);
-    let reply = answer_unobserved(operation, call).await;
+    let reply = send_unobserved(operation, call).await;
     before.check(&Observed::of(app).await, operation.id);
     reply
 }
 
-async fn answer_unobserved(operation: &Operation, call: Call<'_>) -> Option<Reply> {
+/// Sends a request. A stream does not end, so only its head is read. All other responses are read and checked
+/// completely.
+async fn send_unobserved(operation: &Operation, call: Call<'_>) -> Option<Reply> {
     if operation.id == "streamEvents" && call.send().await.status() == 200 {
         let head = call.send().await.into_parts().0;
         return Some(Reply {

@@ -124,7 +124,7 @@ async fn checks_run_in_the_documented_order() {
     let bob = app.user("bob").restricted().await;
     let narrow = app.user("eve").scopes("events:read_only").await;
 
-    // Each request is also invalid in every later way; only the first error is reported.
+    // Each request also fails all later checks, but only the first error is reported.
     let wrong = async |user: &crate::harness::User<'_>, method: Method, path: &str| {
         let call = user
             .call(method, path)

@@ -4,17 +4,19 @@ use garth::store::TABLES;
 
 use crate::harness::TestApp;
 
-/// A migration that creates a table must add it to the list.
+/// Tables that describe one store, or that are rebuilt from other tables.
+const NOT_COPIED: [&str; 3] = ["migration", "schema_compatibility", "ticket_text"];
+
+/// If you create a table in a migration, add it to `TABLES` or to `NOT_COPIED`.
 #[tokio::test]
-async fn every_table_is_copied() {
+async fn every_table_is_copied_or_excluded() {
     let app = TestApp::new().await;
-    let there = app
+    let existing = app
         .store
         .read(|tx| tx.tables())
         .await
         .expect("the store lists its tables");
-    let mut copied: Vec<String> = TABLES.iter().map(|table| table.name.to_owned()).collect();
-    copied.extend(["migration", "schema_compatibility", "ticket_text"].map(str::to_owned));
-    copied.sort();
-    assert_eq!(there, copied);
+    let mut expected: Vec<_> = TABLES.iter().map(|table| table.name).chain(NOT_COPIED).collect();
+    expected.sort_unstable();
+    assert_eq!(existing, expected);
 }

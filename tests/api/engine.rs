@@ -1,5 +1,5 @@
-//! The engine of the tests: the embedded one, or with `GARTH_TEST_ENGINE=postgres` a database per test,
-//! copied from a template with tables. `tests/postgres` starts the server.
+//! The engine of the tests. By default, it is the embedded store. With `GARTH_TEST_ENGINE=postgres`, each
+//! test has a database, copied from a template with tables; `tests/postgres` starts the server.
 
 use std::path::PathBuf;
 
@@ -132,7 +132,8 @@ impl Drop for Home {
     }
 }
 
-/// Databases of finished tests that were cleaned for reuse: creating one takes ten times as long.
+/// Databases of finished tests that were cleaned for reuse. Creating a database takes ten times as long as
+/// cleaning it.
 fn reusable_databases() -> &'static Mutex<Vec<String>> {
     static REUSABLE: Mutex<Vec<String>> = Mutex::new(Vec::new());
     &REUSABLE
@@ -209,7 +210,7 @@ fn command(database: &str, sql: &str) {
     waiting.recv().expect("the worker completes the command");
 }
 
-/// Runs one after another on a thread outside of any test's runtime.
+/// The queue of commands. A thread outside of any test's runtime runs them one after another.
 fn commands() -> &'static Sender<Command> {
     static COMMANDS: OnceLock<Sender<Command>> = OnceLock::new();
     COMMANDS.get_or_init(|| {
@@ -243,7 +244,7 @@ fn commands() -> &'static Sender<Command> {
 
 async fn execute(name: &str, sql: &str) {
     let url = database(name).url;
-    // A database may have open connections for another moment.
+    // Connections to the database may still be open for a moment.
     for attempts_left in (0..100).rev() {
         let connected = tokio_postgres::connect(url.reveal(), tokio_postgres::NoTls).await;
         let (client, wire) = connected.expect("the server accepts connections");

@@ -11,13 +11,13 @@ const CALLS: usize = 1500;
 /// A call of the script, as it is sent to both servers.
 #[derive(Debug)]
 struct Line {
-    /// The user that makes it.
+    /// The index of the user who makes the call.
     who: usize,
     method: Method,
     path: String,
     body: Option<Value>,
     filter: Option<Value>,
-    /// Seconds that pass before it.
+    /// Seconds that pass before the call.
     pause: i64,
 }
 
@@ -37,7 +37,7 @@ impl Dice {
         choices[self.below(choices.len())].clone()
     }
 
-    /// An ID that probably exists, and sometimes certainly does not.
+    /// An ID. Usually it probably exists; sometimes it certainly does not.
     fn id(&mut self) -> usize {
         match self.below(12) {
             0 => 999,

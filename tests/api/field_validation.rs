@@ -98,7 +98,7 @@ async fn ranges_are_validated() {
         let subnets = json!([{"label": "s", "ipv4": range}]);
         let body = json!({"label": format!("vpc-{number}"), "region": "us-east", "subnets": subnets});
         let reply = ada.post("/vpcs", body).await;
-        expect(&reply, "subnets[0].ipv4", range, codes);
+        assert_validated(&reply, "subnets[0].ipv4", range, codes);
         if codes.is_empty() {
             assert_eq!(reply.json()["subnets"][0]["ipv4"], *range);
         }
@@ -147,13 +147,13 @@ async fn labels_are_validated() {
         let reply = ada
             .post("/vpcs", json!({"label": label, "region": "us-east"}))
             .await;
-        expect(&reply, "label", label, codes);
+        assert_validated(&reply, "label", label, codes);
     }
     let all_wrong = format!("{}_--", "é".repeat(64));
     let reply = ada
         .post("/vpcs", json!({"label": all_wrong, "region": "us-east"}))
         .await;
-    expect(
+    assert_validated(
         &reply,
         "label",
         &all_wrong,
@@ -188,7 +188,7 @@ async fn descriptions_are_validated() {
     for (number, (text, codes)) in table.iter().enumerate() {
         let body = json!({"label": format!("vpc-{number}"), "region": "us-east", "description": text});
         let reply = ada.post("/vpcs", body).await;
-        expect(&reply, "description", text, codes);
+        assert_validated(&reply, "description", text, codes);
         if codes.is_empty() {
             assert_eq!(reply.json()["description"], *text, "text is stored unchanged");
         }
@@ -298,16 +298,16 @@ async fn bodies_are_validated() {
     assert!(reply.reason().contains("line 3 column 3"), "{reply}");
 }
 
-/// The value was accepted, or refused with exactly these errors and without effect.
-fn expect(reply: &crate::harness::Reply, field: &str, value: &str, codes: &str) {
+/// Asserts that the value was accepted, or refused with exactly these errors and without effect.
+fn assert_validated(reply: &crate::harness::Reply, field: &str, value: &str, codes: &str) {
     if codes.is_empty() {
         assert_eq!(reply.status, 200, "{value:?}: {reply}");
         return;
     }
-    let wanted: Vec<_> = codes.split(' ').map(|code| format!("{field} {code}")).collect();
+    let expected: Vec<_> = codes.split(' ').map(|code| format!("{field} {code}")).collect();
     assert_eq!(
         (reply.status.as_u16(), reply.errors()),
-        (400, wanted),
+        (400, expected),
         "{value:?}"
     );
     let reasons = reply.json()["errors"]

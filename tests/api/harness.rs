@@ -113,7 +113,7 @@ impl TestApp {
         &self.home.folder
     }
 
-    /// A user of the test's account, unrestricted unless `restricted` or `may` is called.
+    /// A user of the test's account. It is unrestricted by default; `restricted` and `may` restrict it.
     pub fn user<'a>(&'a self, name: &'a str) -> UserBuilder<'a> {
         UserBuilder {
             app: self,

@@ -80,10 +80,7 @@ async fn a_renewed_lease_remains_and_a_released_one_ends() {
     let released = app.store.write(|tx| jobs::release(tx, "first")).await;
     released.expect("it can be released");
     let second = claim(&app, "second").await;
-    assert_eq!(
-        second[0].attempts, 1,
-        "an attempt that was given up does not count"
-    );
+    assert_eq!(second[0].attempts, 1, "a released attempt does not count");
     let job = leased[0].clone();
     let renewed = app.store.write(move |tx| jobs::renew(tx, &job)).await;
     assert!(!renewed.expect("the store responds"), "the lease is lost");
@@ -107,7 +104,7 @@ async fn a_failing_job_is_retried_with_back_off_then_dead_and_can_be_retried() {
         };
         let wait = retry.seconds() - app.store.context().clock.now().seconds();
         app.advance(wait - 1);
-        assert!(claim(&app, "node").await.is_empty(), "not before its time");
+        assert!(claim(&app, "node").await.is_empty(), "the job is not due yet");
         app.advance(1);
         waits.push(wait);
     }
@@ -123,8 +120,8 @@ async fn a_failing_job_is_retried_with_back_off_then_dead_and_can_be_retried() {
     assert_eq!((counts[0].due, counts[0].dead), (0, 1));
 
     let id = dead.id;
-    let revived = app.store.write(move |tx| jobs::retry(tx, id)).await;
-    assert!(revived.expect("it can be retried"));
+    let retried = app.store.write(move |tx| jobs::retry(tx, id)).await;
+    assert!(retried.expect("it can be retried"));
     let job = claim(&app, "node").await.pop().expect("it is due again");
     assert_eq!(job.attempts, 1);
     let busy = app.store.write(move |tx| jobs::retry(tx, id)).await;
@@ -156,7 +153,7 @@ async fn a_job_whose_handler_fails_changes_nothing() {
     assert_eq!(
         listed(&app).await[0].lease_owner.as_deref(),
         Some("node"),
-        "it is there as before"
+        "the job is unchanged"
     );
 }
 
@@ -171,7 +168,7 @@ async fn a_subject_has_one_job_per_kind_which_is_deleted_with_its_instance() {
     };
     app.store.write(again).await.expect("the store responds");
     assert_eq!(listed(&app).await.len(), 1);
-    assert!(claim(&app, "node").await.is_empty(), "the first one counts");
+    assert!(claim(&app, "node").await.is_empty(), "the first job remains");
 
     ada.delete("/linode/instances/1").await;
     assert_eq!(listed(&app).await.len(), 0);
@@ -198,7 +195,7 @@ async fn repeating_kinds_are_scheduled_on_start_and_after_each_run() {
         ]
     );
     start(&JobKind::ALL).await;
-    assert_eq!(words().await.len(), 5, "a second start adds none");
+    assert_eq!(words().await.len(), 5, "a second start adds no jobs");
 
     let retention = [JobKind::EventRetention];
     let claimed = app
@@ -224,6 +221,6 @@ async fn repeating_kinds_are_scheduled_on_start_and_after_each_run() {
     let discarded = app.store.write(move |tx| jobs::discard(tx, id)).await;
     assert!(
         !discarded.expect("the store responds"),
-        "it would never run again"
+        "a dropped recurring job would never run again"
     );
 }

@@ -12,7 +12,7 @@ async fn pages_cover_a_list_once_and_have_the_totals() {
         ada.create_vpc(&format!("vpc-{number}"), &["10.0.0.0/24"]).await;
     }
 
-    let mut seen = Vec::new();
+    let mut ids = Vec::new();
     for page in 1..=3 {
         let reply = ada.get(&format!("/vpcs?page={page}&page_size=3")).await;
         let envelope = reply.json();
@@ -26,9 +26,9 @@ async fn pages_cover_a_list_once_and_have_the_totals() {
                 .iter()
                 .all(|vpc| vpc["subnets"].as_array().unwrap().len() == 1)
         );
-        seen.extend(reply.ids());
+        ids.extend(reply.ids());
     }
-    assert_eq!(seen, [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(ids, [1, 2, 3, 4, 5, 6, 7]);
 }
 
 #[tokio::test]
@@ -55,19 +55,19 @@ async fn page_and_page_size_are_validated_together() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
-    for bad in ["0", "-1", "x", "", "1.0", "01", "%2B1", "9223372036854775808"] {
+    for invalid in ["0", "-1", "x", "", "1.0", "01", "%2B1", "9223372036854775808"] {
         assert_eq!(
-            ada.get(&format!("/vpcs?page={bad}")).await.errors(),
+            ada.get(&format!("/vpcs?page={invalid}")).await.errors(),
             ["page page_invalid"],
-            "{bad}"
+            "{invalid}"
         );
     }
-    for bad in ["0", "501", "-1", "x", "", "1e2"] {
-        let reply = ada.get(&format!("/vpcs?page_size={bad}")).await;
-        assert_eq!(reply.errors(), ["page_size page_size_invalid"], "{bad}");
+    for invalid in ["0", "501", "-1", "x", "", "1e2"] {
+        let reply = ada.get(&format!("/vpcs?page_size={invalid}")).await;
+        assert_eq!(reply.errors(), ["page_size page_size_invalid"], "{invalid}");
         assert_eq!(reply.reason(), "Must be 1-500");
     }
-    for good in [
+    for valid in [
         "page=1",
         "page_size=1",
         "page_size=500",
@@ -76,7 +76,7 @@ async fn page_and_page_size_are_validated_together() {
         "&&=",
         "%ff=%ff",
     ] {
-        assert_eq!(ada.get(&format!("/vpcs?{good}")).await.status, 200, "{good}");
+        assert_eq!(ada.get(&format!("/vpcs?{valid}")).await.status, 200, "{valid}");
     }
     let all = ada
         .call(hyper::Method::GET, "/vpcs?page=0&page_size=0")

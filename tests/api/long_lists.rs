@@ -7,15 +7,15 @@ use serde_json::json;
 
 use crate::harness::{TestApp, User};
 
-/// Every page of a list has the expected items, for several page sizes, and all pages have the same total.
-async fn is_paged(user: &User<'_>, path: &str, filter: &str, wanted: &[i64]) {
+/// Asserts that every page of a list has the expected items, for several page sizes, and the same total.
+async fn assert_paged(user: &User<'_>, path: &str, filter: &str, expected: &[i64]) {
     for size in [7, 100, 500] {
-        let pages = wanted.len().div_ceil(size).max(1);
+        let pages = expected.len().div_ceil(size).max(1);
         for page in 1..=pages + 1 {
             let reply = user
                 .filter(&format!("{path}?page={page}&page_size={size}"), filter)
                 .await;
-            let items: Vec<i64> = wanted
+            let items: Vec<i64> = expected
                 .iter()
                 .copied()
                 .skip((page - 1) * size)
@@ -26,7 +26,7 @@ async fn is_paged(user: &User<'_>, path: &str, filter: &str, wanted: &[i64]) {
                 items,
                 "page {page} of {size} of {path} with {filter}"
             );
-            assert_eq!(reply.json()["results"], json!(wanted.len()));
+            assert_eq!(reply.json()["results"], json!(expected.len()));
         }
     }
 }
@@ -75,18 +75,18 @@ async fn vpcs_are_paged_by_id_in_both_directions_and_by_region() {
     };
     let (all, miami) = (ids(&|_| true), ids(&|region| region == "us-mia"));
     assert!(all.len() > 256 && all.last().unwrap() - all.first().unwrap() > 512);
-    is_paged(&ada, "/vpcs", "{}", &all).await;
-    is_paged(
+    assert_paged(&ada, "/vpcs", "{}", &all).await;
+    assert_paged(
         &ada,
         "/vpcs",
         r#"{"+order_by": "id", "+order": "desc"}"#,
         &reversed(&all),
     )
     .await;
-    is_paged(&ada, "/vpcs", r#"{"region": "us-mia"}"#, &miami).await;
+    assert_paged(&ada, "/vpcs", r#"{"region": "us-mia"}"#, &miami).await;
     let down = r#"{"region": "us-mia", "+order_by": "id", "+order": "desc"}"#;
-    is_paged(&ada, "/vpcs", down, &reversed(&miami)).await;
-    is_paged(&ada, "/vpcs", r#"{"region": null}"#, &[]).await;
+    assert_paged(&ada, "/vpcs", down, &reversed(&miami)).await;
+    assert_paged(&ada, "/vpcs", r#"{"region": null}"#, &[]).await;
     assert_eq!(eve.get("/vpcs").await.json()["results"], json!(200));
 
     let quotas = ada.get("/account/quotas").await.json();
@@ -121,8 +121,8 @@ async fn subnets_of_a_wide_vpc_are_paged_and_counted() {
         400,
         "the quota counts all of them"
     );
-    is_paged(&ada, &path, "{}", &ids).await;
-    is_paged(
+    assert_paged(&ada, &path, "{}", &ids).await;
+    assert_paged(
         &ada,
         &path,
         r#"{"+order_by": "id", "+order": "desc"}"#,
@@ -152,15 +152,15 @@ async fn tickets_are_paged_with_open_ones_first() {
     let open: Vec<i64> = ids.iter().copied().filter(|id| !closed.contains(id)).collect();
 
     let all = [reversed(&open), reversed(&closed)].concat();
-    is_paged(&ada, "/support/tickets", "{}", &all).await;
-    is_paged(
+    assert_paged(&ada, "/support/tickets", "{}", &all).await;
+    assert_paged(
         &ada,
         "/support/tickets",
         r#"{"status": "closed"}"#,
         &reversed(&closed),
     )
     .await;
-    is_paged(&ada, "/support/tickets", r#"{"+order_by": "id"}"#, &ids).await;
+    assert_paged(&ada, "/support/tickets", r#"{"+order_by": "id"}"#, &ids).await;
 }
 
 #[tokio::test]
@@ -175,13 +175,13 @@ async fn events_are_paged_newest_first_after_old_ones_are_deleted() {
         ada.create_vpc(&format!("new-{number}"), &[]).await;
     }
     let all: Vec<i64> = events(&ada).await;
-    is_paged(&ada, "/account/events", "{}", &all).await;
+    assert_paged(&ada, "/account/events", "{}", &all).await;
 
     app.advance(40 * 24 * 3600);
     let young: Vec<i64> = all[..300].to_vec();
-    is_paged(&ada, "/account/events", "{}", &young).await;
+    assert_paged(&ada, "/account/events", "{}", &young).await;
     let up = r#"{"+order_by": "id", "+order": "asc"}"#;
-    is_paged(&ada, "/account/events", up, &reversed(&young)).await;
+    assert_paged(&ada, "/account/events", up, &reversed(&young)).await;
 }
 
 #[tokio::test]
@@ -201,7 +201,7 @@ async fn events_since_a_time_are_paged_newest_first_after_the_clock_was_set_back
     times.sort();
     for since in [&times[3], &times[60], &times[150], "2030-01-01T00:00:00"] {
         for action in ["vpc_create", "subnet_create"] {
-            let wanted = |any: bool| -> Vec<i64> {
+            let expected = |any: bool| -> Vec<i64> {
                 let matches = |event: &&serde_json::Value| {
                     event["created"].as_str() >= Some(since) && (any || event["action"] == *action)
                 };
@@ -211,23 +211,23 @@ async fn events_since_a_time_are_paged_newest_first_after_the_clock_was_set_back
                     .collect()
             };
             let plain = json!({"created": {"+gte": since}}).to_string();
-            is_paged(&ada, "/account/events", &plain, &wanted(true)).await;
+            assert_paged(&ada, "/account/events", &plain, &expected(true)).await;
             let narrow = json!({"+and": [{"created": {"+gte": since}}], "action": action, "+order_by": "id", "+order": "desc"});
-            is_paged(&ada, "/account/events", &narrow.to_string(), &wanted(false)).await;
+            assert_paged(&ada, "/account/events", &narrow.to_string(), &expected(false)).await;
             let up =
                 json!({"created": {"+gte": since}, "action": action, "+order_by": "id", "+order": "asc"});
-            is_paged(
+            assert_paged(
                 &ada,
                 "/account/events",
                 &up.to_string(),
-                &reversed(&wanted(false)),
+                &reversed(&expected(false)),
             )
             .await;
         }
     }
 }
 
-/// The IDs of all events, requesting those after each page.
+/// The IDs of all events. Each request has the last ID of the previous page in `after`.
 async fn events(user: &User<'_>) -> Vec<i64> {
     let mut ids = Vec::new();
     loop {

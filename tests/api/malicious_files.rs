@@ -1,5 +1,5 @@
-//! Malicious files and forms: none causes a 5xx response, none writes outside of the storage, and accepted
-//! ones are harmless to display.
+//! Malicious files and forms: none of them causes a 5xx response or writes outside of the storage, and
+//! accepted files are harmless to display.
 
 mod forms;
 
@@ -47,7 +47,7 @@ fn named(name: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// Only the listed files exist, and they are harmless.
+/// Asserts that only the listed files exist, and that they are harmless.
 async fn assert_harmless(app: &TestApp, user: &User<'_>) {
     let list = user.get(&format!("{FILES}?page_size=500")).await;
     let list = list.data();
@@ -73,7 +73,7 @@ async fn assert_harmless(app: &TestApp, user: &User<'_>) {
     assert_in_place(app, list.len());
 }
 
-/// The storage has this many files, the spool is empty, and no file is elsewhere.
+/// Asserts that the storage has this many files, the spool is empty, and no file is elsewhere.
 fn assert_in_place(app: &TestApp, attachments: usize) {
     let stored = app.stored_files.names();
     assert_eq!(stored.len(), attachments, "{stored:?}");
@@ -106,7 +106,7 @@ async fn file_names_cannot_escape_the_storage_or_disguise_themselves() {
     ada.open_ticket("Look").await;
     let long = ["a".repeat(10_000), ".txt".to_owned()].concat();
     let longer = ["\u{1f600}".repeat(5_000), ".txt".to_owned()].concat();
-    let taken: [(&[u8], &str); 26] = [
+    let accepted: [(&[u8], &str); 26] = [
         (b"../../garth-escaped.txt", "garth-escaped.txt"),
         (b"../../../../../../../../garth-escaped.txt", "garth-escaped.txt"),
         (b"/etc/garth-escaped.txt", "garth-escaped.txt"),
@@ -146,12 +146,12 @@ async fn file_names_cannot_escape_the_storage_or_disguise_themselves() {
         (long.as_bytes(), &[&"a".repeat(251), ".txt"].concat()),
         (longer.as_bytes(), &[&"\u{1f600}".repeat(62), ".txt"].concat()),
     ];
-    for (at, (raw, shown)) in taken.iter().enumerate() {
+    for (index, (raw, shown)) in accepted.iter().enumerate() {
         let raw_text = String::from_utf8_lossy(raw).into_owned();
         let reply = send(&ada, form(&named(raw), b"words")).await;
         assert_eq!(reply.status, 200, "{raw_text:?}: {reply}");
         let list = ada.get(FILES).await.data();
-        assert_eq!(list[at]["name"], *shown, "{raw_text:?}");
+        assert_eq!(list[index]["name"], *shown, "{raw_text:?}");
     }
     assert_harmless(&app, &ada).await;
 }
@@ -249,7 +249,7 @@ async fn content_that_does_not_match_the_extension_is_refused() {
                 ["file file_content"]
             );
         }
-        // Almost valid: the signature a byte too late, or incomplete.
+        // Almost valid content: the signature is incomplete, or begins one byte too late.
         for content in [
             &b" \x89PNG\r\n\x1a\n"[..],
             b"\x89PN",
@@ -295,9 +295,9 @@ async fn a_polyglot_file_is_served_with_the_type_of_its_extension() {
         ),
         ("x.txt", b"<html><script>alert(1)</script>", "text/plain"),
     ];
-    for (at, (name, content, kind)) in files.into_iter().enumerate() {
+    for (index, (name, content, kind)) in files.into_iter().enumerate() {
         assert_eq!(ada.attach_file(1, name, content).await.status, 200, "{name}");
-        let file = ada.get(&format!("{FILES}/{}", at + 1)).await;
+        let file = ada.get(&format!("{FILES}/{}", index + 1)).await;
         assert_eq!(file.header("content-type"), kind);
         assert_eq!(file.header("x-content-type-options"), "nosniff");
         assert_eq!(

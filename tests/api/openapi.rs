@@ -18,10 +18,10 @@ pub static DOCUMENT: LazyLock<Value> =
 /// Panics if a response does not match the document.
 pub fn validate(method: &Method, path: &str, sent: &[u8], reply: &Reply) {
     if is_page(path) {
-        return hold_to_no_json(method, path, reply);
+        return assert_not_json(method, path, reply);
     }
     let Some(operation) = operation_of(method, path) else {
-        return hold_to_error_shape(method, path, reply);
+        return assert_error_format(method, path, reply);
     };
     let status = reply.status.as_str();
     let documented = &documented(operation)["responses"];
@@ -77,7 +77,7 @@ pub fn validate(method: &Method, path: &str, sent: &[u8], reply: &Reply) {
         }
     }
     if reply.status == 200 && !sent.is_empty() {
-        let body = resolve(&promised_body(operation)).clone();
+        let body = resolve(&documented_body(operation)).clone();
         if let Some(media) = body["content"].get("application/json") {
             let sent = serde_json::from_slice(sent).expect("an accepted body is JSON");
             check(&format!("{} request", operation.id), &media["schema"], &sent);
@@ -85,7 +85,7 @@ pub fn validate(method: &Method, path: &str, sent: &[u8], reply: &Reply) {
     }
 }
 
-/// Whether it is a console page, which the document does not describe.
+/// Whether the path is a page of the console. The document does not describe these pages.
 fn is_page(path: &str) -> bool {
     let path = path.split('?').next().unwrap_or_default();
     path.strip_prefix('/')
@@ -93,14 +93,14 @@ fn is_page(path: &str) -> bool {
         .is_some_and(|root| PAGES.iter().any(|page| matches(page.path, root)))
 }
 
-/// A page is never JSON, except for errors about methods.
-fn hold_to_no_json(method: &Method, path: &str, reply: &Reply) {
+/// Asserts that a page is not JSON. Only errors about methods are JSON.
+fn assert_not_json(method: &Method, path: &str, reply: &Reply) {
     let json = reply.header("content-type") == "application/json";
     let allowed = reply.status == 405 || *method == Method::OPTIONS;
     assert!(!json || allowed, "{method} {path} is a page but gave {reply}");
 }
 
-fn promised_body(operation: &Operation) -> Value {
+fn documented_body(operation: &Operation) -> Value {
     documented(operation)["requestBody"].clone()
 }
 
@@ -109,7 +109,7 @@ pub fn documented(operation: &Operation) -> &'static Value {
     &DOCUMENT["paths"][operation.path][operation.method.as_str().to_lowercase()]
 }
 
-fn hold_to_error_shape(method: &Method, path: &str, reply: &Reply) {
+fn assert_error_format(method: &Method, path: &str, reply: &Reply) {
     if *method == Method::HEAD || *method == Method::OPTIONS {
         return;
     }
@@ -128,7 +128,7 @@ fn hold_to_error_shape(method: &Method, path: &str, reply: &Reply) {
     );
 }
 
-/// The operation of a request, by the table.
+/// The operation of a request, according to the table of operations.
 fn operation_of(method: &Method, path: &str) -> Option<&'static Operation> {
     let method = if *method == Method::HEAD {
         &Method::GET
@@ -175,7 +175,8 @@ fn operation_of(method: &Method, path: &str) -> Option<&'static Operation> {
 
 fn matches(template: &str, path: &str) -> bool {
     let (template, path): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
-    let same = |(wanted, is): (&&str, &&str)| wanted == is || (wanted.starts_with('{') && !is.is_empty());
+    let same =
+        |(expected, is): (&&str, &&str)| expected == is || (expected.starts_with('{') && !is.is_empty());
     template.len() == path.len() && template.iter().zip(&path).all(same)
 }
 

@@ -8,8 +8,8 @@ use serde_json::json;
 use crate::harness::TestApp;
 use crate::openapi::documented;
 
-/// The operations with the tag Other products in the OpenAPI document, except those with path parameters, which have their own
-/// tests.
+/// The operations with the tag Other products in the OpenAPI document. Operations with path parameters are
+/// excluded; they have their own tests.
 fn other_products() -> impl Iterator<Item = &'static Operation> {
     let is_other_product =
         |op: &&Operation| documented(op)["tags"][0] == "Other products" && !op.path.contains('{');

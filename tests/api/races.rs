@@ -93,13 +93,13 @@ async fn created_ranges_do_not_overlap_and_refused_ones_overlap_a_created_one() 
             let body = json!({"label": format!("s-{number}"), "ipv4": range(number)});
             ada.post(&format!("/vpcs/{vpc}/subnets"), body).await
         });
-        let won = successes(&replies, "ipv4 cidr_overlap");
+        let succeeded = successes(&replies, "ipv4 cidr_overlap");
         let remaining = ranges(&ada, vpc.0).await;
-        assert_eq!(remaining.len(), won);
-        assert!(won > 1, "the mix has several");
-        for (at, range) in remaining.iter().enumerate() {
+        assert_eq!(remaining.len(), succeeded);
+        assert!(succeeded > 1, "several requests succeeded");
+        for (index, range) in remaining.iter().enumerate() {
             assert!(
-                remaining[..at].iter().all(|other| !other.overlaps(*range)),
+                remaining[..index].iter().all(|other| !other.overlaps(*range)),
                 "{range} overlaps another"
             );
         }
@@ -218,8 +218,8 @@ async fn a_concurrent_mix_leaves_consistent_data_and_events() {
     );
     for vpc in &vpcs {
         let remaining = ranges(&ada, vpc["id"].as_i64().unwrap()).await;
-        for (at, range) in remaining.iter().enumerate() {
-            assert!(remaining[..at].iter().all(|other| !other.overlaps(*range)));
+        for (index, range) in remaining.iter().enumerate() {
+            assert!(remaining[..index].iter().all(|other| !other.overlaps(*range)));
         }
     }
     let events = all_events(&ada).await;
@@ -273,15 +273,15 @@ async fn a_subnet_can_be_filled_and_no_address_is_assigned_twice() {
     ada.create_vpc("core", &["10.0.0.0/24"]).await;
     let replies = run_with_clients(256, async |_| ada.create_instance_on(1).await);
 
-    let won = successes(&replies, "interfaces[0].ipv4.vpc addresses_exhausted");
-    assert_eq!(won, 252, "all but the first two and the last two");
+    let succeeded = successes(&replies, "interfaces[0].ipv4.vpc addresses_exhausted");
+    assert_eq!(succeeded, 252, "all but the first two and the last two");
     let ips = ada.get("/vpcs/ips?page_size=500").await.data();
     let addresses = tally(ips.iter().map(|ip| ip["address"].as_str().unwrap().to_owned()));
     assert_eq!((ips.len(), addresses.len()), (252, 252));
     assert_eq!(
         ada.count("/compute/instances").await,
         252,
-        "a loser leaves nothing behind"
+        "a failed request leaves no rows"
     );
 }
 

@@ -18,7 +18,7 @@ async fn lists_are_limited_to_two_hundred_per_minute_and_token() {
     let app = TestApp::with(|_, options| options.rate_limits = true).await;
     let (ada, bob) = (app.user("ada").await, app.user("bob").await);
 
-    for left in (0..200).rev() {
+    for remaining in (0..200).rev() {
         let reply = ada.get("/vpcs").await;
         assert_eq!(reply.status, 200);
         assert_eq!(
@@ -26,7 +26,7 @@ async fn lists_are_limited_to_two_hundred_per_minute_and_token() {
                 reply.header("x-ratelimit-limit"),
                 reply.header("x-ratelimit-remaining")
             ),
-            ("200", left.to_string().as_str())
+            ("200", remaining.to_string().as_str())
         );
     }
     app.advance(13);
@@ -41,8 +41,12 @@ async fn lists_are_limited_to_two_hundred_per_minute_and_token() {
         .seconds()
         .to_string();
     assert_eq!(reply.header("x-ratelimit-reset"), window_end);
-    assert_eq!(bob.get("/vpcs").await.status, 200, "others are not concerned");
-    assert_eq!(ada.get("/vpcs/1").await.status, 404, "nor are other operations");
+    assert_eq!(bob.get("/vpcs").await.status, 200, "other users are not affected");
+    assert_eq!(
+        ada.get("/vpcs/1").await.status,
+        404,
+        "other operations are not affected"
+    );
 
     app.advance(47);
     assert_eq!(ada.get("/vpcs").await.status, 200);
@@ -127,7 +131,7 @@ async fn bad_tokens_are_counted_by_address() {
     assert_eq!(
         ada.get("/profile").await.status,
         200,
-        "a good token is counted for itself"
+        "a valid token has its own counter"
     );
     app.advance(60);
     assert_eq!(guess(0).await, (401, false));

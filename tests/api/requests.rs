@@ -128,7 +128,7 @@ async fn head_responds_like_get_without_a_body() {
 async fn every_response_has_the_common_headers() {
     let app = TestApp::new().await;
     let ada = app.user("ada").scopes("vpc:read_only,events:*").await;
-    for (reply, held, accepted) in [
+    for (reply, token_scopes, accepted) in [
         (ada.get("/vpcs").await, "events:read_write vpc:read_only", "*"),
         (
             ada.post("/vpcs", json!({})).await,
@@ -147,7 +147,7 @@ async fn every_response_has_the_common_headers() {
         ),
         (app.anonymous().get("/nowhere").await, "unknown", "*"),
     ] {
-        assert_eq!(reply.header("x-oauth-scopes"), held);
+        assert_eq!(reply.header("x-oauth-scopes"), token_scopes);
         assert_eq!(reply.header("x-accepted-oauth-scopes"), accepted);
         assert_eq!(reply.header("x-spec-version"), "4.176.0");
         assert_eq!(reply.header("x-content-type-options"), "nosniff");
@@ -225,7 +225,7 @@ async fn authorization_accepts_only_bearer_tokens_ignoring_case() {
 async fn only_json_is_accepted_but_an_empty_body_may_have_any_type() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    let good = r#"{"label":"core","region":"us-east"}"#;
+    let valid = r#"{"label":"core","region":"us-east"}"#;
     for (kind, status) in [
         ("text/plain", 415),
         ("application/x-www-form-urlencoded", 415),
@@ -240,7 +240,7 @@ async fn only_json_is_accepted_but_an_empty_body_may_have_any_type() {
         let reply = ada
             .call(Method::POST, "/vpcs")
             .header("content-type", kind)
-            .body(good)
+            .body(valid)
             .await;
         assert_eq!(reply.status, status, "{kind}");
         let empty = ada.call(Method::POST, "/vpcs").header("content-type", kind).await;
@@ -270,9 +270,9 @@ async fn only_json_is_accepted_but_an_empty_body_may_have_any_type() {
         );
     }
     assert_eq!(
-        ada.call(Method::POST, "/vpcs").body(good).await.status,
+        ada.call(Method::POST, "/vpcs").body(valid).await.status,
         200,
-        "none given counts as JSON"
+        "no content type counts as JSON"
     );
     let form = "application/x-www-form-urlencoded";
     assert_eq!(
@@ -354,27 +354,27 @@ async fn an_overloaded_server_refuses_new_requests_and_completes_the_others() {
     let (open, gate) = std::sync::mpsc::channel::<()>();
     let gate = std::sync::Arc::new(std::sync::Mutex::new(gate));
     // All writers of the engine are blocked, and more requests arrive than may wait.
-    let held = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let blocked_writers = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let slow = (0..16).map(|_| {
-        let (gate, held) = (gate.clone(), held.clone());
+        let (gate, blocked_writers) = (gate.clone(), blocked_writers.clone());
         app.store.write(move |_| -> garth::rules::Result<()> {
-            held.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            blocked_writers.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
             let _ = gate.lock().expect("no thread panics here").recv();
             Ok(())
         })
     });
     let slow = futures_util::future::join_all(slow);
     let all_held = async {
-        // Writers start with a delay; each of them frees one more slot.
+        // Writers start with a delay. Each writer that starts frees one more slot of the queue.
         let (mut before, mut same) = (0, 0);
         while before == 0 || same < 10 {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-            let now = held.load(std::sync::atomic::Ordering::SeqCst);
+            let now = blocked_writers.load(std::sync::atomic::Ordering::SeqCst);
             same = if now == before { same + 1 } else { 0 };
             before = now;
         }
     };
-    // The queue is full only after each of these has sent its request.
+    // The queue is full only after each of these clients has sent its request.
     let sent = std::cell::Cell::new(0);
     let waiting = async {
         all_held.await;

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::harness::{TestApp, add_vpcs};
 use crate::rows::{Content, sorted};
 
-/// Tables that do not affect revisions: bookkeeping and secrets, which no operation shows, and `login_record`, to which
-/// anyone can add with a failed log-in.
+/// Tables that do not affect revisions: bookkeeping and secrets, which no operation shows, and
+/// `login_record`, because anyone can add a row with a failed log-in.
 const INTERNAL: [&str; 18] = [
     "account_revision",
     "attachment_check",
@@ -36,7 +36,8 @@ const INTERNAL: [&str; 18] = [
     "upload",
 ];
 
-/// Columns of a user that attempts to log in change, which anyone can make.
+/// Columns of a user that log-in attempts change. They do not affect revisions, because anyone can attempt to
+/// log in.
 const ATTEMPTS: [&str; 2] = ["last_login", "last_login_status"];
 
 /// A snapshot of a store.
@@ -66,7 +67,7 @@ impl Observed {
     }
 
     /// Fails unless the revisions match the changes.
-    pub fn check(&self, after: &Observed, what: &str) {
+    pub fn check(&self, after: &Observed, request: &str) {
         let changed: Vec<_> = after
             .content
             .iter()
@@ -82,18 +83,18 @@ impl Observed {
         assert_eq!(
             !changed.is_empty(),
             !raised.is_empty(),
-            "{what} changed {changed:?} and raised {raised:?}"
+            "{request} changed {changed:?} and raised {raised:?}"
         );
         for (account, revision) in &raised {
-            assert_eq!(**revision, before(account) + 1, "{what} is one commit");
+            assert_eq!(**revision, before(account) + 1, "{request} is one commit");
             let rows = after.logged.get(&(**account, **revision));
-            assert!(rows.is_some(), "{what} is not in the log");
+            assert!(rows.is_some(), "{request} is not in the log");
         }
         let new = after.logged.keys().filter(|key| !self.logged.contains_key(*key));
         assert_eq!(
             new.count(),
             raised.len(),
-            "{what}: every raise is in the log, and nothing else"
+            "{request}: every raise is in the log, and nothing else"
         );
     }
 }
@@ -166,7 +167,7 @@ async fn the_change_log_has_the_objects_of_each_commit() {
     assert_eq!(revision(&app, app.account).await, before + 2);
 }
 
-/// A revision of the tenant's account would reveal that there is a note.
+/// A note must not raise the revision of the tenant's account, because that would reveal the note.
 #[tokio::test]
 async fn staff_only_changes_raise_the_staff_revision() {
     let app = TestApp::new().await;
@@ -232,7 +233,7 @@ async fn changes_in_one_account_do_not_invalidate_identities_of_another() {
     assert_eq!(eve.get("/vpcs").await.status, 200);
 }
 
-/// Users of other accounts have authorized the client too; all of them lose it.
+/// Users of other accounts have authorized the client, too. The deletion ends all these authorizations.
 #[tokio::test]
 async fn deleting_a_client_invalidates_identities_of_every_account_that_authorized_it() {
     let app = TestApp::new().await;

@@ -27,7 +27,10 @@ impl Home {
             Some(database) => {
                 let client = connect(&database).await;
                 client.batch_execute(sql).await.expect("the rows are valid");
-                client.batch_execute(COUNT_ON).await.expect("the keys count on");
+                client
+                    .batch_execute(ADVANCE_SEQUENCES)
+                    .await
+                    .expect("the sequences can be advanced");
             }
         }
     }
@@ -60,8 +63,8 @@ impl Home {
     }
 }
 
-/// Sets sequences to continue after the inserted keys.
-const COUNT_ON: &str = "DO $$ DECLARE t text; last bigint; BEGIN
+/// Advances the sequences, so that new keys follow the inserted keys.
+const ADVANCE_SEQUENCES: &str = "DO $$ DECLARE t text; last bigint; BEGIN
     FOR t IN SELECT table_name FROM information_schema.columns
             WHERE table_schema = 'public' AND column_name = 'id' AND is_identity = 'YES' LOOP
         EXECUTE format('SELECT max(id) FROM %I', t) INTO last;

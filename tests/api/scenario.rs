@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::harness::{Reply, TestApp, User};
 
 /// Everything that a tenant can read about tickets and events.
-async fn all_a_tenant_sees(ada: &User<'_>, seen: &mut Vec<(String, Vec<u8>, Vec<String>)>) {
+async fn all_a_tenant_sees(ada: &User<'_>, responses: &mut Vec<(String, Vec<u8>, Vec<String>)>) {
     for path in [
         "/support/tickets",
         "/support/tickets?page_size=1",
@@ -18,14 +18,14 @@ async fn all_a_tenant_sees(ada: &User<'_>, seen: &mut Vec<(String, Vec<u8>, Vec<
         "/account/events?after=0",
     ] {
         let reply = ada.get(path).await;
-        record(path, reply, seen);
+        record(path, reply, responses);
     }
     let updated = ada.filter("/support/tickets", r#"{"+order_by":"updated"}"#).await;
-    record("by updated", updated, seen);
+    record("by updated", updated, responses);
 }
 
-fn record(what: &str, reply: Reply, seen: &mut Vec<(String, Vec<u8>, Vec<String>)>) {
-    seen.push((what.to_owned(), reply.body.to_vec(), headers(&reply.headers)));
+fn record(request: &str, reply: Reply, responses: &mut Vec<(String, Vec<u8>, Vec<String>)>) {
+    responses.push((request.to_owned(), reply.body.to_vec(), headers(&reply.headers)));
 }
 
 fn headers(headers: &HeaderMap) -> Vec<String> {
@@ -39,7 +39,7 @@ async fn run_conversation(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>
     let app = TestApp::with(|policy, _| policy.support.reopen_days = Some(7)).await;
     let ada = app.user("ada").await;
     let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);
-    let mut seen = Vec::new();
+    let mut responses = Vec::new();
     let note = async |agent: &User<'_>, text: &str| {
         if with_notes {
             let noted = agent
@@ -52,20 +52,20 @@ async fn run_conversation(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>
 
     ada.create_vpc("core", &["10.0.0.0/24"]).await;
     let body = json!({"summary": "Cannot reach it", "description": "Since noon.", "vpc_id": 1});
-    record("open", ada.post("/support/tickets", body).await, &mut seen);
+    record("open", ada.post("/support/tickets", body).await, &mut responses);
     note(&sam, "Another one of these.").await;
     record(
         "attach",
         ada.attach_file(1, "trace.txt", "10.0.0.1 *").await,
-        &mut seen,
+        &mut responses,
     );
-    all_a_tenant_sees(&ada, &mut seen).await;
+    all_a_tenant_sees(&ada, &mut responses).await;
     sam.post("/desk/tickets/1/claim", json!({})).await;
     note(&sam, "Customer is wrong about the time.").await;
     sam.get("/desk/tickets/1/attachments/1").await;
     sam.post("/desk/tickets/1/replies", json!({"description": "Looking."}))
         .await;
-    all_a_tenant_sees(&ada, &mut seen).await;
+    all_a_tenant_sees(&ada, &mut responses).await;
     note(&pat, "I can take it.").await;
     pat.post("/desk/tickets/1/claim", json!({"take_over": true}))
         .await;
@@ -73,27 +73,27 @@ async fn run_conversation(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>
     record(
         "reply",
         ada.post("/support/tickets/1/replies", reply).await,
-        &mut seen,
+        &mut responses,
     );
     note(&pat, "Impatient.").await;
-    all_a_tenant_sees(&ada, &mut seen).await;
+    all_a_tenant_sees(&ada, &mut responses).await;
     record(
         "close",
         ada.post("/support/tickets/1/close", json!({})).await,
-        &mut seen,
+        &mut responses,
     );
     note(&pat, "Good.").await;
     let reply = json!({"description": "One more thing."});
     record(
         "reopen",
         ada.post("/support/tickets/1/replies", reply).await,
-        &mut seen,
+        &mut responses,
     );
     note(&sam, "Ah well.").await;
     pat.put("/desk/tickets/1", json!({"closable": false})).await;
     pat.post("/desk/tickets/1/close", json!({})).await;
     ada.open_ticket("Something else").await;
-    all_a_tenant_sees(&ada, &mut seen).await;
+    all_a_tenant_sees(&ada, &mut responses).await;
 
     let notes = sam
         .filter("/desk/tickets/1/history", r#"{"action":"note"}"#)
@@ -101,7 +101,7 @@ async fn run_conversation(with_notes: bool) -> Vec<(String, Vec<u8>, Vec<String>
     assert_eq!(notes.json()["results"], if with_notes { 6 } else { 0 });
     let tag = ada.call(Method::GET, "/support/tickets/1").await;
     assert!(!tag.header("etag").is_empty());
-    seen
+    responses
 }
 
 #[tokio::test]

@@ -31,7 +31,7 @@ const FROZEN: [&str; 16] = [
     include_str!("../upgrade/0016.sql"),
 ];
 
-/// The tables that migrations fill, which are checked separately.
+/// The tables that migrations fill. They are checked separately.
 const FILLED: [&str; 8] = [
     "instance_tag",
     "tag",
@@ -73,7 +73,7 @@ async fn a_store_of_every_schema_is_upgraded_without_losing_data() {
             "tallies of a store of schema {number}"
         );
         let app = TestApp::with_store(store, home, AccountId(1), Options::default()).await;
-        is_served(number, &app).await;
+        assert_served(number, &app).await;
     }
 }
 
@@ -118,8 +118,8 @@ fn checksums(number: i64) -> Vec<String> {
     schema.migrations().iter().map(line).collect()
 }
 
-/// Every row is preserved with equal values, and no table has additional rows, except for documented changes
-/// of migrations.
+/// Asserts that every row is preserved with equal values, and that no table has additional rows, except for
+/// documented changes of migrations.
 fn compare(number: i64, before: &Content, after: &Content) {
     let mut expected = before.clone();
     if number < 8 {
@@ -165,8 +165,7 @@ fn compare(number: i64, before: &Content, after: &Content) {
     }
 }
 
-/// Migration 8: staff authorize only the provider's own clients. Grant 4 is for another client, and token 14
-/// belongs to it.
+/// Migration 8 ends authorizations of other clients by staff. Here this is grant 4, with token 14.
 fn end_grants_of_staff(content: &mut Content) {
     let is = |row: &Row, column: &str, number: i64| row[column] == json!(number);
     if let Some(grants) = content.get_mut("oauth_grant") {
@@ -182,7 +181,7 @@ fn end_grants_of_staff(content: &mut Content) {
     }
 }
 
-/// The data that migrations derive.
+/// Checks the data that migrations derive.
 fn assert_derived_data(number: i64, after: &Content) {
     for user in &after["app_user"] {
         assert_eq!(
@@ -240,7 +239,7 @@ fn tallies(content: &Content) -> Tallies {
     content["tally"].iter().map(tally).collect()
 }
 
-/// The same by counting rows.
+/// The same tallies, computed by counting rows.
 fn counted(content: &Content) -> Tallies {
     let mut counted = Tallies::new();
     let mut count = |collection: &str, owner: &Value, id: &Value, items: i64| {
@@ -278,8 +277,8 @@ fn counted(content: &Content) -> Tallies {
     counted
 }
 
-/// Old tokens can list the data of their users, and changes work.
-async fn is_served(number: i64, app: &TestApp) {
+/// Asserts that old tokens can list the data of their users, and that changes work.
+async fn assert_served(number: i64, app: &TestApp) {
     let [admin, eve, grace, bob] = ["a1", "e2", "d3", "b4"].map(|pair| app.with_token(&pair.repeat(32)));
     assert_eq!(admin.get("/vpcs").await.ids(), [1, 300, 70000], "schema {number}");
     assert_eq!(eve.get("/vpcs").await.ids(), [70001]);
@@ -302,7 +301,7 @@ async fn is_served(number: i64, app: &TestApp) {
     if number >= 4 {
         assert_eq!(admin.count("/account/oauth-clients").await, 1);
     }
-    details_are_served(number, &admin).await;
+    assert_details_served(number, &admin).await;
     let new = admin.create_vpc("new", &["10.0.0.0/24"]).await;
     assert_eq!(admin.get("/vpcs").await.ids(), [1, 300, 70000, new.0]);
     assert_eq!(
@@ -315,8 +314,8 @@ async fn is_served(number: i64, app: &TestApp) {
     );
 }
 
-/// The data of the columns and tables that migrations 13 to 16 add.
-async fn details_are_served(number: i64, admin: &User<'_>) {
+/// Asserts that the API returns the data of the columns and tables that migrations 13 to 16 add.
+async fn assert_details_served(number: i64, admin: &User<'_>) {
     if number >= 13 {
         let instance = admin.get("/linode/instances/1").await.json();
         assert_eq!(instance["alerts"]["cpu"], 60, "schema {number}");

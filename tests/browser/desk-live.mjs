@@ -1,5 +1,5 @@
-// Live updates at the desk preserve the focused row, an open confirmation, an unsaved selection and unsent text. A ticket
-// that a colleague closes or reopens gets the right boxes, and a page whose session has ended shows that.
+// Live updates at the desk preserve the focused row, an open confirmation, an unsaved selection and unsent text. When a
+// colleague closes or reopens a ticket, the right boxes appear. A page whose session has ended shows a message.
 
 import assert from "node:assert/strict";
 import { runTest } from "./harness.mjs";

@@ -73,7 +73,7 @@ async function writes(grace, { origin }) {
   await grace.getByRole("button", { name: "Send reply to customer" }).click();
   await grace.getByText("Reply sent").waitFor();
   await grace.locator(".message.staff", { hasText: "We found it." }).waitFor();
-  // Going back and sending again posts nothing twice.
+  // Going back and sending the same text again does not post it twice.
   await grace.goBack();
   await reply.fill("We found it.");
   await grace.getByRole("button", { name: "Send reply to customer" }).click();

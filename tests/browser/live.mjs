@@ -1,5 +1,5 @@
-// Several concurrent browsers: lists and threads update without a reload, unsent text is preserved, staff see the other
-// viewers, and pages report a lost connection.
+// Several concurrent browsers: lists and threads update without a reload, unsent text is preserved, staff see which
+// colleagues have the ticket open, and pages report a lost connection.
 
 import assert from "node:assert/strict";
 import { runTest } from "./harness.mjs";

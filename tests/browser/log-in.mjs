@@ -1,5 +1,5 @@
-// Log-in and consent in a browser: a public client gets a token with PKCE, uses, refreshes and revokes it, from a page of
-// another origin. A user sets a password with a link.
+// Log-in and consent in a browser: from a page of another origin, a public client gets a token with PKCE, and uses,
+// refreshes and revokes it. A user sets a password with a link.
 
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
@@ -86,7 +86,7 @@ async function authorizeApplication(harness, application) {
   const profile = await fromApplication(page, `${origin}/v4/profile`, { token: tokens.body.access_token });
   assert.deepEqual([profile.status, profile.body.username], [200, "admin"]);
 
-  // After a refresh, the new token works and the old one does not.
+  // After a refresh, the new token works and the old token does not.
   const refresh = { grant_type: "refresh_token", client_id: CLIENT, refresh_token: tokens.body.refresh_token };
   const fresh = await fromApplication(page, `${origin}/oauth/token`, { fields: refresh });
   assert.equal(fresh.status, 200);

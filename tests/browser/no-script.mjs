@@ -74,7 +74,7 @@ async function tickets(page, { folder }) {
   assert.equal(await page.locator("#thread").getByText("Please.").count(), 1, "the reply was posted once");
 }
 
-/** A browser that goes back restores the text; sending it again posts nothing. */
+/** A browser that goes back restores the text. Sending the text again does not post it twice. */
 async function sentOnce(page, box, open) {
   await box("Reply").fill("Only once.");
   await press(page, "Send reply to customer");

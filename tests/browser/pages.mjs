@@ -1,5 +1,5 @@
 // Accessibility and layout of every page: no serious finding of axe-core in light or dark mode, and no page wider than a
-// phone. The pages are read from the console's table, so that none is forgotten. Error pages and notices are added.
+// phone. The pages are read from the console's table, so that no page is forgotten. Error pages and notices are added.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -23,29 +23,29 @@ function table() {
 }
 
 class Walk {
-  #left = table();
-  #seen = new Map();
-  #wrong = [];
+  #unchecked = table();
+  #checked = new Map();
+  #findings = [];
 
   constructor(harness) {
     this.harness = harness;
-    for (const part of PARTS) assert.ok(this.#left.delete(part), `${part} is no longer in the console's table`);
+    for (const part of PARTS) assert.ok(this.#unchecked.delete(part), `${part} is no longer in the console's table`);
   }
 
   /** Opens a page of the table with these path parameters, and checks it. */
   async visit(page, id, parameters = {}, query = "") {
-    const path = this.#left.get(id) ?? table().get(id);
+    const path = this.#unchecked.get(id) ?? table().get(id);
     const filled = path.replace(/\{(\w+)\}/g, (_, name) => parameters[name] ?? assert.fail(`${id} needs ${name}`));
     const response = await page.goto(`${this.harness.origin}${filled}${query}`);
     assert.equal(response.status(), 200, `${filled}${query}`);
     assert.equal(new URL(page.url()).pathname, filled, `${id} leads elsewhere`);
     await this.check(page, `${id}${query}`);
-    this.#left.delete(id);
+    this.#unchecked.delete(id);
   }
 
   /** Checks the current page. */
   async check(page, name) {
-    assert.ok(!this.#seen.has(name), `${name} was checked before`);
+    assert.ok(!this.#checked.has(name), `${name} was checked before`);
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });
       await this.#audit(page, name, colorScheme);
@@ -54,28 +54,28 @@ class Walk {
     await page.emulateMedia({ colorScheme: "light" });
     for (const [device, size] of [["tablet", TABLET], ["phone", PHONE]]) {
       await page.setViewportSize(size);
-      await fits(page, name).catch((error) => this.#wrong.push(error.message));
+      await fits(page, name).catch((error) => this.#findings.push(error.message));
       await this.harness.screenshot(page, `${name.replace(/\W+/g, "-")}-${device}`);
     }
     await page.setViewportSize(DESKTOP);
-    this.#seen.set(name, page.url());
+    this.#checked.set(name, page.url());
   }
 
   async #audit(page, name, colorScheme) {
-    // Evaluated, because the content security policy blocks other scripts.
+    // The script is evaluated, because the content security policy blocks script elements.
     if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(`{ ${axe.source} } 0`);
-    const wanted = { resultTypes: ["violations"], ...(colorScheme === "dark" && { runOnly: COLOR_RULES }) };
-    const { violations } = await page.evaluate((wanted) => globalThis.axe.run(document, wanted), wanted);
+    const options = { resultTypes: ["violations"], ...(colorScheme === "dark" && { runOnly: COLOR_RULES }) };
+    const { violations } = await page.evaluate((options) => globalThis.axe.run(document, options), options);
     for (const { id, impact, nodes, help } of violations.filter(({ impact }) => ["serious", "critical"].includes(impact))) {
       const places = nodes.slice(0, 3).map((node) => `    ${node.html.slice(0, 160)}\n      ${node.failureSummary.split("\n").at(-1).trim()}`);
-      this.#wrong.push(`${name}, ${colorScheme}: ${impact}: ${id}, ${help} (${nodes.length} times)\n${places.join("\n")}`);
+      this.#findings.push(`${name}, ${colorScheme}: ${impact}: ${id}, ${help} (${nodes.length} times)\n${places.join("\n")}`);
     }
   }
 
   end() {
-    assert.deepEqual([...this.#left.keys()], [], "pages of the table that were not checked");
-    assert.ok(this.#wrong.length === 0, `${this.#wrong.length} findings:\n${this.#wrong.join("\n")}`);
-    return `${this.#seen.size} pages, each in light and dark mode, on a tablet and on a phone`;
+    assert.deepEqual([...this.#unchecked.keys()], [], "pages of the table that were not checked");
+    assert.ok(this.#findings.length === 0, `${this.#findings.length} findings:\n${this.#findings.join("\n")}`);
+    return `${this.#checked.size} pages, each in light and dark mode, on a tablet and on a phone`;
   }
 }
 
@@ -119,7 +119,7 @@ async function logIn(walk, harness) {
   await walk.check(page, "password set");
   await page.goto(harness.origin + link.pathname);
   await walk.check(page, "password link used");
-  // All operations have the same layout. Check a dozen, because axe would take minutes for all.
+  // All operations have the same layout. Check a dozen of them, because checking all would take minutes.
   await page.goto(`${harness.origin}/docs`);
   await page.evaluate(() => { for (const one of document.querySelectorAll("article:nth-of-type(n + 12), nav li:nth-of-type(n + 6)")) one.remove(); });
   await walk.check(page, "docs");
@@ -137,8 +137,8 @@ async function consent(walk, harness, page) {
   await page.waitForURL(/code=/);
   const code = new URL(page.url()).searchParams.get("code");
   const fields = new URLSearchParams({ grant_type: "authorization_code", client_id: id, client_secret: secret, code, redirect_uri: back });
-  const given = await fetch(`${harness.origin}/oauth/token`, { method: "POST", body: fields });
-  assert.equal(given.status, 200, await given.text());
+  const response = await fetch(`${harness.origin}/oauth/token`, { method: "POST", body: fields });
+  assert.equal(response.status, 200, await response.text());
 }
 
 async function networks(walk, harness, page, long) {

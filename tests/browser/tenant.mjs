@@ -12,7 +12,7 @@ async function create(page, origin) {
   await page.getByLabel("Label").first().fill("core");
   await page.getByLabel("Description").fill("For everything.");
 
-  // A range is validated while typing, and the next free one is suggested.
+  // A range is validated while typing, and the next free range is suggested.
   const range = page.getByLabel("IPv4 range").first();
   assert.match(await range.inputValue(), /^10\..*\/24$/);
   await range.fill("10.0.0.1/24");
@@ -73,7 +73,7 @@ async function edit(page, origin) {
   await page.getByLabel("Label").fill("backbone");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("VPC updated.").waitFor();
-  // Two users edit concurrently: the second one gets a conflict with the input preserved, and can save again.
+  // Two users edit concurrently: the second user gets a conflict, keeps the input, and can save again.
   const other = await page.context().newPage();
   await other.goto(`${origin}/vpcs/1/edit`);
   await page.goto(`${origin}/vpcs/1/edit`);
@@ -130,7 +130,7 @@ async function remove(page, harness, token) {
   await page.getByRole("heading", { name: "No VPCs yet" }).waitFor();
 }
 
-/** The page of a VPC shows the changes of others, and its deletion. */
+/** The page of a VPC shows changes by other users, and the deletion of the VPC. */
 async function follow(page, harness, token) {
   const { id } = await harness.api(token, "POST", "/vpcs", { label: "watched", region: "us-east", subnets: [{ label: "first", ipv4: "10.0.0.0/24" }] });
   await page.goto(`${harness.origin}/vpcs/${id}`);

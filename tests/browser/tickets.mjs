@@ -64,7 +64,7 @@ async function replyAndClose(page, { origin }, colleague) {
   await page.getByRole("button", { name: "Send reply" }).click();
   await page.getByText("Reply sent.").waitFor();
   await page.locator("#thread em", { hasText: "still" }).waitFor();
-  // Going back and sending the same text again posts nothing.
+  // Going back and sending the same text again does not post it twice.
   await page.goBack();
   await page.getByLabel("Your reply").fill("It *still* is.");
   await page.getByRole("button", { name: "Send reply" }).click();
@@ -89,7 +89,7 @@ async function replyAndClose(page, { origin }, colleague) {
   await page.getByText("No open tickets").waitFor();
   await page.getByRole("link", { name: "Closed 1" }).click();
   await page.getByRole("link", { name: /It is broken/ }).waitFor();
-  // The bar counts the events of others until they are marked as seen.
+  // The bar counts the events of other users until they are marked as seen.
   assert.equal(await page.locator(".unseen").count(), 0);
   await colleague();
   await page.locator(".unseen").waitFor();

@@ -9,8 +9,8 @@ def tokens_and_users(garth, folder):
     created = run_json("profile token-create --label created --scopes", "vpc:read_write", "--expiry", "2099-01-02T03:04:05")[0]
     assert len(created["token"]) == 64 and (created["label"], created["expiry"]) == ("created", "2099-01-02T03:04:05")
     assert run_json(f"profile token-update {created['id']} --label renamed")[0]["label"] == "renamed"
-    seen = run_json(f"profile token-view {created['id']}")[0]
-    assert (seen["label"], seen["scopes"], seen["token"]) == ("renamed", "vpc:read_write", created["token"][:16])
+    viewed = run_json(f"profile token-view {created['id']}")[0]
+    assert (viewed["label"], viewed["scopes"], viewed["token"]) == ("renamed", "vpc:read_write", created["token"][:16])
     narrow = CommandLine(garth, folder, created["token"]).run_json
     assert narrow("vpcs create --label by-token --region us-mia")[0]["label"] == "by-token"
     assert "not authorized to use this endpoint" in narrow("users list", fails=True)
@@ -35,8 +35,8 @@ def profile_and_applications(garth, folder):
     run_json = CommandLine(garth, folder).run_json
     changed = run_json("profile update --email root@example.com --timezone Europe/Berlin --email_notifications false")[0]
     assert (changed["username"], changed["email"]) == ("admin", "root@example.com")
-    seen = run_json("profile view --all-columns")[0]
-    assert (seen["email"], seen["timezone"], seen["restricted"]) == ("root@example.com", "Europe/Berlin", False)
+    viewed = run_json("profile view --all-columns")[0]
+    assert (viewed["email"], viewed["timezone"], viewed["restricted"]) == ("root@example.com", "Europe/Berlin", False)
 
     created = run_json(f"account client-create --label Tool --redirect_uri {CALLBACK} --public false")[0]
     assert len(created["secret"]) == 64 and created["label"] == "Tool"

@@ -29,8 +29,8 @@ def other_products(garth, folder):
     assert [key["label"] for key in run_json("sshkeys list")] == ["desktop"]
     run_json(f"sshkeys delete {key['id']}")
 
-    made = json.loads(garth.command("client", "create", "--label", "CLI", "--redirect-uri", CALLBACK, "--json"))
-    authorize(garth, made["id"], made["secret"])
+    created = json.loads(garth.command("client", "create", "--label", "CLI", "--redirect-uri", CALLBACK, "--json"))
+    authorize(garth, created["id"], created["secret"])
     (login,) = run_json("account logins-list")
     assert (login["username"], login["status"]) == ("admin", "successful")
     assert run_json(f"account login-view {login['id']}")[0]["datetime"] == login["datetime"]

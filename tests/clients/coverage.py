@@ -4,7 +4,7 @@ import difflib
 
 from published_tests import FIREWALL_AND, FIREWALL_ONLY, LINODEGO, NO_FIREWALLS
 
-# Clients that are in no registry. Sequences of requests stand for them.
+# Clients that are in no package registry. Sequences of requests replace them.
 TERRAFORM = "Terraform provider"
 LINODEGO_2 = "linodego 2"
 SEQUENCES = {TERRAFORM, LINODEGO_2}
@@ -54,24 +54,24 @@ OTHER_PRODUCTS = "Other products"
 RUN_BY_HAND = """
 ## Tests that were run by hand
 
-These were run on 2026-11-16, and are not run by `./check`. The last section lists the tests that fail, with reasons.
+These tests were run on 2026-11-16. `./check` does not run them. The last section lists the failing tests, with reasons.
 
 - **The Terraform provider** (commit 6aef35f5, with linodego 1.69.1 and Terraform 1.11): acceptance tests for VPCs,
   subnets, instances, disks, configs, addresses, reverse DNS, SSH keys, tokens, users, regions, types and kernels.
   71 passed, and five failed. Tests with IPv6, resizing, rescue mode, volumes and connections to the instance were not
   run. Some ran on a build shortly before this version.
-- **linodego 2** (commit 676b9dbe): 135 of its integration tests, those for the products that Garth has, after a log-in
-  to the console, with the settings below, the further capability Cloud Firewall, and a poll interval of half a second.
+- **linodego 2** (commit 676b9dbe): the 135 integration tests for products that Garth has. They ran after a log-in to
+  the console, with the settings below, the additional capability Cloud Firewall, and a poll interval of half a second.
   91 passed, and 44 failed.
-- **The web app** (version 1.156.0, commit aab5b227), built from its source, in a headless browser: it logged in, and 27
-  pages for VPCs, instances, tickets, the profile, users and the account showed no error and repeated no request. Garth
-  refused requests for statistics of an instance, and a filter of `/databases/types`, which it accepts since then; four
-  pages were visited again after that change. The forms of these pages were not used.
+- **The web app** (version 1.156.0, commit aab5b227), built from its source, in a headless browser: it logged in and
+  opened 27 pages for VPCs, instances, tickets, the profile, users and the account. No page showed an error or repeated
+  a request. Garth refused requests for the statistics of an instance, and a filter of `/databases/types`. It now
+  accepts this filter; four pages were visited again after that change. The forms of these pages were not used.
 
 ### Run the instance tests of the Terraform provider
 
-1. Start Garth with the capabilities that the tests require of a region, and with default names of addresses. A region
-   has only the capabilities that Garth implements, and `region_capabilities` adds others to every region:
+1. Start Garth with the region capabilities that the tests require, and with default reverse DNS names. By default, a
+   region has only the capabilities that Garth implements. `region_capabilities` adds others to every region:
 
        cat > garth.toml <<'END'
        region_capabilities = ["Disk Encryption", "Metadata"]
@@ -97,8 +97,9 @@ PUBLISHED_TESTS = """
 
 These published tests require something that Garth does not have. Garth refuses their requests with 400, mostly with the
 code `not_offered`. IPv6 in VPCs is not available yet. The list covers 96 tests of the Terraform provider and 135 tests
-of linodego. For the provider, it is derived from the requests of each test; the tests themselves were run in part. The
-provider, linodego 1 and linodego 2 expect three different messages for an invalid label; Garth sends the first.
+of linodego. For the provider, the list is derived from the requests of each test; not all of these tests were run. For
+an invalid label, the provider, linodego 1 and linodego 2 expect three different messages. Garth sends the message that
+the provider expects.
 """.splitlines()
 
 DESK = "Garth's own: the desk of the provider; tested by `tests/api/support`"
@@ -171,19 +172,21 @@ def render_table(operations, unsupported, operations_by_client):
         "| the web app | its requests are replayed with curl, as a browser sent them; the app itself does not run |",
         f"| {TERRAFORM}, {LINODEGO_2} | `tests/clients/sequences` sends their requests, in their order, and checks the fields and events that the next request depends on; the programs themselves do not run |",
         "",
-        "The last three are not available from a package registry. Their sequences are in no table, except for the web app.",
+        "The web app, the Terraform provider and linodego 2 are not available from a package registry. The tables below contain",
+        "the requests of the web app, but not those of the Terraform provider and linodego 2.",
         "",
-        "An empty cell means that the test of this client does not call the operation, in most cases because the client has no",
-        "call for it. Other reasons:",
+        "An empty cell means that the test of this client does not call the operation, usually because the client does not",
+        "support it. Other reasons:",
         "",
-        "- **The web app**: the tests replay the requests with which it starts, logs in and out, and shows its pages for VPCs,",
-        "  instances, support, the profile and the account. Its forms for tokens, users and OAuth clients are not tested.",
+        "- **The web app**: the tests replay the requests that it sends at the start, at log-in and log-out, and for its pages",
+        "  about VPCs, instances, support, the profile and the account. Its forms for tokens, users and OAuth clients are not",
+        "  tested.",
         "- **linodego** has no functions to open, answer and close tickets. The tests send these requests with its client.",
-        "- **linode-cli** can log in with a browser only at the public service, because it has that address built in. The tests",
-        "  use a token.",
+        "- **linode-cli** can log in with a browser only at the public service, because that address is built in. The tests use a",
+        "  token.",
         "",
-        "The section Other products has the operations of [products that Garth does not have](other-products.md). Those that",
-        "create or change something are always refused, so they have no `+`.",
+        "The section Other products has the operations of [products that Garth does not have](other-products.md). Operations",
+        "that create or change something are always refused, so they have no `+`.",
         *RUN_BY_HAND,
     ]
     for tag in dict.fromkeys(operations[id][1] for id in rows):

@@ -24,7 +24,7 @@ FIREWALL_ONLY = """
     TestAccResourceNetworkingIP_ephemeral
 """.split()
 
-# Tests of the Terraform provider that create a firewall, and need something else that Garth does not have.
+# Tests of the Terraform provider that create a firewall, and also need another feature that Garth does not have.
 FIREWALL_AND = {
     "TestAccDataSourceInstanceNetworking_vpcDualStack": f"{IPV6}, and {OWN_INTERFACES}",
     "TestAccDataSourceInstance_interfaceVPCIPv6": IPV6,

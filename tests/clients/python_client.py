@@ -181,33 +181,33 @@ def tickets(garth):
 
     reply = ticket.post_reply("Any news?")
     assert (reply.description, reply.created_by, reply.from_linode) == ("Any news?", "admin", False)
-    assert seen(client, ticket).status == "new", "only staff change the status to open"
+    assert reload(client, ticket).status == "new", "only staff change the status to open"
 
     poller = client.polling.event_poller_create("ticket", "ticket_update", entity_id=ticket.id)
     desk.post(f"/tickets/{ticket.id}/claim")
-    assert seen(client, ticket).status == "open"
+    assert reload(client, ticket).status == "open"
     event = poller.wait_for_next_event_finished(timeout=20)
     assert (event.action, event.status, event.username) == ("ticket_update", "notification", "Support")
     assert (event.entity.id, event.entity.label) == (ticket.id, "No route")
 
     desk.post(f"/tickets/{ticket.id}/notes", description="It was the switch.")
     desk.post(f"/tickets/{ticket.id}/replies", description="It works again.")
-    replies = [(r.description, r.created_by, r.from_linode) for r in seen(client, ticket).replies]
+    replies = [(r.description, r.created_by, r.from_linode) for r in reload(client, ticket).replies]
     assert replies == [("Any news?", "admin", False), ("It works again.", "Support", True)], replies
-    assert seen(client, ticket).updated_by == "Support"
+    assert reload(client, ticket).updated_by == "Support"
 
     assert_refused(400, "Must be 1 to 64 characters", client.support.ticket_open, "", "text")
     assert_refused(400, "Must be 1 to 65535 characters", ticket.post_reply, " \n")
     assert_refused(404, "Not found", lambda: client.load(SupportTicket, 999).status)
 
     ticket.support_ticket_close()
-    closed = seen(client, ticket)
+    closed = reload(client, ticket)
     assert (closed.status, closed.closable, closed.updated_by) == ("closed", False, "admin")
     assert isinstance(closed.closed, datetime) and closed.closed == closed.updated
     ticket.support_ticket_close()
     assert_refused(400, "This ticket is closed; open a new one", ticket.post_reply, "One more thing")
     desk.post(f"/tickets/{ticket.id}/reopen")
-    assert (seen(client, ticket).status, seen(client, ticket).closable) == ("open", True)
+    assert (reload(client, ticket).status, reload(client, ticket).closable) == ("open", True)
 
     actions = [e.action for e in client.account.events(order_by(Event.id))]
     assert actions == ["ticket_create"] + ["ticket_update"] * 5, actions
@@ -225,8 +225,8 @@ def tickets_with_entities(garth):
     about = client.support.ticket_open("VPC", "what?", vpc_id=vpc.id)
     assert (about.entity.type, about.entity.id, about.entity.label) == ("vpc", vpc.id, "core")
     vpc.label = "kernel"
-    assert vpc.save() and seen(client, about).entity.label == "kernel"
-    assert vpc.delete() and seen(client, about).entity.label == "kernel", "a deleted entity has its last label"
+    assert vpc.save() and reload(client, about).entity.label == "kernel"
+    assert vpc.delete() and reload(client, about).entity.label == "kernel", "a deleted entity has its last label"
 
     desk.post("/entities", account_id=1, type="domain", id=7, label="example.com")
     about = client.support.ticket_open("DNS", "what?", regarding=Domain(client, 7))
@@ -244,7 +244,7 @@ def tickets_with_entities(garth):
     assert (ticket.status, ticket.opened_by, ticket.closable, ticket.closed) == ("new", "Support", False, None)
     assert_refused(400, "only be closed by your provider", ticket.support_ticket_close)
     desk.post(f"/tickets/{ticket.id}/close")
-    assert seen(client, ticket).status == "closed"
+    assert reload(client, ticket).status == "closed"
 
 
 def lists_of_tickets(garth):
@@ -286,12 +286,12 @@ def tickets_of_restricted_users(garth):
     assert his.opened_by == "bob" and his.gravatar_id == hashlib.md5(b"bob@x.org").hexdigest()
     assert ids(admin.support.tickets()) == ids(eve.support.tickets()) == [his.id, hers.id]
     assert ids(bob.support.tickets()) == [his.id] and ids(mallory.support.tickets()) == []
-    assert_refused(404, "Not found", lambda: seen(bob, hers).status)
-    assert_refused(403, "Unauthorized", seen(eve, his).post_reply, "Me too")
-    assert seen(bob, his).post_reply("Me again").created_by == "bob"
+    assert_refused(404, "Not found", lambda: reload(bob, hers).status)
+    assert_refused(403, "Unauthorized", reload(eve, his).post_reply, "Me too")
+    assert reload(bob, his).post_reply("Me again").created_by == "bob"
     assert_refused(401, "not authorized", bob.account.events)
     his.support_ticket_close()
-    assert seen(admin, his).updated_by == "bob"
+    assert reload(admin, his).updated_by == "bob"
 
 
 def attachments(garth):
@@ -304,8 +304,8 @@ def attachments(garth):
     assert ticket.upload_attachment(garth.file("notes.txt", notes)), "the same again is another one"
     assert poller.wait_for_next_event_finished(timeout=20).entity.id == ticket.id
     names = ["notes.txt", "Grüße.PNG", "notes.txt"]
-    assert seen(client, ticket).attachments == names
-    assert seen(client, ticket).status == "new"
+    assert reload(client, ticket).attachments == names
+    assert reload(client, ticket).status == "new"
 
     for name, content, status, reason in [
         ("run.exe", b"MZ", 400, "The file extension must be one of"),
@@ -314,7 +314,7 @@ def attachments(garth):
         ("large.txt", b"x" * (5 * 1024 * 1024 + 1), 413, "5242880"),
     ]:
         assert_refused(status, reason, ticket.upload_attachment, garth.file(name, content))
-    assert seen(client, ticket).attachments == names
+    assert reload(client, ticket).attachments == names
 
     # The client does not support these operations, so the test sends the requests.
     headers = {"Authorization": f"Bearer {TOKEN}", **TEST_HEADERS}
@@ -335,8 +335,8 @@ def ids(items):
     return [item.id for item in items]
 
 
-def seen(client, ticket):
-    """The current state of a ticket."""
+def reload(client, ticket):
+    """Loads the current state of a ticket."""
     return client.load(SupportTicket, ticket.id)
 
 

@@ -123,9 +123,9 @@ def tokens(garth):
     assert_refused(401, "Your OAuth token is not authorized to use this endpoint.", created.account.users)
     token.label = "renamed"
     assert token.save()
-    seen = client.load(PersonalAccessToken, token.id)
-    assert (seen.label, seen.scopes, seen.token) == ("renamed", "vpc:read_write", token.token[:16])
-    assert seen.expiry == datetime(2099, 1, 2, 3, 4, 5)
+    loaded = client.load(PersonalAccessToken, token.id)
+    assert (loaded.label, loaded.scopes, loaded.token) == ("renamed", "vpc:read_write", token.token[:16])
+    assert loaded.expiry == datetime(2099, 1, 2, 3, 4, 5)
     assert token.delete() and [t.label for t in client.profile.tokens()] == ["first start"]
     assert_refused(401, "Invalid Token", vpc.delete)
 
@@ -152,8 +152,8 @@ def users(garth):
 
     user.restricted = False
     assert user.save()
-    seen = client.load(User, "ada")
-    assert (seen.email, seen.restricted) == ("ada@example.com", False) and not hasattr(seen.grants, "vpc")
+    loaded = client.load(User, "ada")
+    assert (loaded.email, loaded.restricted) == ("ada@example.com", False) and not hasattr(loaded.grants, "vpc")
     assert [u.username for u in client.account.users()] == ["admin", "ada"]
     assert user.delete() and [u.username for u in client.account.users()] == ["admin"]
 
@@ -193,7 +193,7 @@ def account_and_catalog(garth):
 
 
 def small_lists(garth):
-    """Short and empty lists that the client has groups for."""
+    """Short and empty lists for which the client has groups."""
     client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4beta")
     ranges = client.vpcs.default_ranges()
     assert "10.0.0.0/8" in ranges.default_ipv4_ranges and ranges.forbidden_ipv4_ranges == ["192.168.128.0/17"]
@@ -214,8 +214,8 @@ def oauth_clients(garth):
     assert len(secret) == 64 and (app.label, app.redirect_uri, app.public) == ("App", "https://app.example/cb", False)
     app.label = "Other"
     assert app.save()
-    seen = client.load(OAuthClient, app.id)
-    assert (seen.label, seen.secret, seen.status) == ("Other", "<REDACTED>", "active")
+    loaded = client.load(OAuthClient, app.id)
+    assert (loaded.label, loaded.secret, loaded.status) == ("Other", "<REDACTED>", "active")
     assert len(app.reset_secret()) == 64 and app.secret != secret
     assert [a.id for a in client.account.oauth_clients(OAuthClient.label == "Other")] == [app.id]
     assert app.delete() and len(client.account.oauth_clients()) == 0

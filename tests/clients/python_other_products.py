@@ -67,9 +67,9 @@ def ssh_keys(garth):
 
 def log_ins(garth):
     client = LinodeClient(TOKEN, base_url=f"{garth.root}/v4")
-    made = garth.command("client", "create", "--label", "Python", "--redirect-uri", CALLBACK, "--json")
-    made = json.loads(made)
-    authorize(garth, made["id"], made["secret"])
+    created = garth.command("client", "create", "--label", "Python", "--redirect-uri", CALLBACK, "--json")
+    created = json.loads(created)
+    authorize(garth, created["id"], created["secret"])
     found = client.account.logins()
     assert [(login.username, login.status, login.ip) for login in found] == [("admin", "successful", "127.0.0.1")]
     login = client.load(Login, found[0].id)

@@ -105,7 +105,7 @@ def main():
 
     tests = [test for test in selected_tests(options) if options.only in f"{test[0]}, {test[1]}"]
     called, failed = {client: set() for client, _, _ in tests}, 0
-    # The processes of the clients take most of the time: one for each core, and one more.
+    # The processes of the clients take most of the time. Run one for each core, and one more.
     with ThreadPoolExecutor((os.cpu_count() or 1) + 1) as pool:
         running = {pool.submit(run, options.binary, test): (client, name) for client, name, test in tests}
         for done in as_completed(running):

@@ -123,8 +123,8 @@ def shell(garth):
     unknown = curl(garth, "/v4beta/nothing/here")
     assert unknown.status == 404 and unknown.json()["errors"][0]["reason"] == "Not found"
     for path in ("/v4/account/notifications", "/v4beta/nothing/here"):
-        asked = ["-H", f"Origin: {APP}", "-H", "Access-Control-Request-Method: GET"]
-        preflight = curl(garth, path, "-X", "OPTIONS", *asked, token=None)
+        headers = ["-H", f"Origin: {APP}", "-H", "Access-Control-Request-Method: GET"]
+        preflight = curl(garth, path, "-X", "OPTIONS", *headers, token=None)
         assert preflight.status == 200 and "Authorization" in preflight.headers["access-control-allow-headers"], path
 
     garth.command("user", "create", "--account", "1", "--username", "bob", "--email", "bob@x.org", "--restricted")

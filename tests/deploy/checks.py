@@ -173,7 +173,7 @@ def check_restarts(unit: str) -> list[str]:
 
 
 def check_credentials(unit: str) -> list[str]:
-    """Every secret is a credential, because the user of the service cannot read files of root."""
+    """Every secret is a systemd credential, because the user of the service cannot read files that belong to root."""
     loaded = dict(re.findall(r"^LoadCredential=([\w.-]+):(\S+)$", unit, re.MULTILINE))
     used = set(re.findall(r"%d/([\w.-]+)", unit))
     errors = [f"{name} is used but not loaded" for name in sorted(used - set(loaded))]
@@ -196,7 +196,7 @@ def verify(unit: str, garth: pathlib.Path) -> list[str]:
         copy.write_text(unit.replace("/usr/local/bin/garth", str(garth)))
         command = ["systemd-analyze", "verify", "--man=no", copy]
         result = subprocess.run(command, capture_output=True, text=True)
-    # It also reports errors in other units of this machine.
+    # The command also reports errors in other units of this machine.
     return [line for line in result.stderr.splitlines() if "garth.service" in line]
 
 

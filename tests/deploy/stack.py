@@ -64,7 +64,7 @@ def check_nodes(proxy: str, nodes: list[str]) -> None:
 
 
 def check_shutdown(proxy: str, addresses: dict, name: str, process: subprocess.Popen) -> None:
-    """While one node stops, the proxy uses the other."""
+    """While one node stops, the proxy uses the other node."""
     process.terminate()
     assert process.wait(40) == 0, f"{name} exited with {process.returncode}"
     wait_until(lambda: send(proxy, "GET", "/v4/vpcs")[0] == 200, "the proxy without one node")

@@ -1,4 +1,4 @@
-//! A reader that sends the ID of its last event misses none, whichever nodes write.
+//! A reader that sends the ID of its last event misses no event, even if several nodes write.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,17 +17,17 @@ fn readers_see_all_events_in_order_while_sixteen_clients_write_on_three_nodes() 
             .map(|reader| {
                 let (mut client, writing) = (nodes.client(reader), &writing);
                 scope.spawn(move || {
-                    let mut seen: Vec<i64> = Vec::new();
+                    let mut ids: Vec<i64> = Vec::new();
                     loop {
                         let is_finished = writing.load(Ordering::SeqCst) == 0;
-                        let last = seen.last().copied().unwrap_or(0);
+                        let last = ids.last().copied().unwrap_or(0);
                         let list = client
                             .get(&format!("/v4/account/events?page_size=500&after={last}"))
                             .ok();
                         let events = list["data"].as_array().expect("data is a list");
-                        seen.extend(events.iter().map(|event| number(&event["id"])));
+                        ids.extend(events.iter().map(|event| number(&event["id"])));
                         if is_finished && events.is_empty() {
-                            return seen;
+                            return ids;
                         }
                     }
                 })
@@ -47,8 +47,8 @@ fn readers_see_all_events_in_order_while_sixteen_clients_write_on_three_nodes() 
             .map(|reader| reader.join().expect("the reader does not panic"))
             .collect()
     });
-    for seen in sequences {
-        assert!(seen.is_sorted_by(|a, b| a < b), "out of order");
-        assert_eq!(seen.len(), WRITERS * WRITES, "a reader missed events");
+    for ids in sequences {
+        assert!(ids.is_sorted_by(|a, b| a < b), "out of order");
+        assert_eq!(ids.len(), WRITERS * WRITES, "a reader missed events");
     }
 }

@@ -112,7 +112,7 @@ fn a_commit_whose_response_is_lost_is_neither_acknowledged_nor_repeated() {
     nodes.assert_sound();
 }
 
-/// For a minute with `GARTH_TEST_LONG=1`, otherwise for a few rounds.
+/// Runs for a minute with `GARTH_TEST_LONG=1`, otherwise for a few rounds.
 #[test]
 fn repeated_database_restarts_cause_only_503s() {
     let (mut postgres, nodes) = three_nodes("restarts");
@@ -168,7 +168,7 @@ fn repeated_database_restarts_cause_only_503s() {
 #[test]
 fn nodes_fail_over_to_a_promoted_replica_without_losing_writes() {
     let mut primary = Postgres::with("primary", &["synchronous_standby_names=*"]);
-    // Before the replica is connected, a commit would wait for it.
+    // Otherwise a commit would wait for the replica, which is not connected yet.
     primary.query("ALTER SYSTEM SET synchronous_commit = local");
     primary.query("SELECT pg_reload_conf()");
     let replica = primary.replica("replica");

@@ -67,7 +67,7 @@ fn nodes_share_jobs_and_run_each_once() {
     assert_eq!(boots.count(), INSTANCES, "each instance was booted once");
     let remaining = postgres.query("SELECT count(*) FROM job WHERE kind = 'instance_power'");
     assert_eq!(remaining, "0");
-    // A node loses a valid lease only if another node takes the same job.
+    // A node loses a valid lease only if another node leases the same job.
     for server in &nodes.servers {
         let log = server.process.stderr();
         assert!(!log.contains("job lease lost"), "{log}");

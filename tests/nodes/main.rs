@@ -1,4 +1,4 @@
-//! Several servers on one PostgreSQL behave like one, and any of them can fail.
+//! Several servers on one PostgreSQL behave like one server, and each of them can fail.
 //!
 //! Each test starts its own PostgreSQL and Garth servers, and stops only these.
 

@@ -34,7 +34,8 @@ impl Postgres {
         server
     }
 
-    /// A server with TLS as `localhost` that requires a password of the user `owner`; returns the CA certificate file.
+    /// A server with TLS for `localhost`. The user `owner` needs a password. Returns the CA certificate file,
+    /// too.
     pub fn with_password(test: &str) -> (Self, PathBuf) {
         let mut server = Self::new(test);
         server.query("CREATE ROLE owner LOGIN SUPERUSER PASSWORD 'open sesame'");

@@ -67,12 +67,12 @@ fn forward(mut from: TcpStream, mut to: TcpStream, fault: &AtomicU8) {
             break;
         }
     }
-    // The database still runs the forwarded statements; then it sees the end of the connection.
+    // The database still runs the forwarded statements, and then sees the end of the connection.
     let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Write));
 }
 
-/// Forwards responses. After the node is disconnected they are still read: closing the connection to the
-/// database here could overtake a commit that is still being forwarded.
+/// Forwards responses. After the node is disconnected, responses are still read and discarded. Closing the
+/// connection to the database here could prevent a commit that is still being forwarded.
 fn forward_responses(mut from: TcpStream, mut to: TcpStream) {
     let mut buffer = [0; 65536];
     let mut is_connected = true;

@@ -1,4 +1,4 @@
-//! The rules hold whichever nodes the requests reach, and clients see no serialization failures.
+//! The rules hold for concurrent requests to several nodes, and clients see no serialization failures.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A revocation on one node takes effect on all nodes with its response.
+//! When the response to a revocation is sent, the revocation is in effect on all nodes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,7 +1,8 @@
-//! Nodes of adjacent versions on one database: the newer one migrates it while the older ones serve.
+//! Nodes of adjacent versions on one database: the newer node migrates it while the older nodes serve
+//! requests.
 //!
 //! The older version is the binary. The newer version is the same code with one more migration. So the
-//! schemas differ like those of two releases, and both sides run the compatibility check.
+//! schemas differ like those of two releases, and the nodes of both versions run the compatibility check.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -14,9 +14,9 @@ use crate::harness::Nodes;
 /// The writes of all clients.
 #[derive(Default)]
 pub struct WriteLog {
-    /// Acknowledged with 200: must exist.
+    /// The labels of writes that were acknowledged with 200. They must exist.
     acknowledged: Mutex<BTreeSet<String>>,
-    /// Failed with 503, or no response: may exist.
+    /// The labels of writes that failed with 503, or had no response. They may exist.
     unknown: Mutex<BTreeSet<String>>,
 }
 
@@ -54,7 +54,7 @@ impl WriteLog {
         self.acknowledged.lock().expect("a list").len()
     }
 
-    /// Compares with the state of a node: the VPCs, and exactly one event for each.
+    /// Compares the log with the state of a node: its VPCs, and exactly one event for each VPC.
     pub fn check(&self, client: &mut Client) {
         let stored: BTreeSet<String> = client
             .all("/v4/vpcs")

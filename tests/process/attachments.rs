@@ -63,7 +63,7 @@ fn concurrent_uploads_use_less_than_64_mib() {
 /// The memory of a process, in KiB.
 #[derive(Clone, Copy, Debug)]
 struct Memory {
-    /// Not backed by a file.
+    /// Memory that is not backed by a file.
     anonymous: usize,
     resident: usize,
     /// The highest resident size since the start.
@@ -195,7 +195,7 @@ fn stalled_upload_times_out() {
     assert_eq!(server.client().attachments(ticket).len(), 0);
 }
 
-/// The client receives the error and not only a closed connection.
+/// The client receives the error, not just a closed connection.
 #[test]
 fn invalid_form_gets_an_error_while_the_client_is_sending() {
     let folder = Folder::new("still-sending");
@@ -205,7 +205,7 @@ fn invalid_form_gets_an_error_while_the_client_is_sending() {
     let bad_head = [b"--edge\r\nno colon\r\n\r\n", &large[..]].concat();
     let no_head = [b"--edge\r\nX: ", &large[..]].concat();
     let after_the_end = [form("a.txt", b"words"), large.clone()].concat();
-    for (what, body, status) in [
+    for (name, body, status) in [
         ("a bad head", &bad_head, 400),
         ("a head that does not end", &no_head, 400),
         ("no form at all", &large, 400),
@@ -215,13 +215,13 @@ fn invalid_form_gets_an_error_while_the_client_is_sending() {
             let result = server
                 .client()
                 .try_send_bytes("POST", &files_of(ticket), FORM, body);
-            let reply = result.unwrap_or_else(|e| panic!("{what}: {e}"));
-            assert_eq!(reply.status, status, "{what}: {}", reply.text());
+            let reply = result.unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!(reply.status, status, "{name}: {}", reply.text());
         }
     }
 }
 
-/// The preamble of a form and the heads of its parts cannot be written to the spool.
+/// The server does not write the preamble of a form and the heads of its parts to the spool.
 #[test]
 fn long_preambles_and_part_heads_use_no_memory() {
     let folder = Folder::new("preamble");

@@ -1,4 +1,5 @@
-//! The first start on an empty store prints a token once, not into the log of a service, with a command to try it.
+//! The first start on an empty store prints a token once, with a command to try it. In a service, whose
+//! output is a log, it prints no token.
 
 use std::net::TcpListener;
 use std::process::Command;

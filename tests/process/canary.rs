@@ -135,7 +135,7 @@ impl<'a> Scenario<'a> {
         let link = text(&self.folder.json("user link admin --expiry 5m")["link"]);
         self.add_secret("link", link.rsplit('/').next().unwrap_or_default());
         assert_eq!(self.get(&link).status, 200);
-        // A path and a method that do not exist, which a log might print.
+        // The log might print an unknown path or an unknown method.
         self.get(&format!("{link}/more"));
         self.send("PUT", &link, "");
         let fields = [("password", PASSWORD), ("again", PASSWORD)];
@@ -207,7 +207,7 @@ impl<'a> Scenario<'a> {
         self.add_secret("personal token", &text(&created["token"]));
     }
 
-    /// Sends every secret again where it is not valid.
+    /// Sends every secret again to operations for which it is not valid.
     fn misuse_secrets(&mut self) {
         for secret in self.secrets.clone().into_values() {
             let secret = secret.as_str();
@@ -258,7 +258,8 @@ impl<'a> Scenario<'a> {
 
     fn post<V: AsRef<str>>(&mut self, path: &str, fields: &[(&str, V)]) -> Reply {
         let reply = self.send("POST", path, &form(fields));
-        // The log-in page repeats its hidden fields. No other response repeats its input.
+        // The log-in page contains the hidden fields of the request again. No other response contains its
+        // input.
         if path != "/oauth/login" {
             self.record_error(&reply);
         }

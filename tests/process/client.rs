@@ -68,7 +68,7 @@ impl Client {
         result.unwrap_or_else(|e| panic!("{method} {path}: {e}"))
     }
 
-    /// After an error, the server may or may not have carried out the request.
+    /// Sends a request. After an error, the server may or may not have carried it out.
     pub fn try_send(&mut self, method: &str, path: &str, body: Option<&Value>) -> io::Result<Reply> {
         let body = body.map(Value::to_string).unwrap_or_default();
         self.try_send_bytes(method, path, "application/json", body.as_bytes())
@@ -123,7 +123,7 @@ impl Client {
 pub struct Stream(Connection);
 
 impl Stream {
-    /// The next chunk; `None` after an orderly end of the stream.
+    /// The next chunk; `None` if the server has ended the stream properly.
     pub fn next(&mut self) -> Option<String> {
         let chunk = self.0.chunk().expect("the stream is not cut off");
         chunk.map(|bytes| String::from_utf8(bytes).expect("events are text"))

@@ -15,7 +15,7 @@ impl Connection {
         Self::over(TcpStream::connect(address)?)
     }
 
-    /// Like `open`, over an open connection.
+    /// Uses a connection that is already open.
     pub fn over(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(WAIT_TIMEOUT))?;
@@ -90,7 +90,8 @@ impl Connection {
         Ok(rest)
     }
 
-    /// Waits for more bytes or the end of the connection. True if the server closed it.
+    /// Waits until the server sends more bytes or closes the connection. Returns true if it closed the
+    /// connection.
     pub fn is_closed(&mut self) -> bool {
         match self.0.read(&mut [0]) {
             Ok(read) => read == 0,

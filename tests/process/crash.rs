@@ -64,7 +64,7 @@ fn kill_under_load(server: &mut Server, states: &mut [ExpectedState]) {
     });
 }
 
-/// A start writes, too: it migrates, recovers the log and creates the first account.
+/// The server also writes while it starts: it migrates, recovers the log and creates the first account.
 fn kill_during_start(folder: &Folder) {
     let mut process = Process::spawn(&mut folder.serve());
     std::thread::sleep(Duration::from_millis(random_below(80) as u64));

@@ -172,7 +172,7 @@ fn scrub_finds_damaged_and_missing_files() {
         "{log}"
     );
 
-    // Both files are restored. The third is not due for another check.
+    // Both files are restored. The third file is not due for another check.
     flip_a_bit(&damaged);
     std::fs::rename(folder.path("elsewhere"), &missing).expect("the file can be moved back");
     make_damaged_files_due(&folder);

@@ -29,10 +29,10 @@ fn data_folder_writable_by_others_is_refused() {
         let path = folder.data().display().to_string();
         let expected = format!("chmod 700 {path}");
         assert!(output.stderr.contains(&expected), "{}", output.stderr);
-        let left: Vec<_> = std::fs::read_dir(folder.data())
+        let files: Vec<_> = std::fs::read_dir(folder.data())
             .expect("the folder exists")
             .collect();
-        assert!(left.is_empty(), "the folder has new files: {left:?}");
+        assert!(files.is_empty(), "the folder has new files: {files:?}");
     }
     set_mode(folder.data(), 0o755);
     folder.start().client().create_vpc("fine");
@@ -47,20 +47,20 @@ fn data_files_are_readable_by_the_owner_only() {
     attached.expect("the server responds").ok();
 
     let mut folders = vec![folder.data().to_owned()];
-    let mut seen = 0;
+    let mut count = 0;
     while let Some(next) = folders.pop() {
         for entry in std::fs::read_dir(&next).expect("a folder") {
             let entry = entry.expect("an entry");
             let metadata = entry.metadata().expect("the file exists");
             let mode = metadata.permissions().mode() & 0o777;
             assert_eq!(mode & 0o077, 0, "{} has mode {mode:o}", entry.path().display());
-            seen += 1;
+            count += 1;
             if metadata.is_dir() {
                 folders.push(entry.path());
             }
         }
     }
-    assert!(seen >= 5, "{seen}");
+    assert!(count >= 5, "{count}");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn unreadable_store_is_not_reported_as_missing() {
 /// The command, run by a user without access to the data folder.
 fn as_other_user(folder: &Folder, command: &Command) -> Command {
     let mut other = match rustix::process::geteuid().is_root() {
-        // Root can read everything. Another user runs the command, with a binary that it can read.
+        // Root can read all files, so another user runs the command, with a binary that this user can read.
         true => {
             let binary = folder.path("garth");
             std::fs::copy(command.get_program(), &binary).expect("the binary can be copied");
@@ -154,7 +154,7 @@ fn as_other_user(folder: &Folder, command: &Command) -> Command {
     other
 }
 
-/// A killed server of another user leaves files that are not writable.
+/// A killed server of another user leaves files that this server cannot write to.
 #[test]
 fn unwritable_leftover_files_are_replaced() {
     let folder = Folder::new("leftovers");
@@ -162,7 +162,7 @@ fn unwritable_leftover_files_are_replaced() {
     for name in ["serve.url", "serve.lock"] {
         let path = folder.data().join(name);
         let _ = std::fs::remove_file(&path);
-        // Even root cannot write to this.
+        // Even root cannot write to this path.
         symlink("/proc/self/mem/nowhere", &path).expect("a link can be created");
     }
     let server = folder.start();

@@ -209,13 +209,13 @@ fn send_request(server: &Server, request: &str, method: &str) -> Reply {
 }
 
 fn assert_no_file_contains(folder: &Path, secret: &str) {
-    let mut seen = 0;
+    let mut count = 0;
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
             assert_no_file_contains(&path, secret);
         } else if let Ok(bytes) = fs::read(&path) {
-            seen += 1;
+            count += 1;
             let found = bytes
                 .windows(secret.len())
                 .any(|window| window == secret.as_bytes());
@@ -223,7 +223,7 @@ fn assert_no_file_contains(folder: &Path, secret: &str) {
         }
     }
     assert!(
-        seen > 0 || !folder.ends_with("garth-demo"),
+        count > 0 || !folder.ends_with("garth-demo"),
         "the folder has no files"
     );
 }

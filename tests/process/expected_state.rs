@@ -1,4 +1,5 @@
-//! The state that a client expects of a server that is killed: all acknowledged changes, and the one that was pending.
+//! The state that a client expects after the server was killed: all acknowledged changes, and possibly the
+//! pending change.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ pub struct ExpectedState {
     writer: usize,
     labels_used: usize,
     vpcs: BTreeMap<i64, Known>,
-    /// Sent, but not acknowledged: the server made the whole change or none.
+    /// A change that was sent, but not acknowledged. The server has made the whole change, or no part of it.
     pending: Option<Change>,
 }
 
@@ -49,7 +50,7 @@ impl ExpectedState {
         }
     }
 
-    /// Makes one random change; false if the server was killed meanwhile.
+    /// Makes one random change. Returns false if the server was killed meanwhile.
     pub fn write(&mut self, client: &mut Client) -> bool {
         let change = self
             .pending

@@ -11,10 +11,10 @@ use serde_json::json;
 use crate::harness::{Folder, Server};
 use crate::process::eventually;
 
-/// Maximum writes of each writer: more than the log holds before a checkpoint.
+/// Maximum number of writes of each writer: more than the log holds before a checkpoint.
 const MAX_WRITES: usize = 1000;
 
-/// A disk with faults on command (`failing_disk.c`).
+/// A disk into which tests can inject faults (`failing_disk.c`).
 pub struct Disk<'a>(&'a Folder);
 
 impl<'a> Disk<'a> {
@@ -80,7 +80,7 @@ fn failed_fsync_stops_the_server_without_acknowledgment() {
     assert_stops_on("fail");
 }
 
-/// A checkpoint copies the log into the database file after the commit, in no request.
+/// A checkpoint copies the log into the database file after the commit, outside of any request.
 #[test]
 fn failed_fsync_of_the_database_file_stops_the_server() {
     assert_stops_on("fail-db");

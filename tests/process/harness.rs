@@ -112,7 +112,8 @@ impl Folder {
         serde_json::from_str(&printed).expect("--json prints JSON")
     }
 
-    /// Creates a token for a user, with the options after the username; returns its ID and its text.
+    /// Creates a token. `user` is a username, which further options may follow. Returns the ID and the text
+    /// of the token.
     pub fn create_token(&self, user: &str) -> (i64, String) {
         let created = self.json(&format!("token create --user {user}"));
         (number(&created["id"]), text(&created["token"]))

@@ -155,7 +155,7 @@ fn invalid_line_in_the_file_prevents_the_start() {
     assert!(!folder.data().exists(), "no store is created");
 }
 
-/// An error message, if the server starts or does not name the invalid setting.
+/// Returns an error message if the server starts, or if its output does not name the invalid setting.
 fn start_error(name: &str, serve: &mut Command) -> Option<String> {
     let output = failed_start(serve);
     let is_named = output.stderr.replace('-', "_").contains(name);

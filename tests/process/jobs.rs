@@ -71,7 +71,8 @@ fn shutdown_releases_the_lease_of_a_running_job() {
     uploaded.expect("the server responds").ok();
     let scrub = |status: &str| job_of_kind(&folder, "attachment_scrub").filter(|job| job["status"] == status);
     let first = eventually("the first scrub to finish", || scrub("scheduled"));
-    // The scrub waits after each file in proportion to its size, so this one runs until the shutdown.
+    // After each file, the scrub waits in proportion to the size of the file. Here it runs until the
+    // shutdown.
     let store = Store::open(folder.data().join("garth.db")).expect("the store exists");
     let changed = store.execute_batch(
         "UPDATE attachment SET size = 1000000000000000;

@@ -1,8 +1,8 @@
 //! Tests of the `garth` binary as a child process: crashes, shutdown, disk failures, settings and raw HTTP. `tests/api`
 //! tests the operations of the API.
 //!
-//! Each test has its own folder and stops only the processes that it started. Only documented timeouts are timed; for
-//! everything else, the tests poll.
+//! Each test has its own folder and stops only the processes that it started. The tests measure only
+//! documented timeouts. For all other conditions, they poll.
 
 #![forbid(unsafe_code)]
 

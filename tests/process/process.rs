@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// Maximum time to wait for a condition; far longer than it should take.
+/// Maximum time to wait for a condition. It is far longer than the condition should take.
 pub const WAIT_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Polls until there is a value.
+/// Polls until `poll` returns a value.
 pub fn eventually<T>(condition: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + WAIT_TIMEOUT;
     loop {
@@ -58,7 +58,7 @@ impl Process {
         let (controller, terminal) = open_terminal();
         command.stdout(terminal).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program can be started");
-        // The command holds the terminal open; without it, reading ends with the child.
+        // The command holds the terminal open. After this, reading ends when the child exits.
         command.stdout(Stdio::null());
         let stderr = PipeReader::start(child.stderr.take().expect("stderr is piped"));
         Self {

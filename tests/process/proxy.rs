@@ -13,7 +13,7 @@ pub struct Proxy {
 
 struct Shared {
     cut: AtomicBool,
-    /// The proxy cuts all connections after this many more bytes from the server.
+    /// The proxy cuts all connections after this many further bytes from the server.
     bytes_left: AtomicUsize,
     open: Mutex<Vec<TcpStream>>,
 }
@@ -39,7 +39,7 @@ impl Proxy {
         Self { address, shared }
     }
 
-    /// Closes every connection, and every new one immediately.
+    /// Closes every open connection. Every new connection is closed immediately.
     pub fn cut(&self) {
         self.shared.cut();
     }

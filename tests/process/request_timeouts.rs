@@ -32,12 +32,12 @@ fn incomplete_headers_return_408_and_close_the_connection() {
         ("a head sent letter by letter", send_letter_by_letter),
     ];
     let address = server.address;
-    let waiting = cases.map(|(what, case)| (what, std::thread::spawn(move || wait(case(address)))));
+    let waiting = cases.map(|(name, case)| (name, std::thread::spawn(move || wait(case(address)))));
     let mut failures = Vec::new();
-    for (what, waiting) in waiting {
+    for (name, waiting) in waiting {
         match waiting.join().expect("the thread does not panic") {
             Ok((reply, took, true)) if is_about(HEADER_TIMEOUT, took) => assert_408(&reply, "header_timeout"),
-            other => failures.push(format!("{what}: {other:?}")),
+            other => failures.push(format!("{name}: {other:?}")),
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));

@@ -8,7 +8,8 @@ use crate::client::Client;
 use crate::connection::text;
 use crate::harness::{Folder, Server, TOKEN};
 
-/// Refuses files with one word, fails on others, and records its arguments and environment.
+/// Rejects files with `EICAR`, fails on files with `PUZZLE` or `CRASH`, and records its arguments and
+/// environment.
 const SCANNER: &str = r#"#!/bin/sh
 { echo "$0 $*"; env; } >> "$(dirname "$0")/started"
 grep -q EICAR "$1" && exit 1

@@ -80,7 +80,7 @@ fn store_contains_no_tokens_or_passwords() {
     }
 }
 
-/// Uses every kind of token; returns the ones that existed.
+/// Uses every kind of token. Returns the tokens that existed.
 fn use_tokens(folder: &Folder, server: &Server) -> Vec<String> {
     let (_, good) = folder.create_token("admin");
     let (_, short) = folder.create_token("admin --expiry 1s");
@@ -98,8 +98,8 @@ fn use_tokens(folder: &Folder, server: &Server) -> Vec<String> {
 /// Sends the canary in every kind of input; returns the texts of all errors.
 fn send_canaries(server: &Server) -> String {
     let mut client = server.client();
-    let good = json!({"label": "core", "region": "us-east", "description": CANARY});
-    client.post("/v4/vpcs", good).ok();
+    let valid = json!({"label": "core", "region": "us-east", "description": CANARY});
+    client.post("/v4/vpcs", valid).ok();
     let subnets = json!([{"label": "web", "ipv4": CANARY}]);
     let refused = [
         client.post(
@@ -139,7 +139,7 @@ fn send_canaries(server: &Server) -> String {
             .expect("the request can be sent");
         errors += &connection.reply_to("POST").expect("the server responds").text();
     }
-    // Malformed and incomplete requests, which a log might print.
+    // A log might print malformed and incomplete requests.
     let mut broken = Connection::open(server.address).expect("the server accepts connections");
     let head = client.head("POST", "/v4/vpcs", "content-length: 1000\r\n");
     broken

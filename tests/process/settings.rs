@@ -105,7 +105,7 @@ fn settings_work_as_flags_variables_and_in_the_file() {
     );
 }
 
-/// `garth serve` with no setting but the first token.
+/// `garth serve` with only one setting: the first token.
 fn without_settings(folder: &Folder) -> Command {
     let mut serve = folder.serve();
     serve.env_remove("GARTH_LISTEN").env_remove("GARTH_DATA");
@@ -156,8 +156,8 @@ fn help_lists_every_setting_and_its_variable() {
     for option in help.split("\n      --").skip(1) {
         let parts: Vec<_> = option.split_whitespace().collect();
         let name = parts[0].to_uppercase().replace('-', "_");
-        // For a setting that may have a password, the value is hidden. The variable of `--attachments` is named after
-        // the setting `attachments.url`.
+        // The help does not show the value of a variable that may contain a password. The variable of
+        // `--attachments` is named after the setting `attachments.url`.
         let is_listed = ["=", "]", "_URL="]
             .iter()
             .any(|end| parts.join(" ").contains(&format!("[env: GARTH_{name}{end}")));

@@ -37,7 +37,7 @@ fn assert_drains_requests_on(signal: &str) {
     });
     assert!(idle.is_closed());
     while events.next().is_some() {}
-    // A server that does not wait for the slow request would have exited by now.
+    // If the server did not wait for the slow request, it would have exited by now.
     std::thread::sleep(Duration::from_millis(500));
     slow.send(rest).expect("the rest can be sent");
     let created = slow.reply_to("POST").expect("the request is completed");

@@ -8,10 +8,10 @@ use crate::harness::{Folder, Server, TOKEN};
 use crate::proxy::Proxy;
 use crate::uploads::files_of;
 
-/// Maximum time until an error response. Clients give up after a minute.
+/// Maximum time until an error response. Clients time out after a minute.
 const MAX_ERROR_DELAY: Duration = Duration::from_secs(30);
 
-/// The attachment storage of a server, with outages on command.
+/// The attachment storage of a server. Tests can start and end outages.
 enum Storage {
     Folder(PathBuf),
     Bucket(Proxy),
@@ -128,7 +128,7 @@ fn storage_outage_returns_503_and_recovers() {
         "{}",
         server.process.stderr()
     );
-    // The next start at the latest sweeps files that could not be deleted during the outage.
+    // Files that could not be deleted during the outage are swept at the next start at the latest.
     assert_eq!(server.stop().code, Some(0));
     let _server = storage.start(&folder);
     folder.wait_until_swept();

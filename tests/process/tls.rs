@@ -168,7 +168,7 @@ fn sighup_reloads_the_certificate() {
     open.read_to_string(&mut response).expect("the server responds");
     assert!(response.starts_with("HTTP/1.1 200"), "{response}");
 
-    // An invalid certificate is logged, and the valid one remains in use.
+    // An invalid certificate is logged, and the valid certificate remains in use.
     std::fs::write(&old.chain, "nothing").expect("the file can be written");
     server.process.signal("HUP");
     eventually("the log message", || {

@@ -30,7 +30,7 @@ fn kill_during_uploads_loses_no_acknowledged_file() {
                 .iter_mut()
                 .for_each(|uploader| uploader.ticket = server.client().open_ticket());
         }
-        // From the start, while the sweep removes files of the previous process.
+        // The uploads begin immediately, while the sweep removes files of the previous process.
         upload_until(&mut uploaders, &mut server, 3 + random_below(4), false);
         for uploader in &mut uploaders {
             uploader.reconcile(&mut server.client(), &mut verified);
@@ -81,7 +81,7 @@ fn upload_until(uploaders: &mut [Uploader], server: &mut Server, enough: usize, 
 struct Uploader {
     number: usize,
     ticket: i64,
-    /// By name; true if the file was acknowledged, or found in the list.
+    /// The sent files by name. The value is true if the file was acknowledged, or found in the list.
     sent: BTreeMap<String, bool>,
 }
 
@@ -94,7 +94,7 @@ impl Uploader {
         }
     }
 
-    /// Uploads one more file; false if the server was killed meanwhile.
+    /// Uploads one more file. Returns false if the server was killed meanwhile.
     fn send(&mut self, client: &mut Client) -> bool {
         let size = [10, 5_000, 50_000, 300_000][random_below(4)] + random_below(1000);
         let name = format!("{}-{}-{size}.txt", self.number, self.sent.len());
@@ -133,7 +133,7 @@ impl Uploader {
     }
 }
 
-/// The content of a file: unique, with the size that its name says.
+/// The content of a file: unique, with the size that is part of its name.
 fn content(name: &str) -> Vec<u8> {
     let size = name.trim_end_matches(".txt").rsplit('-').next();
     let size = size.and_then(|size| size.parse().ok()).expect("a size");

@@ -37,7 +37,7 @@ impl Client {
         number(&self.post("/v4/support/tickets", body).ok()["id"])
     }
 
-    /// After an error, the file may or may not be attached.
+    /// Uploads a file. After an error, the file may or may not be attached.
     pub fn upload(&mut self, ticket: i64, name: &str, content: &[u8]) -> io::Result<Reply> {
         self.try_send_bytes("POST", &files_of(ticket), FORM, &form(name, content))
     }

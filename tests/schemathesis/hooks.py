@@ -42,7 +42,7 @@ NOT_IN_SCHEMA = {
     "image_invalid": "images that the provider offers",
     "plan_invalid": "types that the provider offers",
     "region_invalid": "regions that the provider has",
-    # The result depends on the state of the object, or of a related one.
+    # The result depends on the state of the object, or of a related object.
     "address_invalid": "the address must be in the usable range of the subnet",
     "address_in_use": "an interface uses the address for NAT",
     "address_last": "the instance has one public address",
@@ -152,7 +152,7 @@ def protect(case):
 
 
 def use_initial(case):
-    """Sends the operations that need an instance to the initial one. Others may have been deleted during the run."""
+    """Uses the initial instance for operations that need one. Other instances may have been deleted during the run."""
     if operation_id(case) == "createConfig":
         instance = str(case.path_parameters.get("computeId")).strip()
         if instance.isdecimal() and not instance.startswith("0"):

@@ -1,4 +1,4 @@
-"""The operations of the load. Each deletes the objects that it creates, or writes too little to matter."""
+"""The operations of the load. Each deletes the objects that it creates, or writes very little data."""
 import http.client
 import json
 import re
@@ -89,7 +89,7 @@ def ticket_pages(client, generator, tickets):
 
 @journey(2)
 def uploads(client, generator, tickets):
-    # A ticket has a limit of a few files. The server receives the others and refuses them.
+    # A ticket can have only a few files. The server receives further files and refuses them.
     path = f"/v4/support/tickets/{generator.choice(tickets)}/attachments"
     client.upload(path, "soak.txt", b"x" * generator.randrange(1000, 200_000), (200, 400))
     files = client.json("GET", path)["data"]

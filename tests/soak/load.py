@@ -41,7 +41,7 @@ class Load:
         self.filling.set() if enabled else self.filling.clear()
 
     def log_in_concurrently(self) -> None:
-        """Makes the server hash the maximum number of passwords concurrently: it retains 19 MiB for each."""
+        """Makes the server hash the maximum number of passwords concurrently. It retains 19 MiB of memory for each."""
         barrier = threading.Barrier(CONCURRENT_LOG_INS)
 
         def log_in_repeatedly():

@@ -5,7 +5,7 @@ import re
 import statistics
 import time
 
-# Seconds between two samples, and between two lines that are printed.
+# Seconds between two samples, and between two printed lines.
 INTERVAL = 2.0
 PRINT_EVERY = 30.0
 NAMES = ("VmRSS", "RssAnon")
@@ -62,7 +62,7 @@ class Samples:
         return mean_y - slope * mean_x, slope
 
     def least_squares(self, name: str) -> float:
-        """Percent in 10 minutes, bursts included."""
+        """Percent in 10 minutes, by least squares. Bursts affect this value."""
         start, slope = self.line(name)
         return 100 * slope * 600 / start
 

@@ -85,12 +85,13 @@ impl Crate {
                     let whole: Path = target.iter().chain(&path[index + 1..]).cloned().collect();
                     self.file_of(&here, &whole, depth + 1)
                 }
-                // An item of that module; the first name of a path may also be another crate or a local name.
+                // The name is an item of that module. The first name of a path may also be another crate or a
+                // local name.
                 None if index > 0 => Some(module.file.clone()),
                 None => None,
             };
         }
-        // A folder by itself is not a use.
+        // A path that names only a folder does not count as a use.
         let file = &self.modules[&here].file;
         (!file.ends_with("mod.rs") && !here.is_empty()).then(|| file.clone())
     }
@@ -195,13 +196,13 @@ fn use_leaves(prefix: &[String], tree: &[&str], leaves: &mut Vec<(Path, Option<S
 /// Splits at commas outside of inner braces.
 fn branches<'a>(tree: &[&'a str], mut each: impl FnMut(&[&'a str])) {
     let (mut depth, mut from) = (0, 0);
-    for (at, token) in tree.iter().enumerate() {
+    for (index, token) in tree.iter().enumerate() {
         match *token {
             "{" => depth += 1,
             "}" => depth -= 1,
             "," if depth == 0 => {
-                each(&tree[from..at]);
-                from = at + 1;
+                each(&tree[from..index]);
+                from = index + 1;
             }
             _ => {}
         }

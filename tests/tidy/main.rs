@@ -38,8 +38,8 @@ fn a_layer_imports_only_earlier_layers() {
     let layers = [
         "model", "store", "files", "rules", "uploads", "jobs", "web", "api", "console", "cli",
     ];
-    for (at, layer) in layers.iter().enumerate() {
-        let later: Vec<String> = layers[at + 1..]
+    for (index, layer) in layers.iter().enumerate() {
+        let later: Vec<String> = layers[index + 1..]
             .iter()
             .map(|layer| format!("crate::{layer}"))
             .collect();
@@ -208,7 +208,7 @@ fn licenses_of_all_dependencies_are_allowed() {
     }
 }
 
-/// `A OR B` needs one of them, `A AND B` both; no dependency has a more complex expression.
+/// `A OR B` is allowed if `A` or `B` is, `A AND B` if both are. No dependency has a more complex expression.
 fn is_allowed(license: &str, allowed: &[&str]) -> bool {
     let license = license.replace(['(', ')'], "").replace('/', " OR ");
     let is_allowed = |word: &str| allowed.contains(&word.trim());
@@ -223,8 +223,9 @@ fn is_allowed(license: &str, allowed: &[&str]) -> bool {
         }
 }
 
-/// Decision 0025: from migration 11 on, each names the version that added it, and only a migration of a new
-/// minor version may be breaking. All others only add, so that the previous version can keep running.
+/// Decision 0025: from migration 11 on, each migration names the version that added it, and only a migration
+/// of a new minor version may be breaking. All other migrations only add, so that the previous version can
+/// keep running.
 #[test]
 fn migrations_of_a_patch_release_only_add() {
     for migration in Schema::current().migrations() {

@@ -56,16 +56,16 @@ fn item_length(code: &str) -> usize {
         .take_while(|word| *word != "{")
         .take(3)
         .any(|word| word == "use");
-    for (at, letter) in code.char_indices() {
+    for (index, letter) in code.char_indices() {
         match letter {
             '{' | '(' | '[' => depth += 1,
             '}' | ')' | ']' => {
                 depth = depth.saturating_sub(1);
                 if letter == '}' && depth == 0 && !is_use {
-                    return at + 1;
+                    return index + 1;
                 }
             }
-            ';' if depth == 0 => return at + 1,
+            ';' if depth == 0 => return index + 1,
             _ => {}
         }
     }
@@ -133,11 +133,11 @@ fn literal_or_comment(rest: &str) -> Option<usize> {
 
 fn string_length(rest: &str) -> usize {
     let mut escaped = false;
-    for (at, letter) in rest.char_indices().skip(1) {
+    for (index, letter) in rest.char_indices().skip(1) {
         match letter {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
-            '"' => return at + 1,
+            '"' => return index + 1,
             _ => {}
         }
     }

@@ -49,7 +49,7 @@ struct EntityView<'a> {
     url: String,
 }
 
-/// A tag is identified by its label.
+/// The ID of an entity. The ID of a tag is its label.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum EntityId<'a> {

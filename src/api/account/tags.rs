@@ -39,9 +39,9 @@ pub fn page(tags: &Paged<ObjectTag>, _: &ViewContext) -> Response {
     answer::page(tags, TagView::new)
 }
 
-pub fn objects(instances: &Paged<Instance>, wire: &ViewContext) -> Response {
+pub fn objects(instances: &Paged<Instance>, context: &ViewContext) -> Response {
     answer::page(instances, |instance| TaggedView {
         kind: SubjectKind::Linode.word(),
-        data: InstanceView::new(instance, wire.policy),
+        data: InstanceView::new(instance, context.policy),
     })
 }

@@ -31,7 +31,8 @@ struct ImageView<'a> {
     status: &'a str,
     capabilities: [&'a str; 0],
     tags: [&'a str; 0],
-    /// The regions to which a user has copied the image; public images are in all regions.
+    /// The regions to which a user has copied the image. It is empty, because public images are in all
+    /// regions.
     regions: [&'a str; 0],
 }
 

@@ -153,7 +153,7 @@ impl<'a> InstanceView<'a> {
     }
 }
 
-/// An address from the documentation range, fixed for each instance.
+/// The IPv6 address of an instance: a fixed address in the documentation range.
 fn ipv6(instance: &Instance) -> Ipv6Addr {
     const DOCUMENTATION: u128 = 0x2001_0db8 << 96;
     Ipv6Addr::from_bits(DOCUMENTATION | u128::from(instance.id.0.unsigned_abs()))
@@ -164,12 +164,12 @@ fn link_local(instance: &Instance) -> Ipv6Addr {
     Ipv6Addr::from_bits(LOCAL | u128::from(instance.id.0.unsigned_abs()))
 }
 
-pub fn one(instance: &Instance, wire: &ViewContext) -> Response {
-    answer::one(instance, &InstanceView::new(instance, wire.policy))
+pub fn one(instance: &Instance, context: &ViewContext) -> Response {
+    answer::one(instance, &InstanceView::new(instance, context.policy))
 }
 
-pub fn page(instances: &Paged<Instance>, wire: &ViewContext) -> Response {
-    answer::page(instances, |instance| InstanceView::new(instance, wire.policy))
+pub fn page(instances: &Paged<Instance>, context: &ViewContext) -> Response {
+    answer::page(instances, |instance| InstanceView::new(instance, context.policy))
 }
 
 #[derive(Serialize)]
@@ -211,12 +211,12 @@ struct Ipv6View<'a> {
     region: &'a str,
 }
 
-pub fn ips(found: &Addresses, wire: &ViewContext) -> Response {
+pub fn ips(found: &Addresses, context: &ViewContext) -> Response {
     let Addresses { instance, ips, vpc } = found;
-    let names = wire.names;
+    let names = context.names;
     let of_kind = |kind: IpKind| {
         let ips = ips.iter().filter(move |ip| ip.kind == kind);
-        ips.map(|ip| IpView::new(ip, wire)).collect()
+        ips.map(|ip| IpView::new(ip, context)).collect()
     };
     let ipv6_view = |address: String, kind, public| Ipv6View {
         address,

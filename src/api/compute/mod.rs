@@ -170,8 +170,8 @@ fn config_operations() -> Vec<Operation> {
         get(
             "getConfigInterfaces",
             INTERFACES,
-            view_at(rules::interfaces::list, |found, wire| {
-                interfaces::all(found, wire)
+            view_at(rules::interfaces::list, |found, context| {
+                interfaces::all(found, context)
             }),
         )
         .on_instance(),
@@ -234,8 +234,8 @@ pub fn catalog_operations() -> Vec<Operation> {
         get(
             "getRegionPlanAvailability",
             "/regions/{regionId}/availability",
-            catalog_item(rules::regions::plan_availability, |rows, wire| {
-                regions::plans(rows, wire)
+            catalog_item(rules::regions::plan_availability, |rows, context| {
+                regions::plans(rows, context)
             }),
         )
         .public(),

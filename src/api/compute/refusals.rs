@@ -27,48 +27,48 @@ pub fn operations() -> Vec<Operation> {
         post(
             "rebuildInstance",
             REBUILD,
-            refused("Rebuilding is not offered; create a new instance"),
+            refuse("Rebuilding is not offered; create a new instance"),
         )
         .on_instance(),
         post(
             "resizeInstance",
             RESIZE,
-            refused("Resizing is not offered; create an instance of another type"),
+            refuse("Resizing is not offered; create an instance of another type"),
         )
         .on_instance(),
         post(
             "cloneInstance",
             CLONE,
-            refused("Cloning is not offered; create a new instance"),
+            refuse("Cloning is not offered; create a new instance"),
         )
         .on_instance(),
         post(
             "migrateInstance",
             MIGRATE,
-            refused("Migration is not offered; create an instance in the other region"),
+            refuse("Migration is not offered; create an instance in the other region"),
         )
         .on_instance(),
         post(
             "rescueInstance",
             RESCUE,
-            refused("Rescue mode is not offered; boot a config"),
+            refuse("Rescue mode is not offered; boot a config"),
         )
         .on_instance(),
-        post("mutateInstance", MUTATE, refused("Upgrades are not offered")).on_instance(),
+        post("mutateInstance", MUTATE, refuse("Upgrades are not offered")).on_instance(),
         put(
             "updateInstanceFirewalls",
             FIREWALLS,
-            refused("Firewalls are not offered"),
+            refuse("Firewalls are not offered"),
         )
         .on_instance(),
-        post("createBackup", BACKUPS, refused(NO_BACKUPS)).on_instance(),
-        post("enableBackups", ENABLE_BACKUPS, refused(NO_BACKUPS)).on_instance(),
-        post("cancelBackups", CANCEL_BACKUPS, refused(NO_BACKUPS)).on_instance(),
-        post("restoreBackup", RESTORE_BACKUP, refused(NO_BACKUPS)).on_instance(),
+        post("createBackup", BACKUPS, refuse(NO_BACKUPS)).on_instance(),
+        post("enableBackups", ENABLE_BACKUPS, refuse(NO_BACKUPS)).on_instance(),
+        post("cancelBackups", CANCEL_BACKUPS, refuse(NO_BACKUPS)).on_instance(),
+        post("restoreBackup", RESTORE_BACKUP, refuse(NO_BACKUPS)).on_instance(),
     ]
 }
 
-fn refused(text: &'static str) -> Handling {
+fn refuse(text: &'static str) -> Handling {
     let rule = move |tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request| {
         rules::refusals::refuse(tx, caller, id, request, text)
     };

@@ -1,4 +1,5 @@
-//! Transfer, statistics and backups of an instance, and the empty lists of objects that could be attached to it.
+//! Transfer, statistics and backups of an instance, and empty lists of the objects that are attached to the
+//! instance.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -72,8 +73,8 @@ struct TransferView {
     billable: i64,
 }
 
-fn transfer(instance: &Instance, wire: &ViewContext) -> Response {
-    let plan = wire.policy.plans.iter().find(|plan| plan.id == instance.plan);
+fn transfer(instance: &Instance, context: &ViewContext) -> Response {
+    let plan = context.policy.plans.iter().find(|plan| plan.id == instance.plan);
     let view = TransferView {
         used: 0,
         quota: plan.map_or(0, |plan| plan.transfer),

@@ -90,7 +90,8 @@ impl<'a> GrantsView<'a> {
         }
     }
 
-    /// The grants; 204 for an unrestricted user, as published clients expect.
+    /// The response with the grants of a user. An unrestricted user has none; published clients then expect
+    /// 204.
     pub fn answer(grants: Option<&'a Grants>) -> Response {
         match grants {
             Some(grants) => answer::one(grants, &Self::new(grants)),

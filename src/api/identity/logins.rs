@@ -67,8 +67,8 @@ pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap)
 }
 
 /// Whether the user intends to log out: the request comes from the address bar, from a page of this server,
-/// or from a page of a registered client. Browsers send no referrer for links in user content. A request
-/// without `Sec-Fetch-Site` is trusted.
+/// or from a page of a registered client. A request without `Sec-Fetch-Site` is trusted. A request from a
+/// page of this server must have a referrer, because links in user content send none.
 async fn is_intended(app: &App, headers: &HeaderMap) -> Result<bool> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let referrer = text("referer").unwrap_or_default().to_owned();
@@ -95,7 +95,7 @@ async fn is_logged_in(app: &App, headers: &HeaderMap) -> Result<bool> {
     }
 }
 
-/// The page for a forgotten password, to which the web app links. Only the provider can create a password link.
+/// The page for a forgotten password. The public Linode web app links to it; the console does not. Only the provider can create a password link.
 pub async fn forgot_password(State(app): State<App>) -> Response {
     let provider = &app.store().context().policy.support.provider;
     let text = format!("Contact {provider} to get a link with which you can choose a new password.");
@@ -149,11 +149,11 @@ pub async fn set_password(
         }
         Err(other) => return Err(other),
     };
-    let set = app
+    let result = app
         .store()
         .write(move |tx| passwords::set_by_link(tx, link, &hash))
         .await;
-    match set {
+    match result {
         Ok(_) => {
             let text = "You can now log in with your new password.";
             let mut page = pages::message_with_log_in("Password set", text, "../style.css");

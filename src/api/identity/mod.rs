@@ -51,8 +51,8 @@ pub fn operations() -> Vec<Operation> {
         get(
             "getPreferences",
             PREFERENCES,
-            view(rules::profile::preferences, |written, wire| {
-                profile::preferences(written, wire)
+            view(rules::profile::preferences, |json_text, context| {
+                profile::preferences(json_text, context)
             }),
         ),
         put(

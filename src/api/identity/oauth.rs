@@ -74,7 +74,7 @@ pub async fn decide(State(app): State<App>, request: Request) -> Result<Response
     Ok(show(&app, &parts, &query, session.as_ref(), next))
 }
 
-/// An authorization request with its query, re-encoded.
+/// The parameters of an authorization request, and its query string, re-encoded.
 pub struct AuthorizationQuery {
     pub parameters: AuthorizationRequest,
     pub encoded: String,
@@ -91,6 +91,7 @@ impl AuthorizationQuery {
     }
 }
 
+/// The page or redirect for the next step of an authorization.
 fn show(
     app: &App,
     parts: &Parts,
@@ -114,7 +115,7 @@ fn show(
             )
         }
         (Next::LogIn(authorization) | Next::Consent(authorization, _), _) => {
-            let (csrf_token, fresh) = log_in_csrf_token(app, &parts.headers);
+            let (csrf_token, new_cookie) = log_in_csrf_token(app, &parts.headers);
             let notes = LogInNotes::default();
             let mut page = pages::log_in(
                 StatusCode::OK,
@@ -123,18 +124,18 @@ fn show(
                 &csrf_token.hex(),
                 &notes,
             );
-            if let Some(fresh) = fresh {
-                cookies::set(page.headers_mut(), cookies::FORM, &fresh);
+            if let Some(new_cookie) = new_cookie {
+                cookies::set(page.headers_mut(), cookies::FORM, &new_cookie);
             }
             page
         }
-        // `issue_with_earlier_consent` replaces this step by another one.
+        // For this step, `authorize` calls `issue_with_earlier_consent`, which returns another step.
         (Next::AlreadyAuthorized, _) => incomplete(),
     }
 }
 
-/// Adds the issuer to a redirect URI, so that a client that uses several servers can identify the one that
-/// responded (RFC 9207).
+/// Adds the issuer to a redirect URI, so that a client of several authorization servers can identify the
+/// server that responded (RFC 9207).
 fn with_issuer(address: String, issuer: &str) -> String {
     let mut serializer = form_urlencoded::Serializer::new(String::new());
     format!("{address}&{}", serializer.append_pair("iss", issuer).finish())

@@ -1,4 +1,4 @@
-//! The OAuth token endpoints. Errors have the fields of RFC 6749 and those of the API.
+//! The OAuth token endpoints. Error responses have the error fields of RFC 6749 and of the API.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -40,7 +40,7 @@ pub async fn issue(State(app): State<App>, request: Request) -> Result<Response>
         Ok(fields) => fields,
         Err(refused) => return Ok(refused),
     };
-    let Some((client_id, client_secret)) = client(&headers, &fields) else {
+    let Some((client_id, client_secret)) = client_credentials(&headers, &fields) else {
         return Ok(refusal(&CREDENTIALS_TWICE));
     };
     let token_request = TokenRequest {
@@ -58,7 +58,7 @@ pub async fn issue(State(app): State<App>, request: Request) -> Result<Response>
         .write(move |tx| oauth_tokens::issue(tx, &token_request))
         .await?;
     Ok(match outcome {
-        Outcome::Done(issued) => token(&issued),
+        Outcome::Done(issued) => token_response(&issued),
         Outcome::Refused(refused) => refusal(&refused),
     })
 }
@@ -69,7 +69,7 @@ pub async fn revoke(State(app): State<App>, request: Request) -> Result<Response
         Ok(fields) => fields,
         Err(refused) => return Ok(refused),
     };
-    let Some((client_id, client_secret)) = client(&headers, &fields) else {
+    let Some((client_id, client_secret)) = client_credentials(&headers, &fields) else {
         return Ok(refusal(&CREDENTIALS_TWICE));
     };
     let revocation = RevocationRequest {
@@ -100,7 +100,8 @@ const FIELD_TWICE: Refusal = Refusal {
     text: "Duplicate field",
 };
 
-/// Reads the form fields. The response to an unreadable form has the fields of both error formats.
+/// Reads the form fields. The inner error is the response to an invalid form, with the fields of both error
+/// formats.
 async fn read(app: &App, request: Request) -> Result<Result<Fields, Response>> {
     match Fields::read(app, request, FormEncoding::UrlencodedOrMultipart).await {
         Ok(fields) if fields.repeated().is_some() => Ok(Err(refusal(&FIELD_TWICE))),
@@ -115,10 +116,11 @@ async fn read(app: &App, request: Request) -> Result<Result<Fields, Response>> {
     }
 }
 
-/// The client credentials, from the form or HTTP Basic; `None` if both contain a secret or the IDs differ.
-fn client(headers: &HeaderMap, fields: &Fields) -> Option<(Option<String>, Option<Secret>)> {
+/// The client credentials, from the form or from HTTP Basic. `None` if both contain a secret, or if their
+/// client IDs differ.
+fn client_credentials(headers: &HeaderMap, fields: &Fields) -> Option<(Option<String>, Option<Secret>)> {
     let (id, secret) = (fields.owned("client_id"), fields.secret("client_secret"));
-    match basic(headers) {
+    match basic_credentials(headers) {
         None => Some((id, secret)),
         Some(_) if secret.is_some() => None,
         Some((basic_id, _)) if id.as_ref().is_some_and(|id| *id != basic_id) => None,
@@ -126,7 +128,7 @@ fn client(headers: &HeaderMap, fields: &Fields) -> Option<(Option<String>, Optio
     }
 }
 
-fn basic(headers: &HeaderMap) -> Option<(String, Secret)> {
+fn basic_credentials(headers: &HeaderMap) -> Option<(String, Secret)> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (kind, encoded) = value.split_once(' ')?;
     if !kind.eq_ignore_ascii_case("basic") {
@@ -137,7 +139,7 @@ fn basic(headers: &HeaderMap) -> Option<(String, Secret)> {
     Some((id.to_owned(), Secret::new(secret.to_owned())))
 }
 
-fn token(issued: &IssuedTokens) -> Response {
+fn token_response(issued: &IssuedTokens) -> Response {
     let scopes = issued.scopes.to_string();
     let view = TokenView {
         access_token: issued.access.reveal(),

@@ -64,18 +64,18 @@ impl<'a> ProfileView<'a> {
 }
 
 pub async fn set_preferences(State(app): State<App>, caller: Caller, request: Request) -> Result<Response> {
-    let written = request.body.as_ref().map(json::write).unwrap_or_default();
+    let json_text = request.body.as_ref().map(json::write).unwrap_or_default();
     app.write(caller, move |tx, caller| {
-        let stored = rules::profile::set_preferences(tx, caller, &request, &written)?;
+        let stored = rules::profile::set_preferences(tx, caller, &request, &json_text)?;
         Ok(stored_json(stored))
     })
     .await
 }
 
-/// JSON text from the store, with its entity tag.
-fn stored_json(written: String) -> Response {
-    let tag = answer::tag(&written);
-    let mut response = Response::new(Body::from(written));
+/// The response with JSON text from the store, and with its entity tag.
+fn stored_json(json_text: String) -> Response {
+    let tag = answer::tag(&json_text);
+    let mut response = Response::new(Body::from(json_text));
     response.headers_mut().insert(header::CONTENT_TYPE, answer::JSON);
     response.headers_mut().insert(header::ETAG, tag);
     response
@@ -85,6 +85,6 @@ pub fn one(user: &User, _: &ViewContext) -> Response {
     answer::one(user, &ProfileView::new(user))
 }
 
-pub fn preferences(written: &str, _: &ViewContext) -> Response {
-    stored_json(written.to_owned())
+pub fn preferences(json_text: &str, _: &ViewContext) -> Response {
+    stored_json(json_text.to_owned())
 }

@@ -22,7 +22,7 @@ struct TokenView<'a> {
 }
 
 impl<'a> TokenView<'a> {
-    /// A token with only its prefix.
+    /// The view of a token. It shows only the prefix of the token's text.
     fn new(token: &'a Token) -> Self {
         Self {
             id: token.id.0,

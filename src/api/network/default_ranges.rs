@@ -1,4 +1,4 @@
-//! The JSON view of the ranges that subnets can be in, and of the forbidden ranges.
+//! The JSON view of the allowed and the forbidden ranges of subnets.
 
 use axum::response::Response;
 use serde::Serialize;

@@ -56,8 +56,8 @@ struct Network {
 }
 
 impl<'a> IpView<'a> {
-    pub fn new(ip: &'a Ip, wire: &ViewContext) -> Self {
-        let network = Network::of(ip, wire);
+    pub fn new(ip: &'a Ip, context: &ViewContext) -> Self {
+        let network = Network::of(ip, context);
         let entity = SubjectKind::Linode.entity(ip.instance.0, ip.instance_label.clone());
         Self {
             address: write_address(ip.address),
@@ -66,15 +66,15 @@ impl<'a> IpView<'a> {
             prefix: network.prefix,
             kind: "ipv4",
             public: ip.kind == IpKind::Public,
-            rdns: rdns(ip, wire),
-            linode_id: wire.names.linode(ip.instance.0),
-            compute_id: wire.names.compute(ip.instance.0),
+            rdns: rdns(ip, context),
+            linode_id: context.names.linode(ip.instance.0),
+            compute_id: context.names.compute(ip.instance.0),
             interface_id: None,
             region: &ip.region,
-            vpc_nat_1_1: ip.translated.as_ref().map(|to| NatView {
-                vpc_id: to.vpc.0,
-                subnet_id: to.subnet.0,
-                address: write_address(to.address),
+            vpc_nat_1_1: ip.translated.as_ref().map(|target| NatView {
+                vpc_id: target.vpc.0,
+                subnet_id: target.subnet.0,
+                address: write_address(target.address),
             }),
             reserved: false,
             assigned_entity: AssignedView {
@@ -88,7 +88,7 @@ impl<'a> IpView<'a> {
 }
 
 impl Network {
-    fn of(ip: &Ip, wire: &ViewContext) -> Self {
+    fn of(ip: &Ip, context: &ViewContext) -> Self {
         if ip.kind == IpKind::Private {
             return Self {
                 gateway: None,
@@ -96,7 +96,7 @@ impl Network {
                 prefix: PRIVATE_PREFIX,
             };
         }
-        let ranges = &wire.policy.public_ranges;
+        let ranges = &context.policy.public_ranges;
         let range = ranges
             .iter()
             .find(|range| range.first() <= ip.address && ip.address <= range.last());
@@ -108,14 +108,14 @@ impl Network {
     }
 }
 
-/// The name that the owner has set, or the provider's default.
-fn rdns(ip: &Ip, wire: &ViewContext) -> Option<String> {
+/// The reverse DNS name that the owner has set, or the provider's default name.
+fn rdns(ip: &Ip, context: &ViewContext) -> Option<String> {
     if ip.kind == IpKind::Private {
         return None;
     }
-    let own = ip.rdns.as_ref().map(|name| Hostname::as_str(name).to_owned());
-    own.or_else(|| {
-        let domain = wire.policy.rdns_domain.as_deref()?;
+    let set_by_owner = ip.rdns.as_ref().map(|name| Hostname::as_str(name).to_owned());
+    set_by_owner.or_else(|| {
+        let domain = context.policy.rdns_domain.as_deref()?;
         Some(format!(
             "{}.{domain}",
             write_address(ip.address).replace('.', "-")
@@ -123,10 +123,10 @@ fn rdns(ip: &Ip, wire: &ViewContext) -> Option<String> {
     })
 }
 
-pub fn one(ip: &Ip, wire: &ViewContext) -> Response {
-    answer::one(ip, &IpView::new(ip, wire))
+pub fn one(ip: &Ip, context: &ViewContext) -> Response {
+    answer::one(ip, &IpView::new(ip, context))
 }
 
-pub fn page(ips: &Paged<Ip>, wire: &ViewContext) -> Response {
-    answer::page(ips, |ip| IpView::new(ip, wire))
+pub fn page(ips: &Paged<Ip>, context: &ViewContext) -> Response {
+    answer::page(ips, |ip| IpView::new(ip, context))
 }

@@ -48,7 +48,7 @@ impl<'a> SubnetView<'a> {
     }
 }
 
-/// An instance on a subnet, with its interfaces there.
+/// An instance in a subnet, with its interfaces in this subnet.
 #[derive(Serialize)]
 struct ComputeView {
     id: i64,
@@ -79,10 +79,10 @@ impl ComputeView {
     }
 }
 
-pub fn one(subnet: &Subnet, wire: &ViewContext) -> Response {
-    answer::one(subnet, &SubnetView::new(subnet, wire.names))
+pub fn one(subnet: &Subnet, context: &ViewContext) -> Response {
+    answer::one(subnet, &SubnetView::new(subnet, context.names))
 }
 
-pub fn page(subnets: &Paged<Subnet>, wire: &ViewContext) -> Response {
-    answer::page(subnets, |subnet| SubnetView::new(subnet, wire.names))
+pub fn page(subnets: &Paged<Subnet>, context: &ViewContext) -> Response {
+    answer::page(subnets, |subnet| SubnetView::new(subnet, context.names))
 }

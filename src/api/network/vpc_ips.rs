@@ -51,11 +51,11 @@ impl<'a> VpcIpView<'a> {
     }
 }
 
-/// A list of IPv6 addresses, which is empty.
+/// The list of IPv6 addresses. It is always empty.
 pub fn ipv6_page(ips: &Paged<()>, _: &ViewContext) -> Response {
     answer::page(ips, |()| ())
 }
 
-pub fn page(ips: &Paged<VpcIp>, wire: &ViewContext) -> Response {
-    answer::page(ips, |ip| VpcIpView::new(ip, wire.names))
+pub fn page(ips: &Paged<VpcIp>, context: &ViewContext) -> Response {
+    answer::page(ips, |ip| VpcIpView::new(ip, context.names))
 }

@@ -43,10 +43,10 @@ impl<'a> VpcView<'a> {
     }
 }
 
-pub fn one(vpc: &Vpc, wire: &ViewContext) -> Response {
-    answer::one(vpc, &VpcView::new(vpc, wire.names))
+pub fn one(vpc: &Vpc, context: &ViewContext) -> Response {
+    answer::one(vpc, &VpcView::new(vpc, context.names))
 }
 
-pub fn page(vpcs: &Paged<Vpc>, wire: &ViewContext) -> Response {
-    answer::page(vpcs, |vpc| VpcView::new(vpc, wire.names))
+pub fn page(vpcs: &Paged<Vpc>, context: &ViewContext) -> Response {
+    answer::page(vpcs, |vpc| VpcView::new(vpc, context.names))
 }

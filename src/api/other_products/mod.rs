@@ -1,8 +1,8 @@
 //! Products of the public service that Garth does not have (decision 0027).
 //!
-//! The public web app requests lists of these products on pages about other products, so the lists exist and are
-//! empty. Operations that would create such an object are refused with `not_offered`. `docs/other-products.md` has the
-//! same table for users.
+//! The web app of the public service requests lists of these products, even on pages about other products. So
+//! Garth has these lists, and they are empty. Operations that would create an object of such a product are
+//! refused with `not_offered`. `docs/other-products.md` has the same table for users.
 
 mod objects;
 mod refusals;
@@ -14,7 +14,7 @@ use crate::rules::other_products;
 use crate::store::ReadTx;
 use crate::web::operation::{Operation, get};
 
-/// The table of these operations.
+/// All operations on these products.
 pub fn operations() -> Vec<Operation> {
     let parts = [
         lists(),

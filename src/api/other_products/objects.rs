@@ -93,7 +93,7 @@ static SECURITY_QUESTIONS: SecurityQuestionsView = SecurityQuestionsView {
     ],
 };
 
-/// No question has an answer, because answers are not offered.
+/// A question without an answer, because users cannot answer the questions.
 const fn question(id: i64, question: &'static str) -> QuestionView {
     QuestionView {
         id,

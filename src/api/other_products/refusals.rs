@@ -183,7 +183,7 @@ pub fn operations() -> Vec<Operation> {
     creations.chain(changes).collect()
 }
 
-/// Refuses every request, in a read transaction, so that the writer is not used.
+/// Refuses every request. The rule runs in a read transaction, so that it does not use the writer.
 fn refuse(text: &'static str) -> Handling {
     handler(
         move |State(app): State<App>, caller: Caller, request: Request| async move {

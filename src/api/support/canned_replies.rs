@@ -47,7 +47,7 @@ pub fn page(replies: &Paged<CannedReply>, _: &ViewContext) -> Response {
     answer::page(replies, CannedReplyView::new)
 }
 
-/// Changes nothing, although the method is POST.
+/// Fills in a canned reply for a ticket. It changes nothing, although the method is POST.
 pub async fn preview(
     State(app): State<App>,
     staff: Staff,

@@ -79,7 +79,7 @@ impl<'a> CustomerView<'a> {
     }
 }
 
-/// Lists tickets; unlike other lists, it also takes search words.
+/// Lists tickets. Unlike other lists, this list also accepts search words.
 pub async fn list(
     State(app): State<App>,
     staff: Staff,

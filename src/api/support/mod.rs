@@ -257,7 +257,7 @@ pub fn desk_operations() -> Vec<Operation> {
     ]
 }
 
-/// Adapts a rule that takes an agent.
+/// Adapts a rule that takes an `Agent` to a rule that takes a `Staff`.
 fn by_agent<T>(
     rule: fn(&mut WriteTx, &Agent, TicketId, &Request) -> Result<T>,
 ) -> impl Fn(&mut WriteTx, &Staff, TicketId, &Request) -> Result<T> + Copy {

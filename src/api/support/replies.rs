@@ -42,10 +42,10 @@ impl<'a> ReplyView<'a> {
 }
 
 /// The response has no entity tag, because replies never change.
-pub fn one(reply: &Reply, wire: &ViewContext) -> Response {
-    answer::json(StatusCode::OK, &ReplyView::new(reply, wire.names))
+pub fn one(reply: &Reply, context: &ViewContext) -> Response {
+    answer::json(StatusCode::OK, &ReplyView::new(reply, context.names))
 }
 
-pub fn page(replies: &Paged<Reply>, wire: &ViewContext) -> Response {
-    answer::page(replies, |reply| ReplyView::new(reply, wire.names))
+pub fn page(replies: &Paged<Reply>, context: &ViewContext) -> Response {
+    answer::page(replies, |reply| ReplyView::new(reply, context.names))
 }

@@ -93,8 +93,8 @@ pub fn page(tickets: &Paged<Ticket>, _: &ViewContext) -> Response {
 }
 
 /// The support settings that clients need.
-pub fn limits(_: &(), wire: &ViewContext) -> Response {
-    let support = &wire.policy.support;
+pub fn limits(_: &(), context: &ViewContext) -> Response {
+    let support = &context.policy.support;
     let limits = LimitsView {
         summary_max: Summary::MAX,
         description_max: TicketText::MAX,

@@ -71,11 +71,12 @@ struct QuotasView {
 
 #[derive(Serialize)]
 struct QuotaView<U> {
-    /// The effective limit: the account's override, or the default.
+    /// The effective limit: the account's own limit, or the default.
     limit: i64,
     default: i64,
+    /// The account's own limit, if one is set.
     #[serde(rename = "override")]
-    set: Option<i64>,
+    account_limit: Option<i64>,
     used: U,
 }
 
@@ -92,19 +93,19 @@ impl QuotasView {
             vpcs_per_region: QuotaView {
                 limit: usage.quota.vpcs_per_region,
                 default: default.vpcs_per_region,
-                set: set.vpcs_per_region,
+                account_limit: set.vpcs_per_region,
                 used: usage.vpcs.into_iter().collect(),
             },
             subnets_per_vpc: QuotaView {
                 limit: usage.quota.subnets_per_vpc,
                 default: default.subnets_per_vpc,
-                set: set.subnets_per_vpc,
+                account_limit: set.subnets_per_vpc,
                 used: most_subnets,
             },
             attachment_bytes: QuotaView {
                 limit: usage.quota.attachment_bytes,
                 default: default.attachment_bytes,
-                set: set.attachment_bytes,
+                account_limit: set.attachment_bytes,
                 used: usage.attachment_bytes,
             },
         }

@@ -53,7 +53,8 @@ pub struct AttachmentSettings {
     )]
     pub max_per_ticket: Option<i64>,
 
-    /// Command that scans each upload; {} is replaced by the file's path. Exit status 0 accepts, 1 rejects [default: none]
+    /// Command that scans each upload. {} stands for the file's path. Exit code 0 accepts the file, 1 rejects
+    /// it [default: none]
     #[arg(
         long = "attachments-scan-command",
         env = "GARTH_ATTACHMENTS_SCAN_COMMAND",
@@ -61,7 +62,7 @@ pub struct AttachmentSettings {
     )]
     pub scan_command: Option<String>,
 
-    /// Days within which every attachment is verified against its hash; 0 disables verification [default: 30]
+    /// Number of days in which every attachment is compared with its hash once; 0 disables this [default: 30]
     #[arg(
         long = "attachments-scrub-days",
         env = "GARTH_ATTACHMENTS_SCRUB_DAYS",

@@ -47,7 +47,7 @@ pub struct ImageSettings {
     pub vendor: String,
     #[serde(default)]
     pub size: i64,
-    /// Such as 2024-05-28T17:05:33; the default is 2024-01-01T00:00:00.
+    /// A time such as 2024-05-28T17:05:33; the default is 2024-01-01T00:00:00.
     pub created: Option<String>,
     /// The end of support, in the same format.
     pub eol: Option<String>,

@@ -8,7 +8,7 @@ use crate::cli::arguments::integer;
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ComputeSettings {
-    /// Simulated time to create, boot, reboot or shut down an instance, in milliseconds [default: 0]
+    /// Simulated duration of work on instances and disks, such as a boot, in milliseconds [default: 0]
     #[arg(long = "compute-settle-ms", env = "GARTH_COMPUTE_SETTLE_MS", value_name = "MS", allow_negative_numbers = true, value_parser = integer(0..=86_400_000_i64))]
     pub settle_ms: Option<i64>,
 

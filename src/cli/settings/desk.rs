@@ -6,7 +6,8 @@ use serde::Deserialize;
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DeskSettings {
-    /// Days after closing during which a customer's reply reopens the ticket: 1 to 36500, or the word never [default: never]
+    /// Number of days after closing in which a customer's reply reopens the ticket: 1 to 36500, or never
+    /// [default: never]
     #[arg(
         long = "desk-reopen",
         env = "GARTH_DESK_REOPEN",
@@ -15,7 +16,7 @@ pub struct DeskSettings {
     )]
     pub reopen: Option<Reopen>,
 
-    /// Accept tickets only about entities in the entity directory [default: false]
+    /// Refuse tickets about entities of other services that are not in the entity directory [default: false]
     #[arg(
         long = "desk-strict-entities",
         env = "GARTH_DESK_STRICT_ENTITIES",
@@ -38,7 +39,7 @@ impl DeskSettings {
 #[serde(try_from = "ReopenValue")]
 pub enum Reopen {
     Never,
-    /// Within this many days after closing.
+    /// A reply reopens the ticket within this number of days after it was closed.
     Days(i64),
 }
 

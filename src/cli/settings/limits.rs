@@ -63,7 +63,8 @@ pub struct LimitSettings {
     #[arg(long = "limits-connections-per-address", env = "GARTH_LIMITS_CONNECTIONS_PER_ADDRESS", value_name = "N", allow_negative_numbers = true, value_parser = integer(1..=u32::MAX))]
     pub connections_per_address: Option<u32>,
 
-    /// Memory for responses that clients have not read yet, in MiB; a client can use half of it [default: 256]
+    /// Memory for responses that clients have not read yet, in MiB. One client can use at most half of it
+    /// [default: 256]
     #[arg(long = "limits-response-memory-mib", env = "GARTH_LIMITS_RESPONSE_MEMORY_MIB", value_name = "MIB", allow_negative_numbers = true, value_parser = integer(1..=1_048_576_u32))]
     pub response_memory_mib: Option<u32>,
 }

@@ -80,12 +80,12 @@ fn event_list(events: &Paged<Event>) -> Markup {
 /// An event as a sentence.
 fn sentence(event: &Event) -> Markup {
     let actor = event.username.as_deref().unwrap_or("Someone");
-    let deleted = event.action.ends_with("_delete");
+    let is_deleted = event.action.ends_with("_delete");
     html! {
         strong { (actor) } " " (action_text(&event.action, event.entity.is_some()))
         @if let Some(entity) = &event.entity {
             " "
-            @match entity_url(entity).filter(|_| !deleted) {
+            @match entity_url(entity).filter(|_| !is_deleted) {
                 Some(url) => a href=(url) { (entity.label) },
                 None => em { (entity.label) },
             }
@@ -94,8 +94,9 @@ fn sentence(event: &Event) -> Markup {
     }
 }
 
-/// The verb and the object of an action. `named`: the label of the entity follows.
-fn action_text(action: &str, named: bool) -> String {
+/// The verb and the object of an action. `label_follows` is true if the label of the entity follows this
+/// text.
+fn action_text(action: &str, label_follows: bool) -> String {
     let (kind, verb) = action.rsplit_once('_').unwrap_or((action, ""));
     let object = match kind {
         "vpc" => "the VPC",
@@ -108,14 +109,14 @@ fn action_text(action: &str, named: bool) -> String {
         "ticket_attachment" => "a file to the ticket",
         "account" => "the account",
         "account_settings" => "the settings of the account",
-        "profile" if named => "the profile of",
+        "profile" if label_follows => "the profile of",
         "profile" => "a profile",
         "token" => "the token",
         "user" => "the user",
         "user_ssh_key" => "the SSH key",
-        "oauth_client" if named => "the OAuth client",
+        "oauth_client" if label_follows => "the OAuth client",
         "oauth_client" => "an OAuth client",
-        "oauth_client_secret" if named => "the secret of the OAuth client",
+        "oauth_client_secret" if label_follows => "the secret of the OAuth client",
         "oauth_client_secret" => "the secret of an OAuth client",
         other => other,
     };
@@ -137,7 +138,7 @@ fn action_text(action: &str, named: bool) -> String {
     format!("{verb} {object}")
 }
 
-/// The page of an event's entity.
+/// The URL of the page of an event's entity.
 fn entity_url(entity: &Entity) -> Option<String> {
     match entity.kind {
         EntityKind::Subject(SubjectKind::Vpc) => Some(format!("/vpcs/{}", entity.id)),

@@ -22,7 +22,7 @@ pub fn pages() -> Vec<Page> {
 pub const ACCOUNT: (&str, &str) = ("Account", "/account");
 
 /// The tabs of the account pages that the caller can open.
-pub fn tabs(caller: &Caller, here: &str) -> Markup {
+pub fn tabs(caller: &Caller, current_path: &str) -> Markup {
     let unrestricted = !caller.is_restricted();
     let tabs = [
         ("Profile", "/account", true),
@@ -40,7 +40,7 @@ pub fn tabs(caller: &Caller, here: &str) -> Markup {
         nav .subpages aria-label="Account" {
             ul {
                 @for (label, path, _) in tabs.iter().filter(|(_, _, visible)| *visible) {
-                    li { a href=(path) aria-current=[(*path == here).then_some("page")] { (label) } }
+                    li { a href=(path) aria-current=[(*path == current_path).then_some("page")] { (label) } }
                 }
             }
         }
@@ -48,10 +48,10 @@ pub fn tabs(caller: &Caller, here: &str) -> Markup {
 }
 
 /// A secret that only this page shows.
-pub fn one_time_secret(what: &str, secret: &str) -> Markup {
+pub fn one_time_secret(name: &str, secret: &str) -> Markup {
     html! {
         div .secret {
-            p { strong { "Copy it now." } " " (what) " is shown only once and cannot be retrieved later." }
+            p { strong { "Copy it now." } " " (name) " is shown only once and cannot be retrieved later." }
             div .copied {
                 code #secret tabindex="0" { (secret) }
                 button type="button" data-copy="secret" hidden { "Copy" }
@@ -61,14 +61,14 @@ pub fn one_time_secret(what: &str, secret: &str) -> Markup {
 }
 
 /// The page for a form that was submitted twice. It does not repeat the secret of the first submission.
-pub fn already_created(visit: &Visit, what: &str, list: (&str, &str)) -> Response {
-    let title = format!("This {what} was already created");
+pub fn already_created(visit: &Visit, kind: &str, list: (&str, &str)) -> Response {
+    let title = format!("This {kind} was already created");
     let body = html! {
         div .empty {
             h1 { (title) }
             p {
-                "Your browser sent the form twice, and no second " (what) " was created. The secret was on the previous page and is shown \
-                 only once. If you did not copy it, delete this " (what) " and create a new one."
+                "Your browser sent the form twice, and no second " (kind) " was created. The secret was on the previous page and is shown \
+                 only once. If you did not copy it, delete this " (kind) " and create a new one."
             }
             p { a .button.main href=(list.1) { (list.0) } }
         }

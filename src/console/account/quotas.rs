@@ -17,7 +17,7 @@ use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
 use crate::web::App;
 
-/// The page reads at most this number of VPCs, and shows those with the most subnets.
+/// The maximum number of VPCs that the page reads. It shows the VPCs with the most subnets.
 const MAX_VPCS_READ: i64 = 500;
 const MAX_VPCS_SHOWN: usize = 20;
 /// The form for a ticket that requests a higher quota.

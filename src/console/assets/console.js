@@ -1,5 +1,5 @@
-// The console's script. Pages work without it. It adds local times, live updates, drafts, file drop zones and the keyboard
-// shortcuts of the desk.
+// The console's script. Pages work without it. It adds local times, live updates, drafts, file drop zones and
+// the keyboard shortcuts of the desk.
 (() => {
   "use strict";
   const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
@@ -38,11 +38,12 @@
   document.documentElement.classList.add("script");
   const user = document.body.dataset.user ?? "";
 
-  // Live updates: each message triggers an event, and the affected parts of the page reload themselves with htmx.
-  const live = document.body.dataset.live;
-  if (live && "EventSource" in window) {
+  // Live updates: each message triggers an event, and the affected parts of the page reload themselves with
+  // htmx.
+  const streamUrl = document.body.dataset.live;
+  if (streamUrl && "EventSource" in window) {
     let source = null;
-    let last = null;
+    let lastMessageId = null;
     let pending = new Set();
     let timer = 0;
     const triggerEvents = () => {
@@ -51,7 +52,7 @@
       pending = new Set();
     };
     const receive = (message) => {
-      last = message.lastEventId;
+      lastMessageId = message.lastEventId;
       for (const line of message.data.split("\n")) {
         const [kind, id] = line.split(" ");
         pending.add("garth:event").add(`garth:${kind}`).add(`garth:${kind}-${id}`);
@@ -61,8 +62,8 @@
     };
     const setLost = (isLost) => document.body.classList.toggle("lost", isLost);
     const connect = () => {
-      const address = new URL(live, location.href);
-      if (last) address.searchParams.set("after", last);
+      const address = new URL(streamUrl, location.href);
+      if (lastMessageId) address.searchParams.set("after", lastMessageId);
       source = new EventSource(address);
       source.onopen = () => setLost(false);
       source.addEventListener("change", receive);
@@ -80,8 +81,9 @@
       link.textContent = "Log in again";
       warning.replaceChildren("You are logged out. ", link);
     };
-    // A hidden tab closes its connection. When it is shown again, it reconnects and receives the missed messages.
-    const follow = () => {
+    // A hidden tab closes its connection. When it is shown again, it reconnects and receives the missed
+    // messages.
+    const connectWhileVisible = () => {
       if (document.hidden) {
         source?.close();
         source = null;
@@ -89,66 +91,68 @@
         connect();
       }
     };
-    document.addEventListener("visibilitychange", follow);
+    document.addEventListener("visibilitychange", connectWhileVisible);
     addEventListener("pagehide", () => { source?.close(); source = null; });
-    addEventListener("pageshow", follow);
+    addEventListener("pageshow", connectWhileVisible);
     const warning = document.createElement("p");
     warning.className = "connection";
     warning.setAttribute("role", "status");
     warning.textContent = "Connection lost. This page may be out of date. Reconnecting…";
     document.body.append(warning);
-    follow();
+    connectWhileVisible();
   }
 
   // Updates preserve an open confirmation, an unsaved selection and the focused row.
-  let changing = false;
-  document.addEventListener("change", (event) => { changing ||= Boolean(event.target.closest?.("#handling")); });
+  let hasUnsavedSelection = false;
+  document.addEventListener("change", (event) => { hasUnsavedSelection ||= Boolean(event.target.closest?.("#handling")); });
   document.addEventListener("htmx:oobBeforeSwap", ({ detail: { target, fragment } }) => {
     for (const open of target.querySelectorAll("details.confirm[open]")) {
       const name = open.querySelector("summary").textContent;
-      const same = [...fragment.querySelectorAll("details.confirm")].find((details) => details.querySelector("summary").textContent === name);
-      if (same) same.open = true;
+      const replacement = [...fragment.querySelectorAll("details.confirm")].find((details) => details.querySelector("summary").textContent === name);
+      if (replacement) replacement.open = true;
     }
-    const handling = changing && target.querySelector("#handling");
+    const handling = hasUnsavedSelection && target.querySelector("#handling");
     if (handling) fragment.querySelector("#handling")?.replaceWith(handling);
   });
-  let row = null;
+  let focusedUrl = null;
   document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
-    // htmx can replace several parts of the page. Remember the row only if this part has the focus.
-    if (target.contains(document.activeElement)) row = document.activeElement.getAttribute("href");
+    // htmx can replace several parts of the page. Remember the focused link only if this part contains it.
+    if (target.contains(document.activeElement)) focusedUrl = document.activeElement.getAttribute("href");
   });
   document.addEventListener("htmx:afterSettle", () => {
-    if (row && document.activeElement === document.body) document.querySelector(`:is([data-rows], #vpc) a[href="${CSS.escape(row)}"]`)?.focus();
-    row = null;
-    // Closed and open tickets have different boxes, so the page is reloaded. Drafts preserve the text.
+    if (focusedUrl && document.activeElement === document.body) document.querySelector(`:is([data-rows], #vpc) a[href="${CSS.escape(focusedUrl)}"]`)?.focus();
+    focusedUrl = null;
+    // Closed and open tickets have different text boxes. If a ticket was closed or reopened, reload the page.
+    // Drafts preserve the text.
     const [head, boxes] = [document.querySelector("#head"), document.querySelector(".compose, #below")];
     if (!head || !boxes || "closed" in head.dataset === "closed" in boxes.dataset) return;
     if (boxes.matches(".compose") || !("closed" in head.dataset)) location.reload();
     else if (!document.querySelector("#closed-meanwhile")) {
-      // A tenant cannot always reply to a closed ticket, so the box remains until the user has copied the text.
+      // A tenant cannot always reply to a closed ticket, so the box remains until the user has copied the
+      // text.
       const note = Object.assign(document.createElement("p"), { id: "closed-meanwhile", className: "alert", textContent: "This ticket was closed. Your text is still below." });
       note.setAttribute("role", "status");
       boxes.before(note);
     }
   });
-  // After a form is submitted, the address bar shows the URL of its target. Show the URL of the page instead, so that a
-  // reload does not submit the form again.
-  const at = document.querySelector("#head")?.dataset.at;
-  if (at && location.pathname !== at) history.replaceState(null, "", at);
+  // After a form is submitted, the address bar shows the URL of its target. Show the URL of the page instead,
+  // so that a reload does not submit the form again.
+  const pagePath = document.querySelector("#head")?.dataset.at;
+  if (pagePath && location.pathname !== pagePath) history.replaceState(null, "", pagePath);
 
   // Preserve open <details> elements when htmx replaces the page of a VPC.
-  let open = [];
+  let openSummaries = [];
   const summaryOf = (details) => details.querySelector("summary")?.textContent;
   document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
-    if (target.id === "vpc") open = [...target.querySelectorAll("details[open]")].map(summaryOf);
+    if (target.id === "vpc") openSummaries = [...target.querySelectorAll("details[open]")].map(summaryOf);
   });
   document.addEventListener("htmx:afterSwap", () => {
-    for (const details of document.querySelectorAll("#vpc details")) details.open ||= open.includes(summaryOf(details));
-    open = [];
+    for (const details of document.querySelectorAll("#vpc details")) details.open ||= openSummaries.includes(summaryOf(details));
+    openSummaries = [];
   });
 
   // Drafts: unsent text is stored in the browser.
-  const DAYS = 14 * 24 * 3600 * 1000;
+  const DRAFT_TTL_MS = 14 * 24 * 3600 * 1000;
   const drafts = {
     key: (form) => `garth:draft:${user}:${form.dataset.draft}`,
     fields: (form) => [...form.querySelectorAll("textarea, input[type=text], input:not([type]), select")].filter((field) => field.name && field.name !== "find"),
@@ -156,13 +160,14 @@
       try { return JSON.parse(localStorage.getItem(key)); } catch { return null; }
     },
     write(form) {
-      const values = Object.fromEntries(drafts.fields(form).filter((field) => field.value !== drafts.first.get(field)).map((field) => [field.name, field.value]));
+      const values = Object.fromEntries(drafts.fields(form).filter((field) => field.value !== drafts.originalValues.get(field)).map((field) => [field.name, field.value]));
       try {
         if (Object.keys(values).length) localStorage.setItem(drafts.key(form), JSON.stringify({ at: Date.now(), values }));
         else localStorage.removeItem(drafts.key(form));
       } catch { /* The storage is full or disabled. */ }
     },
-    first: new WeakMap(),
+    // The values that the server rendered.
+    originalValues: new WeakMap(),
   };
   try {
     // Delete the draft of a text that was sent successfully.
@@ -170,11 +175,11 @@
     sessionStorage.removeItem("garth:sent");
     if (sent && document.querySelector(".notice")) localStorage.removeItem(sent);
     for (const key of Object.keys(localStorage).filter((key) => key.startsWith("garth:draft:"))) {
-      if (!(drafts.read(key)?.at > Date.now() - DAYS)) localStorage.removeItem(key);
+      if (!(drafts.read(key)?.at > Date.now() - DRAFT_TTL_MS)) localStorage.removeItem(key);
     }
   } catch { /* The storage is disabled. */ }
   function restoreDraft(form) {
-    for (const field of drafts.fields(form)) drafts.first.set(field, field.value);
+    for (const field of drafts.fields(form)) drafts.originalValues.set(field, field.value);
     let stored = null;
     try { stored = drafts.read(drafts.key(form)); } catch { return; }
     const empty = drafts.fields(form).every((field) => field.tagName !== "TEXTAREA" || field.value.trim() === "");
@@ -189,7 +194,7 @@
       discard.className = "link";
       discard.textContent = "Discard draft";
       discard.addEventListener("click", () => {
-        for (const field of drafts.fields(form)) field.value = drafts.first.get(field) ?? "";
+        for (const field of drafts.fields(form)) field.value = drafts.originalValues.get(field) ?? "";
         drafts.write(form);
         note.remove();
       });
@@ -224,7 +229,7 @@
         row.append(name, state);
         list.append(row);
         const kind = file.name.toLowerCase().match(/\.[^.]*$/)?.[0] ?? "";
-        const busy = waiting.filter((upload) => !upload.done).length;
+        const busy = waiting.filter((upload) => !upload.started).length;
         const error = !kinds.includes(kind) ? `Accepted types: ${kinds.join(", ")}`
           : file.size > Number(zone.dataset.bytes) ? "The file is too large"
           : file.size === 0 ? "The file is empty"
@@ -235,14 +240,14 @@
           continue;
         }
         state.append(bar);
-        const upload = { file, row, state, bar, done: false };
+        const upload = { file, row, state, bar, started: false };
         if (!zone.dataset.to) {
-          const drop = document.createElement("button");
-          drop.type = "button";
-          drop.className = "link";
-          drop.textContent = "Remove";
-          drop.addEventListener("click", () => { waiting.splice(waiting.indexOf(upload), 1); row.remove(); });
-          state.replaceChildren(drop);
+          const removeButton = document.createElement("button");
+          removeButton.type = "button";
+          removeButton.className = "link";
+          removeButton.textContent = "Remove";
+          removeButton.addEventListener("click", () => { waiting.splice(waiting.indexOf(upload), 1); row.remove(); });
+          state.replaceChildren(removeButton);
         }
         waiting.push(upload);
       }
@@ -264,8 +269,8 @@
     if (zone.sending) return zone.sending;
     zone.sending = (async () => {
       let succeeded = true;
-      for (let upload; (upload = zone.waiting.find((file) => !file.done));) {
-        upload.done = true;
+      for (let upload; (upload = zone.waiting.find((candidate) => !candidate.started));) {
+        upload.started = true;
         const error = await sendFile(upload, to);
         succeeded &&= !error;
         upload.row.className = error ? "failed" : "sent";
@@ -331,13 +336,13 @@
           // The form has errors: replace it with the response, and keep the selected files.
           const page = new DOMParser().parseFromString(await response.text(), "text/html");
           const main = document.querySelector("main");
-          const fresh = document.importNode(page.querySelector("main"), true);
-          main.replaceWith(fresh);
-          const newZone = fresh.querySelector("[data-drop]");
+          const newMain = document.importNode(page.querySelector("main"), true);
+          main.replaceWith(newMain);
+          const newZone = newMain.querySelector("[data-drop]");
           if (newZone) newZone.replaceWith(zone);
-          htmx.process(fresh);
-          initialize(fresh);
-          fresh.querySelector(".alert[tabindex]")?.focus();
+          htmx.process(newMain);
+          initialize(newMain);
+          newMain.querySelector(".alert[tabindex]")?.focus();
           return;
         }
         const ticketUrl = new URL(response.url);
@@ -362,8 +367,8 @@
     if (element.matches("summary")) {
       element.parentElement.open = true;
       // Focus the text box, so that the next characters are text and not shortcuts.
-      const inside = (what) => element.parentElement.querySelector(what);
-      (inside("textarea") ?? inside("button"))?.focus();
+      const find = (selector) => element.parentElement.querySelector(selector);
+      (find("textarea") ?? find("button"))?.focus();
     } else if (element.matches("input, textarea")) {
       element.focus();
       element.select?.();
@@ -393,23 +398,23 @@
     rows[Math.min(rows.length - 1, Math.max(0, at + step))].focus();
   }
   document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest?.("input, textarea, select, dialog");
+    const isTyping = event.target.closest?.("input, textarea, select, dialog");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form) {
       event.preventDefault();
-      // If the form has several boxes, submit only the one with the focus.
+      // If the form has several boxes, submit only the box with the focus.
       const box = event.target.closest("[data-draft]");
       if (!box && event.target.form.querySelector("[data-draft]")) return;
       event.target.form.requestSubmit(box?.querySelector("button[type=submit]:not([name])"));
       return;
     }
     if (event.key === "Escape" && document.querySelector("[data-desk]")) {
-      const question = document.querySelector("details.confirm[open]");
-      if (question) question.open = false;
-      (question?.querySelector("summary") ?? document.body).focus();
+      const confirmation = document.querySelector("details.confirm[open]");
+      if (confirmation) confirmation.open = false;
+      (confirmation?.querySelector("summary") ?? document.body).focus();
       if (event.target.matches?.("input, textarea, select")) event.target.blur();
       return;
     }
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || !document.querySelector("[data-desk]")) return;
+    if (isTyping || event.ctrlKey || event.metaKey || event.altKey || !document.querySelector("[data-desk]")) return;
     const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
     if (event.key === "?") showKeys("/desk/keys");
     else if (event.key === "g") location.assign("/desk");

@@ -70,7 +70,7 @@ pub fn confirmation_input(form_state: &FormState, label: &str) -> Markup {
     text_input(form_state, field)
 }
 
-/// Runs the action if the user typed the label.
+/// Runs the action if the user typed the label. Otherwise returns an error.
 pub async fn if_confirmed<T>(
     data: &FormData,
     label: &str,

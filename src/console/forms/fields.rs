@@ -25,7 +25,7 @@ pub struct Field<'a> {
 pub fn text_input(form_state: &FormState, field: Field) -> Markup {
     let id = element_id(field.name);
     let errors = form_state.errors_on(field.name);
-    let check = format!("{id}-check");
+    let check_id = format!("{id}-check");
     labeled_field(
         form_state,
         field,
@@ -36,7 +36,7 @@ pub fn text_input(form_state: &FormState, field: Field) -> Markup {
                 aria-invalid=[(!errors.is_empty()).then_some("true")] aria-describedby=[describedby(&id, field, &errors)]
                 hx-get=[field.check_url] hx-trigger=[field.check_url.map(|_| if errors.is_empty() { "load, input changed delay:250ms" } else { "input changed delay:250ms" })]
                 hx-include=[field.check_url.map(|_| "closest form")] hx-params=[field.check_url.map(|_| "not form_token")] hx-sync=[field.check_url.map(|_| "this:replace")]
-                hx-target=[field.check_url.map(|_| format!("#{check}"))];
+                hx-target=[field.check_url.map(|_| format!("#{check_id}"))];
         },
     )
 }
@@ -81,7 +81,8 @@ pub fn textarea(form_state: &FormState, field: Field, rows: usize) -> Markup {
             textarea #(id) name=(field.name) rows=(rows) required[!field.optional] maxlength=[field.max_chars]
                 autofocus[field.autofocus && form_state.errors.is_empty()]
                 aria-invalid=[(!errors.is_empty()).then_some("true")] aria-describedby=[describedby(&id, field, &errors)] {
-                // The HTML parser drops a newline directly after the tag.
+                // The HTML parser drops a newline directly after the tag, so the value needs another newline
+                // before it.
                 "\n" (form_state.data.text(field.name))
             }
         },
@@ -116,8 +117,8 @@ fn labeled_field(form_state: &FormState, field: Field, control: Markup) -> Marku
             label for=(id) { (field.label) @if field.optional { " " span .optional { "optional" } } }
             (control)
             @if form_state.data.has(VERSION_FIELD) { input type="hidden" name=(original_field(field.name)) value=(form_state.original_value(field.name)); }
-            @if let Some((_, now)) = form_state.current_values.iter().find(|(name, _)| *name == field.name) {
-                p .hint { "Current value: " @if now.is_empty() { "empty" } @else { strong { (now) } } ". Saving replaces it." }
+            @if let Some((_, current)) = form_state.current_values.iter().find(|(name, _)| *name == field.name) {
+                p .hint { "Current value: " @if current.is_empty() { "empty" } @else { strong { (current) } } ". Saving replaces it." }
             }
             // The validation result replaces the error of the previous submission.
             @if field.check_url.is_some() { div #(format!("{id}-check")) .check aria-live="polite" { (error_text(&id, &errors)) } }
@@ -132,17 +133,17 @@ fn error_text(id: &str, errors: &[&str]) -> Markup {
 }
 
 fn describedby(id: &str, field: Field, errors: &[&str]) -> Option<String> {
-    let mut by = Vec::new();
+    let mut ids = Vec::new();
     if !errors.is_empty() {
-        by.push(format!("{id}-wrong"));
+        ids.push(format!("{id}-wrong"));
     }
     if field.check_url.is_some() {
-        by.push(format!("{id}-check"));
+        ids.push(format!("{id}-check"));
     }
     if !field.hint.is_empty() {
-        by.push(format!("{id}-hint"));
+        ids.push(format!("{id}-hint"));
     }
-    (!by.is_empty()).then(|| by.join(" "))
+    (!ids.is_empty()).then(|| ids.join(" "))
 }
 
 #[cfg(test)]
@@ -159,7 +160,7 @@ mod tests {
         };
         let html = text_input(&form_state, field).into_string();
         assert!(html.contains("value=\"&quot;&gt;&lt;script&gt;\""), "{html}");
-        // With autocomplete off, a browser that goes back would not restore the value.
+        // With `autocomplete="off"`, the browser would not restore the value when the user goes back.
         assert!(!html.contains("autocomplete"), "{html}");
         let field = Field {
             name: "description",

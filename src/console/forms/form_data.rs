@@ -13,7 +13,8 @@ use crate::web::App;
 /// The hidden field with the version (`Tag`) of the resource when the form was rendered.
 pub const VERSION_FIELD: &str = "version";
 
-/// The hidden field with the highest ID when the form was rendered. It detects a form that is submitted twice.
+/// The hidden field with the highest ID when the form was rendered. Rules use it to detect duplicate
+/// submissions.
 pub const NEWEST_ID_FIELD: &str = "newest";
 
 pub fn newest_id_field(id: i64) -> Markup {
@@ -112,7 +113,8 @@ impl FormData {
         (name.to_owned(), Input::Bool(self.text(name) == "true"))
     }
 
-    /// The highest ID when the form was rendered. Without the field, no resource counts as newer than the form.
+    /// The highest ID when the form was rendered. Without the field, no resource counts as newer than the
+    /// form.
     pub fn newest_id(&self) -> i64 {
         self.text(NEWEST_ID_FIELD).parse().unwrap_or(i64::MAX)
     }
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_become_a_list_without_the_empty_ones() {
+    fn rows_become_a_list_without_empty_rows() {
         let mut rows = form_data(&[
             ("label", "core"),
             ("subnets[0].label", "a"),

@@ -41,7 +41,7 @@ impl FormState {
         }
     }
 
-    /// Sets the status of the response to that of the error.
+    /// Sets the status of the response to the status of the error.
     pub fn with_status_of(self, error: &Error) -> Self {
         Self {
             status: status_of(error),
@@ -67,20 +67,20 @@ impl FormState {
         self
     }
 
-    /// After a conflict: sets each field that the user did not edit to its current value. If the user and another user
-    /// have both edited a field, the form shows the current value below the input.
+    /// After a conflict: sets each field that the user did not edit to its current value. If the user and
+    /// another user have both edited a field, the form shows the current value below the input.
     pub fn with_current_values(mut self, fields: &[(&'static str, &str)]) -> Self {
-        let stale = |error: &FieldError| error.code == Code::PreconditionFailed;
-        if self.errors.iter().any(stale) {
-            for (name, now) in fields {
+        let is_conflict = |error: &FieldError| error.code == Code::PreconditionFailed;
+        if self.errors.iter().any(is_conflict) {
+            for (name, current) in fields {
                 let (submitted, original) = (self.data.text(name), self.original_value(name));
                 if submitted == original && self.data.has(&original_field(name)) {
                     // The user did not edit this field.
-                    self.data.set(name, *now);
-                } else if submitted != *now && original != *now {
-                    self.current_values.push((name, (*now).to_owned()));
+                    self.data.set(name, *current);
+                } else if submitted != *current && original != *current {
+                    self.current_values.push((name, (*current).to_owned()));
                 }
-                self.data.set(&original_field(name), *now);
+                self.data.set(&original_field(name), *current);
             }
         }
         self
@@ -113,7 +113,7 @@ impl FormState {
         let count = self.errors.len();
         html! {
             @if count > 0 {
-                // The browser scrolls to the alert, also without JavaScript.
+                // With `autofocus`, the browser scrolls to the alert even without JavaScript.
                 div .alert role="alert" tabindex="-1" autofocus {
                     p { strong { @if count == 1 { "There is 1 problem." } @else { "There are " (count) " problems." } } }
                     ul {

@@ -1,7 +1,7 @@
 //! Forms: the submitted data as input for a rule, and the rendered form with each error next to its field.
 //!
-//! A form field has the same name as the API field (`subnets[0].ipv4`), so the errors of a rule match the fields of the
-//! page. The form is rendered again with the submitted values.
+//! A form field has the same name as the API field (`subnets[0].ipv4`), so the errors of a rule match the
+//! fields of the page. The form is rendered again with the submitted values.
 
 mod card;
 mod fields;

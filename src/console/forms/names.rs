@@ -2,8 +2,8 @@
 
 /// The element ID of a field.
 pub fn element_id(name: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    format!("f-{}", name.chars().map(plain).collect::<String>())
+    let id_char = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    format!("f-{}", name.chars().map(id_char).collect::<String>())
 }
 
 /// Labels that differ from the field name.
@@ -34,7 +34,7 @@ pub(super) fn label_of(name: &str) -> String {
             let first = letters.next().map(|first| first.to_ascii_uppercase());
             let name: String = first.into_iter().chain(letters).collect();
             name.strip_suffix(" id")
-                .map_or(name.clone(), |thing| format!("{thing} ID"))
+                .map_or(name.clone(), |stem| format!("{stem} ID"))
         }
     };
     let row = before.strip_suffix(']').and_then(|before| before.split_once('['));

@@ -15,6 +15,7 @@ use crate::rules::caller::Caller;
 use crate::web::App;
 use crate::web::extract::At;
 
+/// The label and the URL of the list of applications.
 const LIST: (&str, &str) = ("Applications", "/account/apps");
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {

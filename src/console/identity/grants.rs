@@ -143,15 +143,15 @@ pub async fn update(
     At(username): At<String>,
     data: FormData,
 ) -> PageResult {
-    let mut globals = vec![permission(&data, "global.account_access", "account_access")];
+    let mut globals = vec![permission_input(&data, "global.account_access", "account_access")];
     for (global, _, _) in GLOBALS {
         let (_, held) = data.checkbox(&format!("global.{}", global.word()));
         globals.push((global.word().to_owned(), held));
     }
     let object = vec![
         ("global".to_owned(), Input::Object(globals)),
-        ("vpc".to_owned(), entries(&data, "vpc")),
-        ("linode".to_owned(), entries(&data, "linode")),
+        ("vpc".to_owned(), entries_input(&data, "vpc")),
+        ("linode".to_owned(), entries_input(&data, "linode")),
     ];
     let (request, name) = (app.prepare(data.request(object)), username.clone());
     let changed = app
@@ -172,8 +172,8 @@ pub async fn update(
     ))
 }
 
-/// A permission as input for a rule; an empty value is null.
-fn permission(data: &FormData, field: &str, name: &str) -> (String, Input) {
+/// The permission in a form field, as the field `name` of a rule. An empty value becomes null.
+fn permission_input(data: &FormData, field: &str, name: &str) -> (String, Input) {
     let value = match data.text(field) {
         "" => Input::Null,
         word => Input::Text(word.to_owned()),
@@ -181,20 +181,20 @@ fn permission(data: &FormData, field: &str, name: &str) -> (String, Input) {
     (name.to_owned(), value)
 }
 
-fn entries(data: &FormData, list: &str) -> Input {
+fn entries_input(data: &FormData, list: &str) -> Input {
     let entry = |at: usize| {
         let id = data.text(&format!("{list}[{at}].id"));
         let id = id.parse().map_or(Input::Text(id.to_owned()), Input::Integer);
-        let permissions = permission(data, &format!("{list}[{at}].permissions"), "permissions");
+        let permissions = permission_input(data, &format!("{list}[{at}].permissions"), "permissions");
         Input::Object(vec![("id".to_owned(), id), permissions])
     };
     Input::List((0..data.row_count(list, &["id"])).map(entry).collect())
 }
 
 fn render(visit: &Visit, user: &User, grants: &Grants, form_state: &FormState) -> Response {
-    let (name, here) = (user.username.as_str(), users::url(user));
+    let (name, user_url) = (user.username.as_str(), users::url(user));
     let title = format!("Grants for {name}");
-    let form = Card::new(format!("{here}/grants"), "Save", &here).wide();
+    let form = Card::new(format!("{user_url}/grants"), "Save", &user_url).wide();
     let body = html! {
         h1 { (title) }
         (forms::card(visit, form_state, &form, &html! {
@@ -215,7 +215,7 @@ fn render(visit: &Visit, user: &User, grants: &Grants, form_state: &FormState) -
             (matrix(form_state, "Instances", "linode", &grants.linodes, "This account has no instances yet."))
         }))
     };
-    visit.form_page(form_state, &title, &[ACCOUNT, LIST, (name, &here)], &body)
+    visit.form_page(form_state, &title, &[ACCOUNT, LIST, (name, &user_url)], &body)
 }
 
 fn matrix(
@@ -223,12 +223,12 @@ fn matrix(
     title: &str,
     list: &str,
     entity_grants: &[EntityGrant],
-    none: &str,
+    empty_text: &str,
 ) -> Markup {
     html! {
         fieldset .access {
             legend { (title) }
-            @if entity_grants.is_empty() { p .quiet { (none) } } @else {
+            @if entity_grants.is_empty() { p .quiet { (empty_text) } } @else {
                 table .matrix {
                     thead { (head("Label")) }
                     tbody {
@@ -246,20 +246,20 @@ fn matrix(
     }
 }
 
-fn head(what: &str) -> Markup {
+fn head(first_column: &str) -> Markup {
     html! { tr {
-        th scope="col" { (what) }
+        th scope="col" { (first_column) }
         @for permission in LEVELS { th scope="col" { (level(permission)) } }
     } }
 }
 
 const LEVELS: [Option<Permission>; 3] = [None, Some(Permission::ReadOnly), Some(Permission::ReadWrite)];
 
-fn row(form_state: &FormState, field: &str, what: Markup) -> Markup {
+fn row(form_state: &FormState, field: &str, label: Markup) -> Markup {
     let errors = form_state.errors_on(field);
     html! {
         tr #(forms::element_id(field)) {
-            th scope="row" { (what) @if !errors.is_empty() { p .reason { (errors.join(". ")) } } }
+            th scope="row" { (label) @if !errors.is_empty() { p .reason { (errors.join(". ")) } } }
             @for permission in LEVELS {
                 @let word = word(permission);
                 td { label { input type="radio" name=(field) value=(word) checked[form_state.data.text(field) == word]; span { (level(permission)) } } }

@@ -18,8 +18,9 @@ use crate::rules::submission::Submission;
 use crate::web::App;
 use crate::web::extract::At;
 
+/// The label and the URL of the list of clients.
 const LIST: (&str, &str) = ("OAuth clients", "/account/clients");
-const NEW: &str = "/account/clients/new";
+const NEW_URL: &str = "/account/clients/new";
 
 fn url(client: &OauthClient) -> String {
     format!("{}/{}", LIST.1, client.id)
@@ -37,12 +38,12 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         (tabs(&caller, LIST.1))
         div .title {
             h1 { "OAuth clients" }
-            @if may_change { a .button.main href=(NEW) { "Create client" } }
+            @if may_change { a .button.main href=(NEW_URL) { "Create client" } }
         }
         p .lead { "Register your applications here so that users can authorize them to access their accounts." }
         @if clients.items.is_empty() {
             (empty_state("No OAuth clients yet", "Create an OAuth client for each application that requests access from users.",
-                may_change.then_some(("Create client", NEW))))
+                may_change.then_some(("Create client", NEW_URL))))
         } @else {
             table .list {
                 thead { tr {
@@ -51,7 +52,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                 } }
                 tbody {
                     @for client in &clients.items {
-                        @let here = url(client);
+                        @let client_url = url(client);
                         tr {
                             th scope="row" { (client.label.as_str()) }
                             td data-label="Client ID" { code { (client.id) } }
@@ -59,9 +60,9 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                             td data-label="Type" { (kind(client)) }
                             td data-label="Created" { (time(client.created)) }
                             @if may_change { td { div .actions {
-                                a href=(format!("{here}/edit")) { "Edit" span .hidden { " " (client.label.as_str()) } }
-                                @if !client.public { a href=(format!("{here}/reset")) { "Reset secret" span .hidden { " for " (client.label.as_str()) } } }
-                                a href=(format!("{here}/delete")) { "Delete" span .hidden { " " (client.label.as_str()) } }
+                                a href=(format!("{client_url}/edit")) { "Edit" span .hidden { " " (client.label.as_str()) } }
+                                @if !client.public { a href=(format!("{client_url}/reset")) { "Reset secret" span .hidden { " for " (client.label.as_str()) } } }
+                                a href=(format!("{client_url}/delete")) { "Delete" span .hidden { " " (client.label.as_str()) } }
                             } } }
                         }
                     }
@@ -139,7 +140,7 @@ fn render_new(visit: &Visit, form_state: &FormState) -> Response {
         visit,
         "Create client",
         form_state,
-        &Card::new(NEW, "Create client", LIST.1),
+        &Card::new(NEW_URL, "Create client", LIST.1),
         &fields,
     )
 }

@@ -52,8 +52,8 @@ pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, data: 
     Ok(page.render(&visit, &caller))
 }
 
-/// Changes the password of the user. Wrong guesses of the current password are counted, so that an unattended session
-/// allows no more guesses than the log-in page.
+/// Changes the password of the user. Wrong guesses of the current password are counted, so that an unattended
+/// session allows no more guesses than the log-in page.
 pub async fn change_password(
     State(app): State<App>,
     visit: Visit,
@@ -99,7 +99,7 @@ async fn try_change(app: &App, caller: &Caller, data: &FormData) -> rules::Resul
     }
     let secret = |name: &str| Secret::new(data.text(name).to_owned());
     let (old, new) = (secret(OLD_PASSWORD), secret(NEW_PASSWORD));
-    // Validate the new password first: an invalid one does not count as a failed attempt.
+    // Validate the new password first, so that an invalid new password does not count as a failed attempt.
     let client = KnownClient::User(caller.user());
     let permit_request = PermitRequest::from_known(client);
     let new = match app
@@ -125,10 +125,10 @@ async fn try_change(app: &App, caller: &Caller, data: &FormData) -> rules::Resul
         }
     };
     let stored = app.read(caller.clone(), rules::passwords::own_hash).await?;
-    let compared = stored.clone();
+    let stored_copy = stored.clone();
     let is_correct = app
         .hash(permit_request, move || {
-            rules::passwords::is_correct(&old, compared.as_deref())
+            rules::passwords::is_correct(&old, stored_copy.as_deref())
         })
         .await?;
     let Some(stored) = stored.filter(|_| is_correct) else {

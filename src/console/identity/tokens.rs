@@ -22,8 +22,9 @@ use crate::rules::submission::Submission;
 use crate::web::App;
 use crate::web::extract::At;
 
+/// The label and the URL of the list of tokens.
 const LIST: (&str, &str) = ("Tokens", "/account/tokens");
-const NEW: &str = "/account/tokens/new";
+const NEW_URL: &str = "/account/tokens/new";
 
 /// The scopes that apply to this service, with label and hint.
 const SCOPES: [(&str, &str, &str); 5] = [
@@ -76,11 +77,11 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         (tabs(&caller, LIST.1))
         div .title {
             h1 { "Tokens" }
-            a .button.main href=(NEW) { "Create token" }
+            a .button.main href=(NEW_URL) { "Create token" }
         }
         p .lead { "Scripts and applications use personal access tokens to call the API as you, with the permissions you choose." }
         @if tokens.items.is_empty() {
-            (empty_state("No tokens yet", "Create one token for each program that calls the API, and revoke it when you no longer need it.", Some(("Create token", NEW))))
+            (empty_state("No tokens yet", "Create one token for each program that calls the API, and revoke it when you no longer need it.", Some(("Create token", NEW_URL))))
         } @else {
             table .list {
                 thead { tr {
@@ -137,7 +138,7 @@ pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> PageRe
 pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
     let mut object = data.non_empty(&["label"]);
     object.push(("scopes".to_owned(), Input::Text(selected_scopes(&data))));
-    if let Some(expiry) = expiry(&data, app.store().context().clock.now()) {
+    if let Some(expiry) = selected_expiry(&data, app.store().context().clock.now()) {
         object.push(("expiry".to_owned(), Input::Text(expiry)));
     }
     let (request, newest) = (data.request(object), data.newest_id());
@@ -174,8 +175,9 @@ fn selected_scopes(data: &FormData) -> String {
     chosen.collect::<Vec<_>>().join(" ")
 }
 
-/// The selected time of expiry. A value that is not among the choices is passed on, and the rule rejects it.
-fn expiry(data: &FormData, now: Time) -> Option<String> {
+/// The selected time of expiry; `None` for a token that does not expire. Any other value is passed to the
+/// rule, which refuses it.
+fn selected_expiry(data: &FormData, now: Time) -> Option<String> {
     let chosen = data.text("expiry");
     match EXPIRIES.iter().find(|(word, _, _)| *word == chosen) {
         Some((_, _, None)) => None,
@@ -203,29 +205,29 @@ fn render_new(visit: &Visit, form_state: &FormState) -> Response {
         ..Field::default()
     };
     let choices = EXPIRIES.map(|(word, shown, _)| (word.to_owned(), shown.to_owned()));
-    let form = Card::new(NEW, "Create token", LIST.1).wide();
+    let form = Card::new(NEW_URL, "Create token", LIST.1).wide();
     let body = html! {
         h1 { "Create token" }
         (forms::card(visit, form_state, &form, &html! {
             (forms::newest_id_field(form_state.data.newest_id()))
             (forms::text_input(form_state, LABEL))
             (forms::select(form_state, expiry, &choices))
-            (access(form_state))
+            (access_fields(form_state))
         }))
     };
     visit.form_page(form_state, "Create token", &[ACCOUNT, LIST], &body)
 }
 
 /// The permissions of the token.
-fn access(form_state: &FormState) -> Markup {
+fn access_fields(form_state: &FormState) -> Markup {
     let errors = form_state.errors_on("scopes");
-    let all = form_state.data.text("access") == "all";
+    let is_full_access = form_state.data.text("access") == "all";
     html! {
         fieldset #(forms::element_id("scopes")) .access .field .wrong[!errors.is_empty()] aria-describedby=[(!errors.is_empty()).then_some("f-scopes-wrong")] {
             legend { "Permissions" }
             @if !errors.is_empty() { p #f-scopes-wrong .reason { (errors.join(". ")) } }
-            label .option { input type="radio" name="access" value="all" checked[all]; span { strong { "Full access" } ": all your permissions, including any that you get later" } }
-            label .option { input type="radio" name="access" value="chosen" checked[!all]; span { strong { "Custom access" } ": only the permissions selected below" } }
+            label .option { input type="radio" name="access" value="all" checked[is_full_access]; span { strong { "Full access" } ": all your permissions, including any that you get later" } }
+            label .option { input type="radio" name="access" value="chosen" checked[!is_full_access]; span { strong { "Custom access" } ": only the permissions selected below" } }
             table .matrix {
                 thead { tr { th scope="col" { "Scope" } th scope="col" { "No access" } th scope="col" { "Read-only" } th scope="col" { "Read/write" } } }
                 tbody {

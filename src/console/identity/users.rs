@@ -20,9 +20,10 @@ use crate::web::extract::At;
 use crate::web::origin::issuer;
 use crate::web::user_names;
 
+/// The label and the URL of the list of users.
 pub const LIST: (&str, &str) = ("Users", "/account/users");
-/// Not below `/account/users`, because a user may have the name `new`.
-const NEW: &str = "/account/new-user";
+/// The URL of the form for a new user. It is not below `/account/users`, because `new` is a valid username.
+const NEW_URL: &str = "/account/new-user";
 
 pub fn url(user: &User) -> String {
     url_of(user.username.as_str())
@@ -43,7 +44,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         (tabs(&caller, LIST.1))
         div .title {
             h1 { "Users" }
-            a .button.main href=(NEW) { "Create user" }
+            a .button.main href=(NEW_URL) { "Create user" }
         }
         p .lead { "Unrestricted users have full access and manage other users. Restricted users have only the access you grant them." }
         p .count role="status" { (pluralize(users.results as usize, "user", "users")) }
@@ -54,16 +55,16 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             } }
             tbody {
                 @for user in &users.items {
-                    @let (name, here) = (user.username.as_str(), url(user));
+                    @let (name, user_url) = (user.username.as_str(), url(user));
                     tr {
-                        th scope="row" { a href=(here) { (name) } @if user.id == caller.user() { " " span .tag { "you" } } }
+                        th scope="row" { a href=(user_url) { (name) } @if user.id == caller.user() { " " span .tag { "you" } } }
                         td data-label="E-mail" { (user.email.as_str()) }
                         td data-label="Permissions" { (permissions_tag(user)) }
                         td data-label="Last login" { (last_login(user)) }
                         td { div .actions {
-                            a href=(format!("{here}/edit")) { "Edit" span .hidden { " " (name) } }
-                            @if user.restricted { a href=(format!("{here}/grants")) { "Grants" span .hidden { " for " (name) } } }
-                            @if user.id != caller.user() { a href=(format!("{here}/delete")) { "Delete" span .hidden { " " (name) } } }
+                            a href=(format!("{user_url}/edit")) { "Edit" span .hidden { " " (name) } }
+                            @if user.restricted { a href=(format!("{user_url}/grants")) { "Grants" span .hidden { " for " (name) } } }
+                            @if user.id != caller.user() { a href=(format!("{user_url}/delete")) { "Delete" span .hidden { " " (name) } } }
                         } }
                     }
                 }
@@ -98,8 +99,9 @@ const USERNAME: Field = Field {
     check_url: None,
 };
 
-/// The fields of a user. `own`: the user edits their own record and cannot change the restriction.
-fn fields(form_state: &FormState, own: bool) -> Markup {
+/// The fields of a user. If `is_own` is true, the user to edit is the caller, who cannot change their own
+/// restriction.
+fn fields(form_state: &FormState, is_own: bool) -> Markup {
     let email = Field {
         name: "email",
         label: "E-mail",
@@ -114,7 +116,7 @@ fn fields(form_state: &FormState, own: bool) -> Markup {
     html! {
         (forms::text_input(form_state, USERNAME))
         (forms::text_input(form_state, email))
-        @if own { p #(forms::element_id(restricted.name)) .quiet { "You cannot restrict yourself. Another unrestricted user can." } }
+        @if is_own { p #(forms::element_id(restricted.name)) .quiet { "You cannot restrict yourself. Another unrestricted user can." } }
         @else { (forms::checkbox(form_state, restricted)) }
     }
 }
@@ -140,7 +142,7 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, data: 
 }
 
 fn render_new(visit: &Visit, form_state: &FormState) -> Response {
-    let form = Card::new(NEW, "Create user", LIST.1);
+    let form = Card::new(NEW_URL, "Create user", LIST.1);
     let body = html! {
         h1 { "Create user" }
         (forms::card(visit, form_state, &form, &html! {
@@ -164,15 +166,15 @@ pub async fn view(
             Ok((user, grants))
         })
         .await?;
-    let (name, here) = (user.username.as_str(), url(&user));
-    let own = user.id == caller.user();
+    let (name, user_url) = (user.username.as_str(), url(&user));
+    let is_own = user.id == caller.user();
     let body = html! {
         div .title {
-            h1 { (name) @if own { " " span .tag { "you" } } }
+            h1 { (name) @if is_own { " " span .tag { "you" } } }
             div .actions {
-                @if user.restricted { a .button.main href=(format!("{here}/grants")) { "Edit grants" } }
-                a .button href=(format!("{here}/edit")) { "Edit" }
-                @if !own { a .button.danger href=(format!("{here}/delete")) { "Delete" } }
+                @if user.restricted { a .button.main href=(format!("{user_url}/grants")) { "Edit grants" } }
+                a .button href=(format!("{user_url}/edit")) { "Edit" }
+                @if !is_own { a .button.danger href=(format!("{user_url}/delete")) { "Delete" } }
             }
         }
         dl .facts {
@@ -183,7 +185,7 @@ pub async fn view(
             div { dt { "Created" } dd { (time(user.created)) } }
         }
         @if user.password_created.is_none() {
-            form .card method="post" action=(format!("{here}/link")) {
+            form .card method="post" action=(format!("{user_url}/link")) {
                 (visit.form_token())
                 h2 { "No password set" }
                 p { (name) " cannot log in yet. Generate a password link and send it to " strong { (user.email.as_str()) }
@@ -194,7 +196,7 @@ pub async fn view(
         section aria-labelledby="grants" {
             h2 #grants { "Grants" }
             @match &grants {
-                Some(grants) => (grants::summary(grants, &here)),
+                Some(grants) => (grants::summary(grants, &user_url)),
                 None => p .quiet { "Unrestricted users do not need grants." },
             }
         }
@@ -218,16 +220,16 @@ pub async fn create_link(
         })
         .await?;
     let link_url = format!("{}/oauth/password/{}", issuer(&app, &parts), link.reveal());
-    let here = url(&user);
+    let user_url = url(&user);
     let body = html! {
         h1 { "Password link for " (user.username.as_str()) }
         (one_time_secret("The link", &link_url))
         p { "Send it to " strong { (user.email.as_str()) } ". It works once and expires after three days." }
-        p { a .button href=(here) { "Done" } }
+        p { a .button href=(user_url) { "Done" } }
     };
     Ok(visit.page(
         "Password link",
-        &[ACCOUNT, LIST, (user.username.as_str(), &here)],
+        &[ACCOUNT, LIST, (user.username.as_str(), &user_url)],
         &body,
     ))
 }
@@ -282,20 +284,20 @@ pub async fn update(
 }
 
 fn render_edit(visit: &Visit, caller: &Caller, user: &User, form_state: &FormState) -> Response {
-    let (name, here) = (user.username.as_str(), url(user));
+    let (name, user_url) = (user.username.as_str(), url(user));
     let title = format!("Edit {name}");
-    let form = Card::new(format!("{here}/edit"), "Save", &here);
-    let own = user.id == caller.user();
+    let form = Card::new(format!("{user_url}/edit"), "Save", &user_url);
+    let is_own = user.id == caller.user();
     let body = html! {
         h1 { (title) }
         (forms::card(visit, form_state, &form, &html! {
-            (fields(form_state, own))
-            @if own {}
+            (fields(form_state, is_own))
+            @if is_own {}
             @else if !user.restricted { p .quiet { "A restricted user has no access until you add grants." } }
             @else { p .quiet { "Removing the restriction deletes this user's grants and gives full access." } }
         }))
     };
-    visit.form_page(form_state, &title, &[ACCOUNT, LIST, (name, &here)], &body)
+    visit.form_page(form_state, &title, &[ACCOUNT, LIST, (name, &user_url)], &body)
 }
 
 pub async fn confirm_delete(
@@ -335,8 +337,8 @@ pub async fn delete(
 }
 
 fn render_delete(visit: &Visit, user: &User, form_state: &FormState) -> Response {
-    let (name, here) = (user.username.as_str(), url(user));
-    let form = Card::new(format!("{here}/delete"), "Delete user", &here).danger();
+    let (name, user_url) = (user.username.as_str(), url(user));
+    let form = Card::new(format!("{user_url}/delete"), "Delete user", &user_url).danger();
     let body = html! {
         h1 { "Delete " (name) "?" }
         (forms::card(visit, form_state, &form, &html! {
@@ -347,7 +349,7 @@ fn render_delete(visit: &Visit, user: &User, form_state: &FormState) -> Response
     visit.form_page(
         form_state,
         &format!("Delete {name}"),
-        &[ACCOUNT, LIST, (name, &here)],
+        &[ACCOUNT, LIST, (name, &user_url)],
         &body,
     )
 }

@@ -36,20 +36,21 @@ pub fn url(subnet: &Subnet) -> String {
     format!("/vpcs/{}/subnets/{}", subnet.vpc, subnet.id)
 }
 
-/// The URL of an interface on the page of its subnet. For a large subnet, the URL also zooms in on the interface.
+/// The URL of an interface on the page of its subnet. For a large subnet, the URL also zooms in on the
+/// interface.
 pub fn interface_url(subnet: &Subnet, interface: InterfaceId) -> String {
     interface_url_at(&url(subnet), subnet, interface)
 }
 
-/// Like `interface_url`, for the page of the subnet at `here`.
-pub fn interface_url_at(here: &str, subnet: &Subnet, interface: InterfaceId) -> String {
+/// Like `interface_url`, if `subnet_url` is the URL of the subnet's page.
+pub fn interface_url_at(subnet_url: &str, subnet: &Subnet, interface: InterfaceId) -> String {
     match bucket_prefix(subnet.ipv4) {
-        None => format!("{here}#interface-{interface}"),
-        Some(_) => format!("{here}?interface={interface}#interface-{interface}"),
+        None => format!("{subnet_url}#interface-{interface}"),
+        Some(_) => format!("{subnet_url}?interface={interface}#interface-{interface}"),
     }
 }
 
-/// The number of instances on a subnet. Its `uses` are grouped by instance.
+/// The number of instances on a subnet. The subnet's `uses` are grouped by instance.
 pub fn instance_count(subnet: &Subnet) -> usize {
     subnet.uses.chunk_by(|a, b| a.instance == b.instance).count()
 }
@@ -113,17 +114,22 @@ fn load_writable(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> rules::Result<V
 }
 
 fn render_new(visit: &Visit, vpc: &Vpc, form_state: &FormState) -> Response {
-    let (label, here) = (vpc.label.as_str(), vpcs::url(vpc.id));
-    let form = Card::new(format!("{here}/subnets/new"), "Add subnet", &here);
+    let (label, vpc_url) = (vpc.label.as_str(), vpcs::url(vpc.id));
+    let form = Card::new(format!("{vpc_url}/subnets/new"), "Add subnet", &vpc_url);
     let body = html! {
         h1 { "Add a subnet to " (label) }
         (forms::card(visit, form_state, &form, &html! {
             (label_field(form_state, "label", true))
-            (range_field(form_state, "ipv4", &format!("{here}/subnets/check")))
+            (range_field(form_state, "ipv4", &format!("{vpc_url}/subnets/check")))
             p .hint { "A private IPv4 range from /8 to /29 that does not overlap another subnet. Cannot be changed later." }
         }))
     };
-    visit.form_page(form_state, "Add a subnet", &[vpcs::LIST, (label, &here)], &body)
+    visit.form_page(
+        form_state,
+        "Add a subnet",
+        &[vpcs::LIST, (label, &vpc_url)],
+        &body,
+    )
 }
 
 pub async fn view(
@@ -134,20 +140,20 @@ pub async fn view(
     query: Query,
 ) -> PageResult {
     let window = window(&query)?;
-    let (shown, usage, may_change) = app
+    let (map, usage, may_change) = app
         .read(caller, move |tx, caller| {
-            let shown = rules::address_map::view(tx, caller, vpc, id, window)?;
-            let usage = addresses::used_in_subnets(tx, std::slice::from_ref(&shown.subnet))?;
+            let map = rules::address_map::view(tx, caller, vpc, id, window)?;
+            let usage = addresses::used_in_subnets(tx, std::slice::from_ref(&map.subnet))?;
             let may_change = caller
                 .require_permission(tx, GrantKind::Vpc, vpc.0, Permission::ReadWrite)
                 .is_ok();
-            Ok((shown, usage[0], may_change))
+            Ok((map, usage[0], may_change))
         })
         .await?;
-    let (label, vpc_url) = (shown.subnet.label.as_str(), vpcs::url(vpc));
-    let breadcrumbs = [vpcs::LIST, (shown.vpc.label.as_str(), vpc_url.as_str())];
-    let here = url(&shown.subnet);
-    Ok(visit.page(label, &breadcrumbs, &render(&shown, usage, &here, may_change)))
+    let (label, vpc_url) = (map.subnet.label.as_str(), vpcs::url(vpc));
+    let breadcrumbs = [vpcs::LIST, (map.vpc.label.as_str(), vpc_url.as_str())];
+    let subnet_url = url(&map.subnet);
+    Ok(visit.page(label, &breadcrumbs, &render(&map, usage, &subnet_url, may_change)))
 }
 
 /// The part of the subnet that the query selects.
@@ -161,17 +167,17 @@ pub fn window(query: &Query) -> Result<Window, ErrorPage> {
     }
 }
 
-/// The content of the page at `here`.
-pub fn render(shown: &SubnetMap, usage: Usage, here: &str, may_change: bool) -> Markup {
-    let subnet = &shown.subnet;
+/// The content of the page of a subnet. `subnet_url` is the URL of this page.
+pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: bool) -> Markup {
+    let subnet = &map.subnet;
     let assignable = subnet.ipv4.assignable();
-    let whole = shown.window == subnet.ipv4;
+    let is_whole = map.window == subnet.ipv4;
     html! {
         div .title {
             h1 { (subnet.label.as_str()) " " code .range { (subnet.ipv4) } }
             @if may_change { div .actions {
-                a .button href=(format!("{here}/edit")) { "Edit" }
-                a .button.danger href=(format!("{here}/delete")) { "Delete" }
+                a .button href=(format!("{subnet_url}/edit")) { "Edit" }
+                a .button.danger href=(format!("{subnet_url}/delete")) { "Delete" }
             } }
         }
         dl .facts {
@@ -185,14 +191,14 @@ pub fn render(shown: &SubnetMap, usage: Usage, here: &str, may_change: bool) -> 
         }
         section aria-labelledby="map" {
             div .title {
-                h2 #map { "Addresses" @if !whole { " in " code { (shown.window) } } }
-                @if !whole { a href=(here) { "Show the whole subnet" } }
+                h2 #map { "Addresses" @if !is_whole { " in " code { (map.window) } } }
+                @if !is_whole { a href=(subnet_url) { "Show the whole subnet" } }
             }
-            (address_map::subnet(&shown.view, &shown.holders, &format!("{here}?in=")))
+            (address_map::subnet(&map.view, &map.holders, &format!("{subnet_url}?in=")))
         }
         section aria-labelledby="taken" {
-            h2 #taken { "In use" @if !whole { " in " code { (shown.window) } } }
-            (table(shown, here))
+            h2 #taken { "In use" @if !is_whole { " in " code { (map.window) } } }
+            (table(map, subnet_url))
         }
     }
 }
@@ -203,17 +209,17 @@ fn no_addresses_in_use() -> Markup {
 }
 
 /// The addresses or ranges in use as a table.
-fn table(shown: &SubnetMap, here: &str) -> Markup {
-    match &shown.view {
+fn table(map: &SubnetMap, subnet_url: &str) -> Markup {
+    match &map.view {
         View::Addresses(_) => html! {
-            @if shown.holders.is_empty() {
+            @if map.holders.is_empty() {
                 (no_addresses_in_use())
             } @else {
                 table .list {
                     thead { tr { th scope="col" { "Address" } th scope="col" { "Instance" } th scope="col" .number { "Config" }
                         th scope="col" .number { "Interface" } th scope="col" { "State" } } }
                     tbody {
-                        @for holder in &shown.holders {
+                        @for holder in &map.holders {
                             tr #(address_map::element_id(holder)) {
                                 th scope="row" {
                                     code { @if holder.is_range { (format_range(holder.first, holder.last)) } @else { (write_address(holder.first)) } }
@@ -239,7 +245,7 @@ fn table(shown: &SubnetMap, here: &str) -> Markup {
                     tbody {
                         @for bucket in used {
                             tr {
-                                th scope="row" { a href=(format!("{here}?in={}", bucket.range)) { code { (bucket.range) } } }
+                                th scope="row" { a href=(format!("{subnet_url}?in={}", bucket.range)) { code { (bucket.range) } } }
                                 td data-label="In use" { (in_use(address_map::usage_of(bucket))) }
                             }
                         }
@@ -295,8 +301,8 @@ fn load(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId) -> rules::Re
 }
 
 fn render_edit(visit: &Visit, vpc: &Vpc, subnet: &Subnet, form_state: &FormState) -> Response {
-    let (here, vpc_url) = (url(subnet), vpcs::url(vpc.id));
-    let form = Card::new(format!("{here}/edit"), "Save", &here);
+    let (subnet_url, vpc_url) = (url(subnet), vpcs::url(vpc.id));
+    let form = Card::new(format!("{subnet_url}/edit"), "Save", &subnet_url);
     let body = html! {
         h1 { "Edit " (subnet.label.as_str()) }
         (forms::card(visit, form_state, &form, &html! {
@@ -308,7 +314,7 @@ fn render_edit(visit: &Visit, vpc: &Vpc, subnet: &Subnet, form_state: &FormState
     visit.form_page(
         form_state,
         &title,
-        &breadcrumbs(vpc, &vpc_url, subnet, &here),
+        &breadcrumbs(vpc, &vpc_url, subnet, &subnet_url),
         &body,
     )
 }
@@ -317,12 +323,12 @@ fn breadcrumbs<'a>(
     vpc: &'a Vpc,
     vpc_url: &'a str,
     subnet: &'a Subnet,
-    here: &'a str,
+    subnet_url: &'a str,
 ) -> [(&'a str, &'a str); 3] {
     [
         vpcs::LIST,
         (vpc.label.as_str(), vpc_url),
-        (subnet.label.as_str(), here),
+        (subnet.label.as_str(), subnet_url),
     ]
 }
 
@@ -335,8 +341,8 @@ pub async fn confirm_delete(
     let (vpc, subnet, errors) = app
         .read(caller, move |tx, caller| {
             let (vpc, subnet) = load(tx, caller, vpc, id)?;
-            let used = rules::subnets::refuse_if_used(tx, caller, std::slice::from_ref(&subnet));
-            Ok((vpc, subnet, field_errors(used)?))
+            let result = rules::subnets::refuse_if_used(tx, caller, std::slice::from_ref(&subnet));
+            Ok((vpc, subnet, field_errors(result)?))
         })
         .await?;
     let form_state = FormState::with_errors(FormData::default(), errors).with_version_of(&subnet);
@@ -371,14 +377,14 @@ pub async fn delete(
 }
 
 fn render_delete(visit: &Visit, vpc: &Vpc, subnet: &Subnet, form_state: &FormState) -> Response {
-    let (here, vpc_url) = (url(subnet), vpcs::url(vpc.id));
+    let (subnet_url, vpc_url) = (url(subnet), vpcs::url(vpc.id));
     let label = subnet.label.as_str();
-    let form = Card::new(format!("{here}/delete"), "Delete subnet", &here).danger();
+    let form = Card::new(format!("{subnet_url}/delete"), "Delete subnet", &subnet_url).danger();
     let body = html! {
         h1 { "Delete " (label) "?" }
         @if is_blocked(form_state) {
             (blockers("This subnet cannot be deleted while instances are attached to it.", std::slice::from_ref(subnet), form_state))
-            p { a .button href=(here) { "Back to subnet" } }
+            p { a .button href=(subnet_url) { "Back to subnet" } }
         } @else {
             (forms::card(visit, form_state, &form, &html! {
                 p { "This permanently deletes the subnet and frees the range " code { (subnet.ipv4) } "." }
@@ -389,7 +395,7 @@ fn render_delete(visit: &Visit, vpc: &Vpc, subnet: &Subnet, form_state: &FormSta
     visit.form_page(
         form_state,
         &format!("Delete {label}"),
-        &breadcrumbs(vpc, &vpc_url, subnet, &here),
+        &breadcrumbs(vpc, &vpc_url, subnet, &subnet_url),
         &body,
     )
 }
@@ -409,15 +415,15 @@ pub fn blockers(message: &str, subnets: &[Subnet], form_state: &FormState) -> Ma
         let subnet = subnets.iter().find(|subnet| subnet.id == blocker.subnet)?;
         Some(interface_url(subnet, blocker.interface))
     };
-    let used: Vec<_> = form_state
+    let errors: Vec<_> = form_state
         .errors
         .iter()
         .filter(|error| error.code == Code::SubnetInUse)
         .collect();
     html! {
         div .warning role="alert" {
-            p { strong { (message) } " " "Remove " (pluralize(used.len(), "interface", "interfaces")) " first:" }
-            ul { @for error in used {
+            p { strong { (message) } " " "Remove " (pluralize(errors.len(), "interface", "interfaces")) " first:" }
+            ul { @for error in errors {
                 li {
                     @match link(error) {
                         Some(url) => a href=(url) { (error.reason) },

@@ -21,8 +21,9 @@ use crate::rules::agent::Staff;
 use crate::web::App;
 use crate::web::extract::At;
 
+/// The label and the URL of the list of canned replies.
 const LIST: (&str, &str) = ("Canned replies", "/desk/canned-replies");
-const NEW: &str = "/desk/canned-replies/new";
+const NEW_URL: &str = "/desk/canned-replies/new";
 
 fn url(id: CannedReplyId) -> String {
     format!("/desk/canned-replies/{id}")
@@ -34,10 +35,10 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
         .read(staff, move |tx, _| rules::canned_replies::list(tx, &list_request))
         .await?;
     let body = html! {
-        div .title { h1 { "Canned replies" } a .button.main href=(NEW) { "New canned reply" } }
+        div .title { h1 { "Canned replies" } a .button.main href=(NEW_URL) { "New canned reply" } }
         @if replies.items.is_empty() {
             (empty_state("No canned replies yet", "Save answers that you use often. Placeholders, such as the customer's name, are filled in when you use them.",
-                Some(("New canned reply", NEW))))
+                Some(("New canned reply", NEW_URL))))
         } @else {
             table .list {
                 thead { tr { th scope="col" { "Label" } th scope="col" { "Text" } th scope="col" { "Last updated" } } }
@@ -121,10 +122,15 @@ pub async fn update(
         Ok(_) => return Ok(redirect_with_notice(LIST.1, "canned-reply-saved")),
         Err(error) => forms::from_error(data, error)?,
     };
-    let now = app
+    let current = app
         .read(staff, move |tx, _| rules::canned_replies::view(tx, id))
         .await?;
-    Ok(render(&visit, Some(id), &form_state.with_version_of(&now), false))
+    Ok(render(
+        &visit,
+        Some(id),
+        &form_state.with_version_of(&current),
+        false,
+    ))
 }
 
 pub async fn delete(
@@ -141,13 +147,13 @@ pub async fn delete(
     Ok(redirect_with_notice(LIST.1, "canned-reply-deleted"))
 }
 
-fn render(visit: &Visit, id: Option<CannedReplyId>, form_state: &FormState, preview: bool) -> Response {
+fn render(visit: &Visit, id: Option<CannedReplyId>, form_state: &FormState, shows_preview: bool) -> Response {
     let title = if id.is_some() {
         "Edit canned reply"
     } else {
         "New canned reply"
     };
-    let action = id.map_or(NEW.to_owned(), url);
+    let action = id.map_or(NEW_URL.to_owned(), url);
     let label = Field {
         name: "label",
         label: "Label",
@@ -169,7 +175,7 @@ fn render(visit: &Visit, id: Option<CannedReplyId>, form_state: &FormState, prev
             (visit.form_token())
             (form_state.version_field())
             (forms::text_input(form_state, label))
-            (threads::markdown_editor(form_state, text, 10, preview))
+            (threads::markdown_editor(form_state, text, 10, shows_preview))
             (placeholders())
             div .actions {
                 button .main type="submit" { "Save" }

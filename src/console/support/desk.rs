@@ -24,18 +24,21 @@ use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
 use crate::web::App;
 
+/// The label and the URL of the queue.
 pub const QUEUE: (&str, &str) = ("Desk", "/desk");
 
 pub fn url(id: TicketId) -> String {
     format!("/desk/tickets/{id}")
 }
 
+/// The choices of the status filter: value and label.
 const STATUSES: [(&str, &str); 4] = [
     ("", "Open and new"),
     ("new", "New"),
     ("closed", "Closed"),
     ("all", "All"),
 ];
+/// The choices of the assignee filter: value and label.
 const ASSIGNEES: [(&str, &str); 4] = [
     ("", "Anyone"),
     ("nobody", "Unassigned"),
@@ -49,6 +52,7 @@ const SORT_ORDERS: [(&str, &str, &str, &str); 4] = [
     ("pressing", "Priority", "priority", "desc"),
     ("waiting", "Least recently updated", "updated", "asc"),
 ];
+/// The query parameters of the queue, without the page.
 const FILTERS: [&str; 6] = ["q", "status", "claim", "priority", "account", "order"];
 
 pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query: Query) -> PageResult {
@@ -58,33 +62,32 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
         Some(_) => String::new(),
         None => search.text("q").to_owned(),
     };
-    let found = app
+    let (tickets, updated_by, version) = app
         .read(staff.clone(), move |tx, staff| {
-            let mark = rules::desk_version::current(tx, &staff.agent, None)?;
-            let found = rules::desk::list(tx, &list_request, Some(&words));
-            let ids: Vec<_> = found
+            let version = rules::desk_version::current(tx, &staff.agent, None)?;
+            let tickets = rules::desk::list(tx, &list_request, Some(&words));
+            let ids: Vec<_> = tickets
                 .iter()
-                .flat_map(|found| &found.items)
+                .flat_map(|tickets| &tickets.items)
                 .map(|desk| desk.ticket.id)
                 .collect();
             let updated_by = rules::history::last_changers(tx, &ids)?;
-            Ok((found, updated_by, mark))
+            Ok((tickets, updated_by, version))
         })
         .await?;
     let now = app.store().context().clock.now();
-    let (found, updated_by, mark) = found;
     let context = QueueContext {
         me: &visit.username.clone(),
         updated_by,
         now,
     };
-    visit.stream_url = Some(live::desk_url(&mark, None));
-    let (list, form_state) = match found {
+    visit.stream_url = Some(live::desk_url(&version, None));
+    let (list, form_state) = match tickets {
         Ok(tickets) => (render_list(&tickets, &search, &context), FormState::default()),
         Err(error) => {
             let form_state = forms::from_error(search.clone(), error)?;
-            let no_list = html! { div #list { (empty_state("Invalid search", "Correct the search above.", Some(("Clear search", "/desk")))) } };
-            (no_list, form_state)
+            let invalid_search = html! { div #list { (empty_state("Invalid search", "Correct the search above.", Some(("Clear search", "/desk")))) } };
+            (invalid_search, form_state)
         }
     };
     let body = html! {
@@ -163,10 +166,9 @@ fn search_url(search: &FormData) -> String {
 
 fn form(search: &FormData, form_state: &FormState) -> Markup {
     let errors = form_state.errors_on("q");
-    let wrong_account = match form_state.errors.is_empty() || !errors.is_empty() {
-        true => None,
-        false => Some("Must be an account ID"),
-    };
+    let account = search.text("account").trim();
+    let is_account_valid = account.is_empty() || account.parse::<i64>().is_ok();
+    let account_error = (!is_account_valid).then_some("Must be an account ID");
     let choice = |name: &str, label: &str, choices: &[(&str, &str)]| {
         html! {
             div .field {
@@ -194,10 +196,10 @@ fn form(search: &FormData, form_state: &FormState) -> Markup {
             (choice("status", "Status", &STATUSES))
             (choice("claim", "Assignee", &ASSIGNEES))
             (choice("priority", "Priority", &priorities))
-            div .field.short .wrong[wrong_account.is_some()] {
+            div .field.short .wrong[account_error.is_some()] {
                 label for="by-account" { "Account" }
                 input #by-account type="text" inputmode="numeric" name="account" value=(search.text("account")) placeholder="ID";
-                @if let Some(reason) = wrong_account { p .reason { (reason) } }
+                @if let Some(reason) = account_error { p .reason { (reason) } }
             }
             (choice("order", "Sort by", &SORT_ORDERS.map(|(value, shown, ..)| (value, shown))))
             button type="submit" { "Search" }
@@ -205,7 +207,7 @@ fn form(search: &FormData, form_state: &FormState) -> Markup {
     }
 }
 
-/// The context of the rows: the current user, the last update of each ticket, and the time.
+/// The context of the rows: the current user, the user who last updated each ticket, and the time.
 struct QueueContext<'a> {
     me: &'a str,
     updated_by: HashMap<TicketId, String>,
@@ -213,13 +215,13 @@ struct QueueContext<'a> {
 }
 
 fn render_list(tickets: &Paged<DeskTicket>, search: &FormData, context: &QueueContext) -> Markup {
-    let here = search_url(search);
-    let live = page_url(&here, tickets.page.number);
+    let list_url = search_url(search);
+    let reload_url = page_url(&list_url, tickets.page.number);
     html! {
-        div #list hx-get=(live) hx-trigger="garth:queue from:body" hx-select="#list" hx-swap="outerHTML" {
+        div #list hx-get=(reload_url) hx-trigger="garth:queue from:body" hx-select="#list" hx-swap="outerHTML" {
             @if tickets.items.is_empty() && tickets.results > 0 {
-                (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &here))))
-            } @else if tickets.items.is_empty() && here == "/desk" {
+                (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &list_url))))
+            } @else if tickets.items.is_empty() && list_url == "/desk" {
                 (empty_state("No open tickets", "New tickets appear here automatically.", None))
             } @else if tickets.items.is_empty() {
                 (empty_state("No results", "No tickets match your search.", Some(("Clear search", "/desk"))))
@@ -232,7 +234,7 @@ fn render_list(tickets: &Paged<DeskTicket>, search: &FormData, context: &QueueCo
                     } }
                     tbody { @for ticket in &tickets.items { (row(ticket, context)) } }
                 }
-                (pagination(tickets, &here))
+                (pagination(tickets, &list_url))
             }
         }
     }

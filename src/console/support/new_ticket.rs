@@ -41,7 +41,7 @@ pub async fn form(State(app): State<App>, visit: Visit, caller: Caller, query: Q
 }
 
 pub async fn open(State(app): State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
-    let (form_state, preview) = if data.text("act") == "preview" {
+    let (form_state, shows_preview) = if data.text("act") == "preview" {
         (FormState::with_errors(data, Vec::new()), true)
     } else {
         let mut object = data.object(&["summary", "description"]);
@@ -64,7 +64,7 @@ pub async fn open(State(app): State<App>, visit: Visit, caller: Caller, data: Fo
         (subjects::from_error(data, error)?, false)
     };
     let choices = app.read(caller, move |tx, caller| load(tx, caller, "")).await?;
-    Ok(render(&app, &visit, &form_state, &choices, preview))
+    Ok(render(&app, &visit, &form_state, &choices, shows_preview))
 }
 
 /// The resources to select from, filtered by these words, and the ID of the caller's newest ticket.
@@ -95,7 +95,7 @@ fn render(
     visit: &Visit,
     form_state: &FormState,
     (choices, newest): &(Vec<Candidate>, i64),
-    preview: bool,
+    shows_preview: bool,
 ) -> Response {
     let support = &app.store().context().policy.support;
     let body = html! {
@@ -106,7 +106,7 @@ fn render(
             (forms::newest_id_field(*newest))
             (subject(form_state))
             (subjects::render(form_state, choices, NEW_TICKET_URL))
-            (threads::markdown_editor(form_state, DESCRIPTION, 10, preview))
+            (threads::markdown_editor(form_state, DESCRIPTION, 10, shows_preview))
             (files(support))
             div .actions {
                 button .main type="submit" { "Open ticket" }
@@ -165,15 +165,15 @@ pub async fn desk_form(State(app): State<App>, visit: Visit, staff: Staff, query
 
 pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, data: FormData) -> PageResult {
     if data.has("act") {
-        let preview = data.text("act") == "preview";
+        let shows_preview = data.text("act") == "preview";
         let form_state = FormState::with_errors(data, Vec::new());
-        return render_desk_form(&app, &visit, staff, &form_state, String::new(), preview).await;
+        return render_desk_form(&app, &visit, staff, &form_state, String::new(), shows_preview).await;
     }
     let mut object = data.object(&["summary", "description"]);
     object.extend(data.non_empty(&["priority"]));
     object.extend(subjects::selected_fields(&data));
     object.push(("closable".to_owned(), Input::Bool(data.has("closable"))));
-    object.push(("account_id".to_owned(), account_of(&data)));
+    object.push(("account_id".to_owned(), account_input(&data)));
     let (request, newest) = (data.request(object), data.newest_id());
     let opened = app
         .write(staff.clone(), move |tx, staff| {
@@ -184,7 +184,7 @@ pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, data:
         Ok(Submission::Created(id)) => Ok(redirect_with_notice(&desk::url(id), "ticket-opened-for-customer")),
         Ok(Submission::Duplicate(id)) => Ok(redirect_with_notice(&desk::url(id), "ticket-opened-before")),
         Err(error) => {
-            let is_account_id = matches!(account_of(&data), Input::Integer(_));
+            let is_account_id = matches!(account_input(&data), Input::Integer(_));
             let mut form_state = subjects::from_error(data, error)?;
             for error in &mut form_state.errors {
                 if error.field.as_deref() == Some("account_id") && !is_account_id {
@@ -196,7 +196,7 @@ pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, data:
     }
 }
 
-fn account_of(data: &FormData) -> Input {
+fn account_input(data: &FormData) -> Input {
     match data.text("account_id").trim().parse() {
         Ok(id) => Input::Integer(id),
         Err(_) if data.text("account_id").trim().is_empty() => Input::Null,
@@ -210,9 +210,9 @@ async fn render_desk_form(
     staff: Staff,
     form_state: &FormState,
     words: String,
-    preview: bool,
+    shows_preview: bool,
 ) -> PageResult {
-    let account = match account_of(&form_state.data) {
+    let account = match account_input(&form_state.data) {
         Input::Integer(id) => Some(AccountId(id)),
         _ => None,
     };
@@ -240,7 +240,7 @@ async fn render_desk_form(
             (account_field(form_state, &accounts, selected.as_ref()))
             (subject(form_state))
             (subjects::render(form_state, &choices, DESK_NEW_TICKET_URL))
-            (threads::markdown_editor(form_state, Field { label: MESSAGE_LABEL, hint: "", ..DESCRIPTION }, 10, preview))
+            (threads::markdown_editor(form_state, Field { label: MESSAGE_LABEL, hint: "", ..DESCRIPTION }, 10, shows_preview))
             div .columns {
                 (priority_field(form_state))
                 label .tick { input type="checkbox" name="closable" checked[form_state.data.has("closable")]; " Customer can close the ticket" }
@@ -248,7 +248,8 @@ async fn render_desk_form(
             div .actions {
                 button .main type="submit" { "Open ticket for customer" }
                 (threads::preview_button("description", DESK_NEW_TICKET_URL))
-                // After the button that opens the ticket, because the Enter key uses the first button.
+                // This button is after the button that opens the ticket, because the Enter key uses the first
+                // button.
                 button type="submit" name="act" value="account" .no-script formnovalidate { "Load account" }
                 a .button href="/desk" { "Cancel" }
             }

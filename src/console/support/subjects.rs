@@ -11,9 +11,9 @@ use crate::rules::Error;
 use crate::rules::error::FieldError;
 use crate::rules::subjects::Candidate;
 
-/// The resource that was selected in the list, as `vpc_id:5`.
+/// The field with the resource that the user selected in the list, such as `vpc_id:5`.
 const ABOUT: &str = "about";
-/// The kind and the ID of a resource that is not in the list.
+/// The fields with the kind and the ID of a resource that is not in the list.
 const KIND: &str = "about_kind";
 const ID: &str = "about_id";
 
@@ -48,9 +48,9 @@ pub fn page_errors(data: &FormData, mut errors: Vec<FieldError>) -> Vec<FieldErr
             .into_iter()
             .find(|kind| Some(kind.attribute()) == attribute);
         if let Some(kind) = kind {
-            let from_list = data.text(ABOUT).split(':').next() == attribute;
+            let is_from_list = data.text(ABOUT).split(':').next() == attribute;
             error.reason = page_reason(error, kind);
-            error.field = Some(if from_list { ABOUT } else { ID }.to_owned());
+            error.field = Some(if is_from_list { ABOUT } else { ID }.to_owned());
         }
     }
     errors
@@ -76,8 +76,8 @@ pub fn from_error(data: FormData, error: Error) -> Result<FormState, Error> {
     Ok(form_state)
 }
 
-/// The form fields. `page` is the URL that filters the list with `?find=`.
-pub fn render(form_state: &FormState, candidates: &[Candidate], page: &str) -> Markup {
+/// The form fields. `page_url` is the URL of the page, which filters the list with `?find=`.
+pub fn render(form_state: &FormState, candidates: &[Candidate], page_url: &str) -> Markup {
     let selected = form_state.data.text(ABOUT);
     let errors = form_state.errors_on(ABOUT);
     let value = |candidate: &Candidate| format!("{}:{}", candidate.kind.attribute(), candidate.id);
@@ -85,7 +85,7 @@ pub fn render(form_state: &FormState, candidates: &[Candidate], page: &str) -> M
         .iter()
         .rev()
         .filter(|kind| candidates.iter().any(|candidate| candidate.kind == **kind));
-    let by_id = form_state.data.has(KIND) && !form_state.data.text(KIND).is_empty();
+    let is_entered_by_id = form_state.data.has(KIND) && !form_state.data.text(KIND).is_empty();
     html! {
         div .field .wrong[!errors.is_empty()] {
             label for="f-about" { "Regarding " span .optional { "optional" } }
@@ -101,12 +101,12 @@ pub fn render(form_state: &FormState, candidates: &[Candidate], page: &str) -> M
                     }
                 }
                 input .only-script type="search" name="find" placeholder="Filter the list" aria-label="Filter the list" autocomplete="off"
-                    hx-get=(page) hx-trigger="input changed delay:250ms" hx-include="closest form" hx-params="find,about,account_id"
+                    hx-get=(page_url) hx-trigger="input changed delay:250ms" hx-include="closest form" hx-params="find,about,account_id"
                     hx-target="#f-about" hx-select="#f-about" hx-swap="outerHTML" hx-sync="this:replace";
             }
             @if !errors.is_empty() { p .reason { (errors.join(". ")) } }
         }
-        details .more open[by_id] {
+        details .more open[is_entered_by_id] {
             summary { "Not in the list? Enter its ID" }
             div .columns {
                 (forms::select(form_state, Field { name: KIND, label: "Type", optional: true, ..Field::default() },

@@ -12,7 +12,7 @@ use crate::model::subject::SubjectKind;
 use crate::model::ticket::{Status, Ticket};
 use crate::model::time::Time;
 
-/// Whether the customer or staff wrote a message, and whether it is a note.
+/// The kind of a message: a message of the customer, a reply of staff, or a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageKind {
     Customer,
@@ -102,17 +102,17 @@ pub fn entity_link(entity: &Entity, url: Option<String>) -> Markup {
     }
 }
 
-/// The page of an entity, for the users of its account.
+/// The URL of an entity's page, for the users of its account.
 pub fn entity_url(entity: &Entity) -> Option<String> {
     (entity.kind == EntityKind::Subject(SubjectKind::Vpc)).then(|| format!("/vpcs/{}", entity.id))
 }
 
-/// A text box with a Markdown preview below it. `preview`: whether the preview is shown.
-pub fn markdown_editor(form_state: &FormState, field: Field, rows: usize, preview: bool) -> Markup {
+/// A text box for Markdown. If `shows_preview` is true, the preview is shown below it.
+pub fn markdown_editor(form_state: &FormState, field: Field, rows: usize, shows_preview: bool) -> Markup {
     html! {
         (forms::textarea(form_state, field, rows))
         p .hint.markdown-hint { "Markdown: **bold**, *italic*, `code`, lists, > quotes. Images are shown as links." }
-        (preview_of(field.name, preview.then(|| form_state.data.text(field.name))))
+        (preview_of(field.name, shows_preview.then(|| form_state.data.text(field.name))))
     }
 }
 
@@ -126,7 +126,7 @@ pub fn unsent_text(text: &str) -> Markup {
     }
 }
 
-/// The preview of a field; empty if there is no text.
+/// The preview of a field. It is empty if `text` is `None`.
 pub fn preview_of(name: &str, text: Option<&str>) -> Markup {
     html! {
         div #(format!("{name}-preview")) aria-live="polite" {
@@ -149,7 +149,8 @@ pub fn preview_button(name: &str, action: &str) -> Markup {
     }
 }
 
-/// A button that opens a confirmation. It needs no JavaScript.
+/// A button that opens a confirmation, without JavaScript. `danger` marks an action that cannot be undone.
+/// `key` is the keyboard shortcut.
 pub fn confirmation(label: &str, (danger, key): (bool, Option<&str>), question: &Markup) -> Markup {
     html! {
         details .confirm {
@@ -175,23 +176,24 @@ pub fn files(files: &[Attachment], ticket_url: &str) -> Markup {
     }
 }
 
-/// The limits for attachments.
+/// The limits for attachments. `attached` is the number of files that the ticket already has.
 pub fn upload_limits(support: &Support, attached: usize) -> Markup {
-    let left = (support.attachments_per_ticket - attached as i64).max(0);
+    let remaining = (support.attachments_per_ticket - attached as i64).max(0);
     html! {
         p .hint {
             "Up to " (size(support.attachment_max_bytes)) " per file, "
-            @if attached == 0 { (support.attachments_per_ticket) " files per ticket" } @else { (left) " more on this ticket" }
+            @if attached == 0 { (support.attachments_per_ticket) " files per ticket" } @else { (remaining) " more on this ticket" }
             ". Accepted types: " (EXTENSIONS.join(", ")) "."
         }
     }
 }
 
-/// The drop zone for files, which the console's script uploads to the URL `to`. A new ticket has no URL yet.
-pub fn drop_zone(support: &Support, attached: usize, to: Option<&str>) -> Markup {
-    let left = (support.attachments_per_ticket - attached as i64).max(0);
+/// The drop zone for files. The console's script uploads the files to `upload_url`, which is `None` for a new
+/// ticket.
+pub fn drop_zone(support: &Support, attached: usize, upload_url: Option<&str>) -> Markup {
+    let remaining = (support.attachments_per_ticket - attached as i64).max(0);
     html! {
-        div .drop data-drop data-to=[to] data-bytes=(support.attachment_max_bytes) data-most=(left) data-kinds=(EXTENSIONS.join(",")) {
+        div .drop data-drop data-to=[upload_url] data-bytes=(support.attachment_max_bytes) data-most=(remaining) data-kinds=(EXTENSIONS.join(",")) {
             p .drop-here { "Drop files here, or " button type="button" .link data-choose { "choose files" } }
             input type="file" multiple hidden accept=(EXTENSIONS.join(",")) tabindex="-1" aria-label="Files";
             ul .queue aria-live="polite" {}

@@ -43,6 +43,7 @@ const FILE_FIELD: &str = "file";
 struct TicketPage {
     ticket: Ticket,
     replies: Paged<Reply>,
+    /// The ID of the newest reply.
     newest: i64,
     files: Vec<Attachment>,
     may_reply: bool,
@@ -54,6 +55,7 @@ struct TicketPage {
 #[derive(Default)]
 struct Forms {
     reply: FormState,
+    /// Whether the preview of the reply is shown.
     preview: bool,
     file: FormState,
 }
@@ -129,6 +131,7 @@ pub async fn close(
     match closed {
         Ok(()) => Ok(redirect_with_notice(&url(id), "ticket-closed")),
         Err(error) => {
+            // The page shows this error in the same alert as the errors of an upload.
             let forms = Forms {
                 file: forms::from_error(FormData::default(), error)?,
                 ..Forms::default()
@@ -138,18 +141,18 @@ pub async fn close(
     }
 }
 
-/// Attaches a file, as the API does. The console's script gets only the error text. A browser without JavaScript is
-/// redirected to the ticket, because the URL of the form contains the form token.
+/// Attaches a file. The console's script gets only the error text. A browser without JavaScript is redirected
+/// to the ticket, because the URL of the form contains the form token and must not remain in the address bar.
 pub async fn attach(
     State(app): State<App>,
     caller: Caller,
     At(id): At<TicketId>,
     request: Request,
 ) -> PageResult {
-    let by_script = request.headers().contains_key("hx-request");
+    let is_script = request.headers().contains_key("hx-request");
     let received = upload::receive_attachment(app, caller, id, request).await;
     let error = match received {
-        Ok(()) if by_script => return Ok(no_content()),
+        Ok(()) if is_script => return Ok(no_content()),
         Ok(()) => return Ok(redirect_with_notice(&url(id), "file-attached")),
         Err(error) => error,
     };
@@ -157,7 +160,7 @@ pub async fn attach(
     let errors = file_errors(error)?;
     let reasons: Vec<_> = errors.iter().map(|error| error.reason.as_str()).collect();
     let reasons = reasons.join(". ");
-    if !by_script {
+    if !is_script {
         return Ok(redirect_with_error(&url(id), &reasons));
     }
     let mut response = fragment(&html! { (reasons) });
@@ -211,7 +214,7 @@ async fn render(
 
 fn load(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> rules::Result<TicketPage> {
     let ticket = rules::tickets::view(tx, caller, id)?;
-    // The last page, unless the query selects another one.
+    // Show the last page, unless the query selects another page.
     let last = (ticket.replies + REPLIES_PER_PAGE - 1).max(REPLIES_PER_PAGE) / REPLIES_PER_PAGE;
     let list = ListRequest::first(REPLIES_PER_PAGE).at(page.unwrap_or(last));
     let replies = rules::replies::list(tx, caller, id, &list)?;
@@ -219,11 +222,11 @@ fn load(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
     let files = rules::attachments::list(tx, caller, id, &ListRequest::full_page())?.items;
     let may_write = rules::tickets::load_for(tx, caller, id, Permission::ReadWrite).is_ok();
     let support = &tx.policy().support;
-    let may = |act| may_write && transitions::after(&ticket, act, tx.now(), support).is_ok();
-    let full = files.len() as i64 >= support.attachments_per_ticket;
+    let may = |action| may_write && transitions::after(&ticket, action, tx.now(), support).is_ok();
+    let is_full = files.len() as i64 >= support.attachments_per_ticket;
     Ok(TicketPage {
         may_reply: may(TicketAction::CustomerReply),
-        may_attach: may(TicketAction::CustomerAttach) && !full,
+        may_attach: may(TicketAction::CustomerAttach) && !is_full,
         may_close: may(TicketAction::CustomerClose) && ticket.status != Status::Closed,
         ticket,
         replies,
@@ -235,16 +238,16 @@ fn load(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
 fn render_page(app: &App, visit: &Visit, ticket_page: &TicketPage, forms: &Forms) -> Response {
     let support = &app.store().context().policy.support;
     let ticket = &ticket_page.ticket;
-    let here = url(ticket.id);
+    let ticket_url = url(ticket.id);
     let page = ticket_page.replies.page.number;
-    let live = if page == ticket_page.replies.pages() {
-        here.clone()
+    let reload_url = if page == ticket_page.replies.pages() {
+        ticket_url.clone()
     } else {
-        format!("{here}?page={page}")
+        format!("{ticket_url}?page={page}")
     };
     let body = html! {
         // htmx loads the updates by other users, and preserves the text that the user is typing.
-        div hx-get=(live) hx-trigger=(format!("garth:ticket-{} from:body", ticket.id)) hx-select="#thread" hx-target="#thread"
+        div hx-get=(reload_url) hx-trigger=(format!("garth:ticket-{} from:body", ticket.id)) hx-select="#thread" hx-target="#thread"
             hx-swap="outerHTML" hx-select-oob="#head,#files" {}
         (head(visit, ticket_page, support))
         (forms.file.alert_with_labels(&[(FILE_FIELD, "Attach a file")]))
@@ -254,7 +257,7 @@ fn render_page(app: &App, visit: &Visit, ticket_page: &TicketPage, forms: &Forms
             @if ticket_page.may_reply { (reply_form(visit, ticket_page, forms)) } @else { (reply_unavailable(ticket, forms)) }
             section .card.attachments {
                 h2 { "Files" }
-                (files(ticket_page, &here))
+                (files(ticket_page, &ticket_url))
                 @if ticket_page.may_attach { (upload_form(visit, ticket_page, support, forms)) }
             }
         }
@@ -264,7 +267,7 @@ fn render_page(app: &App, visit: &Visit, ticket_page: &TicketPage, forms: &Forms
 
 fn head(visit: &Visit, ticket_page: &TicketPage, support: &Support) -> Markup {
     let ticket = &ticket_page.ticket;
-    let here = url(ticket.id);
+    let ticket_url = url(ticket.id);
     html! {
         div #head data-closed[ticket.status == Status::Closed] {
             div .title {
@@ -279,7 +282,7 @@ fn head(visit: &Visit, ticket_page: &TicketPage, support: &Support) -> Markup {
                                     None => "You cannot reply to a closed ticket.",
                                 }
                             }
-                            form method="post" action=(format!("{here}/close")) {
+                            form method="post" action=(format!("{ticket_url}/close")) {
                                 (visit.form_token())
                                 button .main type="submit" { "Close ticket " (ticket.id) }
                             }
@@ -372,25 +375,25 @@ fn reply_unavailable(ticket: &Ticket, forms: &Forms) -> Markup {
     }
 }
 
-fn files(ticket_page: &TicketPage, here: &str) -> Markup {
+fn files(ticket_page: &TicketPage, ticket_url: &str) -> Markup {
     html! {
         div #files {
             @if ticket_page.files.is_empty() { p .quiet { "No files yet." } }
-            (threads::files(&ticket_page.files, here))
+            (threads::files(&ticket_page.files, ticket_url))
         }
     }
 }
 
 fn upload_form(visit: &Visit, ticket_page: &TicketPage, support: &Support, forms: &Forms) -> Markup {
-    let to = format!(
+    let upload_url = format!(
         "{}/attachments?form_token={}",
         url(ticket_page.ticket.id),
         visit.csrf_token
     );
     let errors = forms.file.errors_on(FILE_FIELD);
     html! {
-        (threads::drop_zone(support, ticket_page.files.len(), Some(&to)))
-        form .no-script method="post" action=(to) enctype="multipart/form-data" {
+        (threads::drop_zone(support, ticket_page.files.len(), Some(&upload_url)))
+        form .no-script method="post" action=(upload_url) enctype="multipart/form-data" {
             div .field .wrong[!errors.is_empty()] {
                 label for="f-file" { "Attach a file" }
                 input #f-file type="file" name="file" required aria-invalid=[(!errors.is_empty()).then_some("true")]

@@ -17,6 +17,7 @@ use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
 use crate::web::App;
 
+/// The label and the URL of the list of tickets.
 pub const LIST: (&str, &str) = ("Tickets", "/tickets");
 
 pub fn url(id: TicketId) -> String {
@@ -25,24 +26,24 @@ pub fn url(id: TicketId) -> String {
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
     let search = Search::read(&query);
-    let shown = search.list_request(search.closed);
-    let hidden = search.list_request(!search.closed).at(1);
+    let current_tab = search.list_request(search.closed);
+    let other_tab = search.list_request(!search.closed).at(1);
     let text = search.text.clone();
-    let (tickets, others) = app
+    let (tickets, other_count) = app
         .read(caller, move |tx, caller| {
-            let tickets = rules::tickets::search(tx, caller, &shown, &text)?;
-            let others = rules::tickets::search(tx, caller, &hidden, &text)?.results;
-            Ok((tickets, others))
+            let tickets = rules::tickets::search(tx, caller, &current_tab, &text)?;
+            let other_count = rules::tickets::search(tx, caller, &other_tab, &text)?.results;
+            Ok((tickets, other_count))
         })
         .await?;
-    let has_none = tickets.results == 0 && others == 0 && search.text.is_empty();
+    let has_no_tickets = tickets.results == 0 && other_count == 0 && search.text.is_empty();
     let body = html! {
         div .title {
             h1 { "Tickets" }
             a .button.main href="/tickets/new" { "Open a ticket" }
         }
-        @if !has_none { (search.form()) }
-        (render_list(&tickets, others, &search, has_none))
+        @if !has_no_tickets { (search.form()) }
+        (render_list(&tickets, other_count, &search, has_no_tickets))
     };
     Ok(visit.page("Tickets", &[], &body))
 }
@@ -72,7 +73,7 @@ impl Search {
         list.only(status).sorted("updated", true)
     }
 
-    /// The URL of one tab of the list with this search.
+    /// The URL of the list of open or closed tickets, with this search.
     fn url(&self, closed: bool) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         if closed {
@@ -104,13 +105,13 @@ impl Search {
     }
 }
 
-fn render_list(tickets: &Paged<Ticket>, others: i64, search: &Search, has_none: bool) -> Markup {
+fn render_list(tickets: &Paged<Ticket>, other_count: i64, search: &Search, has_no_tickets: bool) -> Markup {
     let (open, closed) = if search.closed {
-        (others, tickets.results)
+        (other_count, tickets.results)
     } else {
-        (tickets.results, others)
+        (tickets.results, other_count)
     };
-    let here = search.url(search.closed);
+    let list_url = search.url(search.closed);
     let tab = |label: &str, count: i64, closed: bool| {
         html! {
             a href=(search.url(closed)) aria-current=[(closed == search.closed).then_some("page")] {
@@ -118,16 +119,16 @@ fn render_list(tickets: &Paged<Ticket>, others: i64, search: &Search, has_none: 
             }
         }
     };
-    let live = page_url(&here, tickets.page.number);
+    let reload_url = page_url(&list_url, tickets.page.number);
     html! {
-        div #list hx-get=(live) hx-trigger="garth:ticket from:body" hx-select="#list" hx-swap="outerHTML" {
-            @if has_none {
+        div #list hx-get=(reload_url) hx-trigger="garth:ticket from:body" hx-select="#list" hx-swap="outerHTML" {
+            @if has_no_tickets {
                 (empty_state("No tickets yet", "Open a ticket to contact your provider. Replies appear here.",
                     Some(("Open a ticket", "/tickets/new"))))
             } @else {
                 nav .tabs aria-label="Ticket status" { (tab("Open", open, false)) (tab("Closed", closed, true)) }
                 @if tickets.items.is_empty() && tickets.results > 0 {
-                    (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &here))))
+                    (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &list_url))))
                 } @else if tickets.items.is_empty() && !search.text.is_empty() {
                     (empty_state("No results", "No tickets match your search. Try other words or the other tab.", Some(("Clear search", "/tickets"))))
                 } @else if tickets.items.is_empty() && search.closed {
@@ -137,7 +138,7 @@ fn render_list(tickets: &Paged<Ticket>, others: i64, search: &Search, has_none: 
                         Some(("Open a ticket", "/tickets/new"))))
                 } @else {
                     (table(tickets))
-                    (pagination(tickets, &here))
+                    (pagination(tickets, &list_url))
                 }
             }
         }

@@ -8,10 +8,10 @@ pub enum ChangeKind {
     CannedReply,
     Config,
     Disk,
-    /// An object of another service that tickets can be about.
+    /// An object of another service, which tickets can refer to.
     Entity,
     Event,
-    /// The grants of a user; the ID is the user's.
+    /// The grants of a user, with the ID of the user.
     Grant,
     Instance,
     Interface,

@@ -6,7 +6,7 @@ use crate::model::upkeep::MaintenancePolicy;
 pub struct AccountSettings {
     /// Whether new configs enable the network helper.
     pub network_helper: bool,
-    /// The policy of new instances.
+    /// The maintenance policy of new instances.
     pub maintenance_policy: MaintenancePolicy,
 }
 

@@ -43,7 +43,7 @@ pub const HELPERS: [&str; 5] = [
 pub const DEVICES: [&str; 8] = ["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"];
 
 impl Settings {
-    /// The settings of a new config. The account's settings decide about the network helper.
+    /// The settings of a new config. `network_helper` is a setting of the account.
     pub fn new(network_helper: bool) -> Self {
         let mut settings = Self::default();
         settings.set_network_helper(network_helper);

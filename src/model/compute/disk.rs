@@ -18,7 +18,7 @@ pub struct Disk {
     pub filesystem: Filesystem,
     /// In megabytes.
     pub size: i64,
-    /// The same as the encryption of its instance.
+    /// Always equal to the disk encryption of the instance.
     pub encryption: DiskEncryption,
     pub created: Time,
     pub updated: Time,

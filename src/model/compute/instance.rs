@@ -42,7 +42,7 @@ impl Instance {
         self.ipv4.iter().chain(&self.private_ipv4).copied()
     }
 
-    /// Whether a power change is in progress.
+    /// Whether a change of the status is in progress, such as a boot.
     pub fn is_busy(&self) -> bool {
         !matches!(self.status, Status::Running | Status::Offline)
     }
@@ -87,15 +87,15 @@ pub struct InstanceLabel(String);
 
 impl InstanceLabel {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let mark = |c: char| matches!(c, '-' | '_' | '.');
+        let is_mark = |c: char| matches!(c, '-' | '_' | '.');
         let mut reasons = Reasons::new();
         if !(3..=64).contains(&raw.chars().count()) {
             let text = "Label must be between 3 and 64 characters";
             reasons.push(Reason::new(Code::LabelLength, text));
         }
-        if !raw.chars().all(|c| c.is_ascii_alphanumeric() || mark(c))
-            || raw.starts_with(mark)
-            || raw.ends_with(mark)
+        if !raw.chars().all(|c| c.is_ascii_alphanumeric() || is_mark(c))
+            || raw.starts_with(is_mark)
+            || raw.ends_with(is_mark)
         {
             let text = "Must only use ASCII letters, numbers, underscores, dashes and periods, \
                         and begin and end with a letter or number";
@@ -112,7 +112,7 @@ impl InstanceLabel {
         }
     }
 
-    /// Default labels for an instance, the preferred one first.
+    /// Default labels for an instance, in order of preference.
     pub fn default_labels(id: InstanceId) -> impl Iterator<Item = Self> {
         let more = (1..).map(move |number: u64| Self(format!("linode{id}-{number}")));
         std::iter::once(Self(format!("linode{id}"))).chain(more)

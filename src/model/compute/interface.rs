@@ -1,4 +1,4 @@
-//! An interface of a config, which attaches an instance to a subnet.
+//! An interface of a config. It connects the instance to the internet, to a VLAN or to a subnet of a VPC.
 
 use std::net::Ipv4Addr;
 
@@ -16,7 +16,7 @@ pub struct Interface {
     /// The label of the VLAN. Only a VLAN interface has a label and an `ipam_address`.
     pub label: Option<String>,
     pub ipam_address: Option<String>,
-    /// Only for a VPC.
+    /// Only a VPC interface has an attachment.
     pub vpc: Option<VpcAttachment>,
 }
 

@@ -1,4 +1,4 @@
-//! Kernels that configs can name. There is no virtual machine behind them.
+//! Kernels that configs can name. There is no real machine that boots them.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kernel {

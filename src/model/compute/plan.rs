@@ -13,9 +13,9 @@ pub struct Plan {
     pub network_out: i64,
     pub hourly: Price,
     pub monthly: Price,
-    /// The prices in regions where they differ.
+    /// The prices in regions where they differ from `hourly` and `monthly`.
     pub region_prices: Vec<RegionPrice>,
-    /// The plan that replaces this one.
+    /// The plan that replaces this plan.
     pub successor: Option<String>,
 }
 
@@ -26,7 +26,7 @@ pub struct RegionPrice {
     pub monthly: Price,
 }
 
-/// An amount of money in hundredths of a cent, so that it can be compared.
+/// An amount of money in hundredths of a cent. As an integer, it can be compared exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Price(pub i64);
 
@@ -36,7 +36,8 @@ impl Price {
     }
 }
 
-/// Regions of the public service with higher prices, each with its prices as a percentage of the usual ones.
+/// Regions of the public service with higher prices. The number is the price as a percentage of the usual
+/// price.
 const EXPENSIVE_REGIONS: [(&str, i64); 2] = [("br-gru", 140), ("id-cgk", 120)];
 
 /// The default plans.
@@ -102,5 +103,6 @@ fn plan(id: &str, label: &str, [memory, disk, vcpus, transfer, network_out]: [i6
     }
 }
 
-/// 15 cents an hour per 100 dollars a month, in hundredths of a cent.
+/// The hourly price in hundredths of a cent, for each dollar of the monthly price. A plan for 100 dollars a
+/// month costs 15 cents an hour.
 const HOURLY_PER_DOLLAR: i64 = 15;

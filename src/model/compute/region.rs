@@ -15,7 +15,7 @@ pub struct Region {
 impl Region {
     pub const LINODES: &str = "Linodes";
     pub const VPCS: &str = "VPCs";
-    /// All regions are core regions; the public service also has distributed ones.
+    /// All regions are core regions. The public service also has distributed regions.
     pub const SITE_TYPE: &str = "core";
 
     /// The default name servers: a public resolver (Quad9), because clients expect every region to have name servers.
@@ -38,7 +38,7 @@ impl Region {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RegionId(pub String);
 
-/// The regions of the public service in June 2026, and whether each of them supported VPCs.
+/// The regions of the public service in June 2026: ID, label, country, and whether the region supported VPCs.
 const PUBLIC: [(&str, &str, &str, bool); 34] = [
     ("ap-northeast", "Tokyo, JP", "jp", false),
     ("ap-south", "Singapore, SG", "sg", false),
@@ -76,7 +76,8 @@ const PUBLIC: [(&str, &str, &str, bool); 34] = [
     ("us-west", "Fremont, CA", "us", false),
 ];
 
-/// The default regions. All support VPCs, unless `as_public` applies the limits of the public service.
+/// The default regions. If `as_public` is false, all of them support VPCs. If it is true, a region supports
+/// VPCs only if it does so in the public service.
 pub fn built_in(as_public: bool) -> Vec<Region> {
     let region = |(id, label, country, has_vpcs): (&str, &str, &str, bool)| {
         let mut capabilities = Region::all_capabilities();

@@ -53,7 +53,7 @@ impl BackupSchedule {
     ];
 }
 
-/// What would happen to an instance when its host needs maintenance.
+/// How an instance would be handled when its host needs maintenance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MaintenancePolicy {
     #[default]

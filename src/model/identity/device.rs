@@ -42,7 +42,7 @@ impl DeviceKey {
     pub fn verify(&self, cookie: &str, now: Time) -> Option<Device> {
         let (text, signature) = cookie.rsplit_once('.')?;
         let signature = from_hex::<32>(signature)?;
-        // Compared in constant time.
+        // `verify_slice` compares in constant time.
         self.mac("device", text).verify_slice(&signature).ok()?;
         let mut parts = text.split('.');
         let device = Device {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_cookie_with_a_valid_signature_is_a_device() {
+    fn only_a_cookie_with_a_valid_signature_identifies_a_device() {
         let key = DeviceKey::new(TokenText::from_bytes([7; 32]));
         let seen = Time::parse("2024-06-01T12:00:00").expect("a time");
         let device = Device {

@@ -112,7 +112,7 @@ impl Global {
     }
 }
 
-/// An object of an account with a user's permission on it.
+/// An object of an account, and the permission of a user on this object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EntityGrant {
     pub id: i64,

@@ -10,7 +10,8 @@ use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::text::Line;
 use crate::model::time::Time;
 
-/// The label of a client, by which users recognize it before they authorize it: one line without invisible characters.
+/// The label of a client: one line without invisible characters. Users read it before they authorize the
+/// client.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClientLabel(Line<512>);
 
@@ -48,7 +49,7 @@ impl ClientLabel {
     }
 }
 
-/// Characters without a visible shape: controls, direction marks, joiners, fillers and tags.
+/// Whether a character has no visible shape: controls, direction marks, joiners, fillers and tags.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -66,7 +67,7 @@ pub struct OauthClient {
     pub account: Option<AccountId>,
     pub label: ClientLabel,
     pub redirect_uri: RedirectUri,
-    /// The hash of its secret.
+    /// The hash of the client's secret.
     pub secret: String,
     /// Whether the client cannot keep a secret, like an application in a browser.
     pub public: bool,
@@ -75,8 +76,8 @@ pub struct OauthClient {
 }
 
 impl OauthClient {
-    /// Whether a redirect URI is allowed: the registered one, compared exactly. A public client is also
-    /// allowed to add `returnTo`, as the public web app does.
+    /// Whether the client can use a redirect URI. The URI must be equal to the registered URI. A public
+    /// client can also add `returnTo` to the registered URI, as the web app of the public service does.
     pub fn may_redirect_to(&self, uri: &RedirectUri) -> bool {
         let registered = &self.redirect_uri;
         registered.is_same(uri) || (self.public && registered.is_same_with_return_to(uri))
@@ -112,16 +113,16 @@ impl RedirectUri {
 
     /// Parses a redirect URI to register: `http` is only allowed for loopback addresses (RFC 9700, 2.6).
     pub fn register(raw: &str) -> Result<Self, Reasons> {
-        let address = Self::parse(raw)?;
-        if address.0.starts_with("http://") && !address.is_loopback() {
+        let uri = Self::parse(raw)?;
+        if uri.0.starts_with("http://") && !uri.is_loopback() {
             let text = "Must begin with https://; http:// is only for localhost, 127.0.0.0/8 and [::1]";
             return Err(vec![Reason::new(Code::RedirectUriInvalid, text)]);
         }
-        Ok(address)
+        Ok(uri)
     }
 
-    /// The URI from a database row, if it is valid. Early builds allowed queries and ports that `parse` refuses today;
-    /// a client with such a URI can use it until the URI is changed.
+    /// The URI from a database row, if it is valid. Early builds allowed queries and ports that `parse`
+    /// refuses today. A client can use such a URI until a user changes it.
     pub fn checked(raw: String) -> Option<Self> {
         is_address(&raw).then_some(Self(raw))
     }
@@ -140,23 +141,23 @@ impl RedirectUri {
         is_loopback_origin(self.origin())
     }
 
-    /// Whether a URL has the same origin; for loopback addresses the port is ignored.
+    /// Whether a URL has the same origin. All loopback origins count as the same origin.
     pub fn has_same_origin(&self, url: &str) -> bool {
         let origin = origin_of(url);
         let same = self.origin().eq_ignore_ascii_case(origin);
         same || (self.is_loopback() && is_loopback_origin(origin))
     }
 
-    /// Whether two URIs are equal, character by character. For loopback addresses the port is ignored,
+    /// Whether two URIs are equal, character by character. For `http` loopback URIs, the port is ignored,
     /// because a local program listens on any free port (RFC 8252, 7.3).
     fn is_same(&self, uri: &RedirectUri) -> bool {
         self.0 == uri.0
             || self
                 .without_port()
-                .is_some_and(|own| Some(own) == uri.without_port())
+                .is_some_and(|parts| Some(parts) == uri.without_port())
     }
 
-    /// The parts before and after the port of an `http` loopback URI.
+    /// The parts before and after the port of an `http` loopback URI; `None` for other URIs.
     fn without_port(&self) -> Option<(&str, &str)> {
         let origin = self.origin();
         if !self.is_loopback() || !origin.starts_with("http://") {
@@ -166,7 +167,8 @@ impl RedirectUri {
         Some((split_port(host).0, &self.0[origin.len()..]))
     }
 
-    /// Whether `uri` is this URI with one query parameter: `returnTo`, a path on the client's own site.
+    /// Whether `uri` is this URI with the query parameter `returnTo`, which must be a path on the client's
+    /// site.
     fn is_same_with_return_to(&self, uri: &RedirectUri) -> bool {
         let Some((address, path)) = uri.0.split_once("?returnTo=/") else {
             return false;
@@ -180,7 +182,7 @@ impl RedirectUri {
 pub struct Challenge(String);
 
 impl Challenge {
-    /// Parses 43 characters of base64url: 32 bytes.
+    /// Parses a challenge: 43 characters of base64url, which encode 32 bytes.
     pub fn parse(raw: &str) -> Option<Self> {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(raw).ok()?;
         (bytes.len() == 32).then(|| Self(raw.to_owned()))
@@ -212,13 +214,13 @@ fn is_loopback_origin(origin: &str) -> bool {
     matches!(host, "localhost" | "[::1]") || host.parse().is_ok_and(is_loopback)
 }
 
-/// Whether a text is an absolute URI in ASCII with a host, as all builds have required.
+/// Whether a text is an absolute URI in ASCII with a host. Every build has required at least this.
 fn is_address(raw: &str) -> bool {
     let rest = raw.strip_prefix("https://").or(raw.strip_prefix("http://"));
     rest.is_some_and(|rest| !rest.is_empty()) && raw.bytes().all(|b| matches!(b, b'!'..=b'~'))
 }
 
-/// Why a URI is refused.
+/// The error message for a URI; `None` if the URI is valid.
 fn uri_error(raw: &str) -> Option<String> {
     let Some(rest) = raw.strip_prefix("https://").or(raw.strip_prefix("http://")) else {
         return Some("Must begin with https:// or http://".to_owned());
@@ -250,7 +252,7 @@ fn uri_error(raw: &str) -> Option<String> {
     reserved.map(|(name, _)| format!("The query must not contain {name}; the server adds it to the redirect"))
 }
 
-/// A host and its port; the colons of an IPv6 address are inside brackets.
+/// Splits a host from its port. The colons of an IPv6 address are inside brackets.
 fn split_port(host: &str) -> (&str, Option<&str>) {
     let host_end = host.rfind(']').map_or(0, |at| at + 1);
     match host[host_end..].find(':') {
@@ -260,8 +262,8 @@ fn split_port(host: &str) -> (&str, Option<&str>) {
 }
 
 fn is_port(raw: &str) -> bool {
-    let digits = raw.bytes().all(|b| b.is_ascii_digit());
-    digits && !raw.starts_with('0') && raw.parse::<u16>().is_ok()
+    let has_only_digits = raw.bytes().all(|b| b.is_ascii_digit());
+    has_only_digits && !raw.starts_with('0') && raw.parse::<u16>().is_ok()
 }
 
 /// Whether a text is a host name or address. Other characters could change the meaning of headers that contain the
@@ -378,7 +380,7 @@ mod tests {
             assert!(!same(registered, other), "{other}");
             assert!(!same(other, registered), "{other}");
         }
-        for (own, uri, expected) in [
+        for (registered, uri, expected) in [
             ("http://127.0.0.1/cb", "http://127.0.0.1:4567/cb", true),
             ("http://localhost:1", "http://localhost:65535", true),
             ("http://[::1]:1/cb?x=1", "http://[::1]/cb?x=1", true),
@@ -392,7 +394,7 @@ mod tests {
                 false,
             ),
         ] {
-            assert_eq!(same(own, uri), expected, "{own} {uri}");
+            assert_eq!(same(registered, uri), expected, "{registered} {uri}");
         }
     }
 

@@ -15,7 +15,7 @@ pub struct OauthGrant {
     pub scopes: Scopes,
     pub created: Time,
     pub revoked: bool,
-    /// When the last of its tokens expires; `None` if it has no valid token.
+    /// The time at which its last valid token expires; `None` if it has no valid token.
     pub expiry: Option<Time>,
 }
 

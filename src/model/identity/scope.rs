@@ -16,7 +16,8 @@ pub struct Scope {
     level: Level,
 }
 
-/// All scope families. Tokens can have each of them, although Garth has no operations for some.
+/// All scope families. A token can have scopes of any family, although Garth has no operations for some
+/// families.
 const FAMILIES: [&str; 18] = [
     "account",
     "child_account",
@@ -77,8 +78,8 @@ pub enum Scopes {
 }
 
 impl Scopes {
-    /// Parses scopes separated by spaces or commas; `*` is full access, and a family without a level is
-    /// read-write.
+    /// Parses scopes that are separated by spaces or commas. `*` means full access. A family without a level
+    /// means `read_write`.
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         let words = raw.split([' ', ',']).filter(|word| !word.is_empty());
         let mut scopes: Vec<Scope> = Vec::new();
@@ -86,7 +87,7 @@ impl Scopes {
             if word == "*" {
                 return Ok(Scopes::Everything);
             }
-            let scope = parse_one(word).ok_or_else(|| unknown(word))?;
+            let scope = parse_scope(word).ok_or_else(|| unknown_scope(word))?;
             match scopes.iter_mut().find(|held| held.family == scope.family) {
                 Some(held) => held.level = held.level.max(scope.level),
                 None => scopes.push(scope),
@@ -132,7 +133,7 @@ impl std::fmt::Display for Scopes {
     }
 }
 
-fn parse_one(word: &str) -> Option<Scope> {
+fn parse_scope(word: &str) -> Option<Scope> {
     let (family, level) = word.split_once(':').unwrap_or((word, "*"));
     let family = if ACCOUNT_ALIASES.contains(&family) {
         "account"
@@ -148,7 +149,7 @@ fn parse_one(word: &str) -> Option<Scope> {
     Some(Scope { family, level })
 }
 
-fn unknown(word: &str) -> Reasons {
+fn unknown_scope(word: &str) -> Reasons {
     let word: String = word.chars().take(64).collect();
     let text = format!(
         "Unknown scope {word:?}; must be RESOURCE:read_only or RESOURCE:read_write, where RESOURCE is one of {}",

@@ -15,7 +15,7 @@ impl Secret {
         Self(text)
     }
 
-    /// The text itself, for its owner.
+    /// The text itself. Return it only to its owner.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -37,8 +37,8 @@ impl TokenText {
     }
 
     pub fn parse(raw: &str) -> Option<Self> {
-        let hex_digit = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-        (raw.len() == 64 && raw.bytes().all(hex_digit)).then(|| Self(Secret::new(raw.to_owned())))
+        let is_hex_digit = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+        (raw.len() == 64 && raw.bytes().all(is_hex_digit)).then(|| Self(Secret::new(raw.to_owned())))
     }
 
     pub fn reveal(&self) -> &str {
@@ -70,12 +70,12 @@ impl TokenHash {
 
     /// Compares with a stored hash in constant time.
     pub fn matches_stored(&self, stored: &str) -> bool {
-        let own = self.hex();
-        let differing = own
+        let computed = self.hex();
+        let differing = computed
             .bytes()
             .zip(stored.bytes())
             .fold(0, |all, (a, b)| all | (a ^ b));
-        own.len() == stored.len() && std::hint::black_box(differing) == 0
+        computed.len() == stored.len() && std::hint::black_box(differing) == 0
     }
 }
 

@@ -65,17 +65,17 @@ impl Username {
     }
 
     fn is_valid(raw: &str) -> bool {
-        let mark = |c: char| c == '-' || c == '_';
-        let marks_in_a_row = || {
+        let is_mark = |c: char| c == '-' || c == '_';
+        let has_marks_in_a_row = || {
             raw.as_bytes()
                 .windows(2)
-                .any(|two| two.iter().all(|b| mark(*b as char)))
+                .any(|two| two.iter().all(|b| is_mark(*b as char)))
         };
         (3..=32).contains(&raw.len())
-            && raw.chars().all(|c| c.is_ascii_alphanumeric() || mark(c))
-            && !raw.starts_with(mark)
-            && !raw.ends_with(mark)
-            && !marks_in_a_row()
+            && raw.chars().all(|c| c.is_ascii_alphanumeric() || is_mark(c))
+            && !raw.starts_with(is_mark)
+            && !raw.ends_with(is_mark)
+            && !has_marks_in_a_row()
     }
 
     pub fn as_str(&self) -> &str {
@@ -83,7 +83,7 @@ impl Username {
     }
 }
 
-/// An e-mail address: one `@` with text around it and no spaces.
+/// An e-mail address: one `@` with text on both sides, without spaces.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Email(String);
 
@@ -102,9 +102,12 @@ impl Email {
     }
 
     fn is_valid(raw: &str) -> bool {
-        let plain = raw.chars().count() <= 254 && !raw.chars().any(|c| c.is_whitespace() || c.is_control());
+        let is_short = raw.chars().count() <= 254;
+        let has_spaces = raw.chars().any(|c| c.is_whitespace() || c.is_control());
         let parts = raw.split_once('@');
-        plain && parts.is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'))
+        is_short
+            && !has_spaces
+            && parts.is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'))
     }
 
     pub fn as_str(&self) -> &str {

@@ -19,7 +19,7 @@ pub struct Part {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartKind {
-    /// The subnet at this index of the list.
+    /// The subnet at this index of the caller's list.
     Subnet(usize),
     /// Reserved by the provider.
     Forbidden,
@@ -84,12 +84,12 @@ fn space(range: Cidr, used_parts: &[(Cidr, PartKind)]) -> Space {
     Space { range, parts }
 }
 
-/// The holder of an address or a range.
+/// An interface that holds an address or a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     pub first: u32,
     pub last: u32,
-    /// Whether it is a range that is routed to the interface.
+    /// True for a range that is routed to the interface, false for a single address.
     pub is_range: bool,
     pub instance: InstanceId,
     /// Only if the caller can see the instance.
@@ -115,7 +115,7 @@ pub enum State {
     Reserved,
     Broadcast,
     Free,
-    /// Assigned to the holder at this index of the list.
+    /// Assigned to the holder at this index of the caller's list.
     Taken(usize),
 }
 
@@ -123,6 +123,7 @@ pub enum State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
     pub range: Cidr,
+    /// The number of assigned addresses.
     pub used: u64,
     /// The number of usable addresses.
     pub all: u64,
@@ -151,8 +152,8 @@ pub fn addresses(subnet: Cidr, window: Cidr, holders: &[Holder]) -> View {
         _ if address == subnet.last() => State::Broadcast,
         _ if address == subnet.last() - 1 => State::Reserved,
         _ => {
-            let held = |holder: &Holder| holder.first <= address && address <= holder.last;
-            holders.iter().position(held).map_or(State::Free, State::Taken)
+            let holds = |holder: &Holder| holder.first <= address && address <= holder.last;
+            holders.iter().position(holds).map_or(State::Free, State::Taken)
         }
     };
     View::Addresses(
@@ -162,8 +163,9 @@ pub fn addresses(subnet: Cidr, window: Cidr, holders: &[Holder]) -> View {
     )
 }
 
-/// A part of a subnet in buckets. `counts` has the index of each bucket with its number of assigned addresses, without
-/// the addresses in `ranges`. `ranges` must be sorted and can overlap.
+/// A part of a subnet in buckets. `counts` has pairs: the index of a bucket, and the number of assigned
+/// addresses in it. These numbers do not include the addresses in `ranges`. `ranges` must be sorted and can
+/// overlap.
 pub fn buckets(subnet: Cidr, window: Cidr, prefix: u8, counts: &[(u64, u64)], ranges: &[(u32, u32)]) -> View {
     let assignable = subnet.assignable();
     let parts = window.split(prefix);
@@ -296,10 +298,10 @@ mod tests {
                 .iter()
                 .map(|at| cidr(&format!("10.{}.{}.0/24", at / 256, at % 256)))
                 .collect();
-            let ten = &spaces(&subnets, &[])[0];
-            let size: u64 = ten.parts.iter().map(Part::size).sum();
+            let space = &spaces(&subnets, &[])[0];
+            let size: u64 = space.parts.iter().map(Part::size).sum();
             prop_assert_eq!(size, 1 << 24);
-            let drawn = ten.parts.iter().filter(|part| matches!(part.kind, PartKind::Subnet(_))).count();
+            let drawn = space.parts.iter().filter(|part| matches!(part.kind, PartKind::Subnet(_))).count();
             prop_assert_eq!(drawn, subnets.len());
         }
     }

@@ -6,8 +6,8 @@ use crate::model::reason::{Code, Reason, Reasons};
 
 /// An IPv4 network in canonical form: `10.0.0.0/24`, no host bits, no leading zeros.
 ///
-/// It can be any network, including those that are not allowed for subnets, such as forbidden ranges. `for_subnet`
-/// only accepts a network that is allowed for a subnet.
+/// It can be any network, even a network that is not allowed for a subnet, such as a forbidden range.
+/// `for_subnet` accepts only a network that is allowed for a subnet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cidr {
     network: u32,
@@ -112,8 +112,8 @@ impl Cidr {
         self.first() + 2..=self.last() - 2
     }
 
-    /// The private network that contains an address with a prefix length, such as `10.0.0.5/24`. `None` if the text is
-    /// a network itself.
+    /// The network of an address with a prefix length, such as `10.0.0.5/24`. `None` if the text is a network
+    /// itself, or if the network is not private.
     pub fn network_of(raw: &str) -> Option<Self> {
         let (address, prefix) = raw.split_once('/')?;
         let address: Ipv4Addr = address.parse().ok()?;
@@ -125,7 +125,7 @@ impl Cidr {
         (is_private && network.first() != address.to_bits()).then_some(network)
     }
 
-    /// Parses a network to search for: an address, or a network, which can have host bits.
+    /// Parses an address or a network for a search. The network can have host bits.
     pub fn parse_search(raw: &str) -> Option<Self> {
         let (address, prefix) = raw.split_once('/').unwrap_or((raw, "32"));
         let prefix = prefix.parse().ok().filter(|prefix| *prefix <= 32)?;
@@ -151,8 +151,9 @@ impl Cidr {
         })
     }
 
-    /// The next network of the same size that overlaps none of `taken`. The search starts at this network and continues
-    /// to the end of its private range; then it starts again at the beginning of each private range.
+    /// The next network of the same size that does not overlap any network in `taken`. The search begins at
+    /// this network and continues to the end of its private range. Then it searches each private range from
+    /// the beginning.
     pub fn next_free(self, taken: &[Cidr]) -> Option<Cidr> {
         let mut taken = taken.to_vec();
         taken.sort_by_key(|range| range.first());

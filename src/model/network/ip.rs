@@ -1,11 +1,12 @@
-//! Addresses of instances outside of VPCs: public addresses, and one in the provider's private network.
+//! Addresses of instances outside of VPCs: public addresses, and an address in the provider's private
+//! network.
 
 use std::net::Ipv4Addr;
 
 use crate::model::id::{InstanceId, SubnetId, VpcId};
 use crate::model::reason::{Code, Reason, Reasons};
 
-/// The first and last address of the private network 192.168.128.0/17 that an instance can have.
+/// The first and the last address that an instance can have in the private network 192.168.128.0/17.
 pub const PRIVATE_ADDRESSES: (u32, u32) = (0xC0A8_8001, 0xC0A8_FFFE);
 pub const PRIVATE_MASK: u32 = 0xFFFF_8000;
 pub const PRIVATE_PREFIX: u8 = 17;

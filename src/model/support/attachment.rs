@@ -72,19 +72,19 @@ impl FileKind {
     /// Refuses content that does not match the extension.
     pub fn check(self, content: &Content) -> Result<(), Reason> {
         let head = content.head.as_slice();
-        let starts = |signatures: &[&[u8]]| signatures.iter().any(|magic| head.starts_with(magic));
+        let starts_with_any = |signatures: &[&[u8]]| signatures.iter().any(|magic| head.starts_with(magic));
         let (is_match, expected) = match self {
-            FileKind::Gif => (starts(&[b"GIF87a", b"GIF89a"]), "a GIF image"),
-            FileKind::Jpeg => (starts(&[b"\xff\xd8\xff"]), "a JPEG image"),
+            FileKind::Gif => (starts_with_any(&[b"GIF87a", b"GIF89a"]), "a GIF image"),
+            FileKind::Jpeg => (starts_with_any(&[b"\xff\xd8\xff"]), "a JPEG image"),
             FileKind::Tiff => {
                 let magics: [&[u8]; 4] = [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"];
-                (starts(&magics), "a TIFF image")
+                (starts_with_any(&magics), "a TIFF image")
             }
-            FileKind::Png => (starts(&[b"\x89PNG\r\n\x1a\n"]), "a PNG image"),
+            FileKind::Png => (starts_with_any(&[b"\x89PNG\r\n\x1a\n"]), "a PNG image"),
             // PDF readers accept the signature anywhere near the start.
             FileKind::Pdf => (head.windows(5).any(|part| part == b"%PDF-"), "a PDF document"),
             FileKind::Text => {
-                let is_utf16 = starts(&[b"\xff\xfe", b"\xfe\xff"]);
+                let is_utf16 = starts_with_any(&[b"\xff\xfe", b"\xfe\xff"]);
                 (is_utf16 || !content.has_nul, "plain text")
             }
         };
@@ -149,12 +149,13 @@ impl FileName {
         Ok(Self(format!("{}.{extension}", &stem[..end])))
     }
 
-    /// The name from a database row, if it is valid. A name that an earlier build stored is cleaned again.
+    /// The name from a database row, if it is valid. If an earlier build stored a name that is invalid today,
+    /// the name is cleaned again.
     pub fn checked(raw: String) -> Option<Self> {
         let is_refused = |c: char| matches!(c, '/' | '\\') || is_invisible(c);
         let (_, extension) = raw.rsplit_once('.')?;
-        let known = FileKind::of_extension(&extension.to_ascii_lowercase()).is_some();
-        match known && raw.len() <= Self::MAX && !raw.contains(is_refused) {
+        let is_known = FileKind::of_extension(&extension.to_ascii_lowercase()).is_some();
+        match is_known && raw.len() <= Self::MAX && !raw.contains(is_refused) {
             true => Some(Self(raw)),
             false => Self::parse(&raw).ok(),
         }
@@ -170,8 +171,8 @@ impl FileName {
     }
 }
 
-/// Control characters, and characters that change the text direction or have no width. A name with such characters
-/// could look like another name.
+/// Whether a character is a control character, changes the text direction or has no width. A name with such
+/// characters could look like another name.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}')
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_extension_counts_and_ten_are_accepted() {
+    fn only_the_last_extension_counts_and_ten_extensions_are_accepted() {
         for bad in [
             "x.png.html",
             "x",
@@ -224,12 +225,12 @@ mod tests {
 
     #[test]
     fn content_must_match_the_extension() {
-        let seen = |bytes: &[u8]| {
+        let content_of = |bytes: &[u8]| {
             let mut content = Content::default();
             content.update(bytes);
             content
         };
-        let png = seen(b"\x89PNG\r\n\x1a\n\0\0");
+        let png = content_of(b"\x89PNG\r\n\x1a\n\0\0");
         assert!(FileKind::Png.check(&png).is_ok());
         for other in [
             FileKind::Gif,
@@ -240,9 +241,9 @@ mod tests {
         ] {
             assert!(other.check(&png).is_err(), "{other:?}");
         }
-        assert!(FileKind::Text.check(&seen(b"<html>")).is_ok());
-        assert!(FileKind::Text.check(&seen(b"\xff\xfeh\0i\0")).is_ok());
-        assert!(FileKind::Pdf.check(&seen(b"junk\n%PDF-1.7")).is_ok());
-        assert!(FileKind::Png.check(&seen(b"<html>")).is_err());
+        assert!(FileKind::Text.check(&content_of(b"<html>")).is_ok());
+        assert!(FileKind::Text.check(&content_of(b"\xff\xfeh\0i\0")).is_ok());
+        assert!(FileKind::Pdf.check(&content_of(b"junk\n%PDF-1.7")).is_ok());
+        assert!(FileKind::Png.check(&content_of(b"<html>")).is_err());
     }
 }

@@ -37,9 +37,9 @@ pub const PLACEHOLDERS: [&str; 9] = [
 impl Template {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         ReplyText::parse(raw)?;
-        let unknown = |name: &&str| !PLACEHOLDERS.contains(&name.trim());
-        match names(raw).find(unknown) {
-            None if raw.matches("{{").count() > names(raw).count() => {
+        let is_unknown = |name: &&str| !PLACEHOLDERS.contains(&name.trim());
+        match placeholder_names(raw).find(is_unknown) {
+            None if raw.matches("{{").count() > placeholder_names(raw).count() => {
                 let text = "Unclosed placeholder: missing }}";
                 Err(vec![Reason::new(Code::PlaceholderUnknown, text)])
             }
@@ -77,7 +77,7 @@ impl Template {
     }
 }
 
-fn names(text: &str) -> impl Iterator<Item = &str> {
+fn placeholder_names(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let (_, name, after) = next_placeholder(rest)?;
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_are_filled_in_once_and_unknown_ones_are_refused() {
+    fn placeholders_are_filled_in_once_and_unknown_placeholders_are_refused() {
         let template = Template::parse("Hello {{customer.username}}, about {{ ticket.id }}: {").unwrap();
         let filled = template.fill(|name| format!("<{name} {{{{ticket.id}}}}>"));
         assert_eq!(

@@ -12,8 +12,8 @@ pub struct Entry {
     pub label: String,
 }
 
-/// An object that an event or a ticket is about. In an event, the label is the object's label at that time; in a
-/// ticket, it is the current label.
+/// An object that an event or a ticket refers to. In an event, the label is the label at the time of the
+/// event. In a ticket, it is the current label.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Entity {
     pub kind: EntityKind,
@@ -24,7 +24,7 @@ pub struct Entity {
 /// The kind of an object. A nested object also has the ID of its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntityKind {
-    /// A kind that tickets can also be about.
+    /// A kind that tickets can also refer to.
     Subject(SubjectKind),
     Subnet(VpcId),
     Config(InstanceId),
@@ -52,8 +52,8 @@ impl EntityKind {
         }
     }
 
-    /// Parses a kind. `other` is the other object of the same event: the VPC of a subnet, the instance of a
-    /// config or a disk.
+    /// Parses a kind. `other` is the other object of the same event. For a subnet, it is the VPC; for a
+    /// config or a disk, it is the instance.
     pub fn parse(word: &str, other: Option<(&str, i64)>) -> Option<Self> {
         let parent = |kind: SubjectKind| {
             let (_, id) = other.filter(|(word, _)| *word == kind.word())?;

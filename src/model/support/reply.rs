@@ -12,7 +12,7 @@ pub struct Reply {
     pub created: Time,
     pub created_by: String,
     pub description: ReplyText,
-    /// Whether staff wrote it.
+    /// Whether staff wrote the reply.
     pub from_staff: bool,
     pub gravatar_id: String,
 }

@@ -1,4 +1,4 @@
-//! Kinds of objects that tickets can be about. VPCs, VLANs and instances are Garth's own objects; all other
+//! Kinds of objects that tickets can refer to. VPCs, VLANs and instances are Garth's own objects. All other
 //! objects are entries in the provider's directory.
 
 use crate::model::entity::{Entity, EntityKind};
@@ -74,10 +74,10 @@ impl SubjectKind {
         }
     }
 
-    /// Parses a kind of object in another service. Only these kinds can be in the directory.
+    /// Parses the kind of an object in another service. The directory contains only objects of these kinds.
     pub fn parse_foreign(raw: &str) -> Result<Self, Reasons> {
-        let foreign = |kind: &SubjectKind| !matches!(kind, SubjectKind::Linode | SubjectKind::Vpc);
-        let mut kinds = Self::WITH_ID.into_iter().filter(foreign);
+        let is_foreign = |kind: &SubjectKind| !matches!(kind, SubjectKind::Linode | SubjectKind::Vpc);
+        let mut kinds = Self::WITH_ID.into_iter().filter(is_foreign);
         let found = kinds.clone().find(|kind| kind.word() == raw);
         found.ok_or_else(|| {
             let words: Vec<_> = kinds.by_ref().map(SubjectKind::word).collect();

@@ -11,8 +11,8 @@ use crate::model::token::hex;
 pub struct Tag(u64);
 
 impl Tag {
-    pub fn of(thing: &impl Hash) -> Self {
-        Self(FixedState::default().hash_one(thing))
+    pub fn of(object: &impl Hash) -> Self {
+        Self(FixedState::default().hash_one(object))
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Ticket {
     pub closed: Option<Time>,
     pub opened: Time,
     pub opened_by: String,
-    /// `None` if staff opened it.
+    /// `None` if staff opened the ticket.
     pub opener: Option<UserId>,
     pub updated: Time,
     pub updated_by: Option<String>,
@@ -47,7 +47,7 @@ pub struct DeskTicket {
     pub ticket: Ticket,
     pub company: String,
     pub email: String,
-    /// The user who opened it, unless staff opened it or the user was deleted.
+    /// The user who opened the ticket; `None` if staff opened it, or if the user was deleted.
     pub customer: Option<Customer>,
     pub priority: Priority,
     pub claim: Option<Claim>,
@@ -152,8 +152,8 @@ mod tests {
         assert!(Summary::parse(&"ä".repeat(65)).is_err());
         assert!(TicketText::parse(&"𝄞".repeat(65_000)).is_ok());
         assert!(TicketText::parse(&"𝄞".repeat(65_001)).is_err());
-        for nothing in ["", " ", "\t\n ", "\u{a0}"] {
-            assert!(TicketText::parse(nothing).is_err(), "{nothing:?}");
+        for blank in ["", " ", "\t\n ", "\u{a0}"] {
+            assert!(TicketText::parse(blank).is_err(), "{blank:?}");
         }
     }
 

@@ -112,7 +112,8 @@ pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<Account> {
     load(tx, caller.account)
 }
 
-/// Changes the e-mail address, company and contact details of the account. A restricted user needs account access.
+/// Changes the e-mail address, company and contact details of the account. A restricted user needs read-write
+/// access to the account.
 pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Account> {
     require_change(caller)?;
     let mut account = load(tx, caller.account)?;
@@ -162,7 +163,7 @@ pub fn create(tx: &mut WriteTx, company: &str, email: &Email) -> Result<Account>
     load(tx, id)
 }
 
-/// Changes an account's quota; `None` leaves a limit unchanged.
+/// Changes an account's quota. A limit that is `None` in `change` does not change.
 pub fn set_quota(tx: &mut WriteTx, id: AccountId, change: QuotaChange) -> Result<()> {
     let quota = change.apply_to(load(tx, id)?.quota);
     Ok(store::accounts::set_quota(tx, id, quota)?)

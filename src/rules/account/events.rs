@@ -1,7 +1,7 @@
 //! Records and reads events.
 //!
-//! A change and its event are written in the same transaction, so an event exists if and only if its change does
-//! (interface §6, decision 0008).
+//! A change and its event are written in the same transaction, so an event exists if and only if its change
+//! does (interface §6, decision 0008).
 
 use crate::model::entity::Entity;
 use crate::model::event::{Action, Event};
@@ -20,8 +20,8 @@ use crate::rules::request::Request;
 use crate::store::events::{NewEvent, Progress, Reader};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// The progress of an action that has finished immediately.
-const FINISHED: Progress = Progress {
+/// The progress of a plain change, which takes no time.
+const NOTIFICATION: Progress = Progress {
     status: "notification",
     percent: None,
     duration: None,
@@ -69,8 +69,8 @@ impl Position {
     }
 }
 
-/// The next events of a stream, oldest first, and its new position. Reads events only if the account's revision has
-/// risen since the stream last returned all events (decision 0026).
+/// The next events of a stream, oldest first, and its new position. Reads events only if the account's
+/// revision has risen since the stream last returned all events (decision 0026).
 pub fn next(
     tx: &mut ReadTx,
     caller: &Caller,
@@ -91,6 +91,7 @@ pub fn next(
 
 /// The number of events that the caller has neither seen nor caused, up to `limit`.
 pub fn unseen(tx: &mut ReadTx, caller: &Caller, limit: i64) -> Result<i64> {
+    // Scan more events than the limit, because the caller's own events are not counted.
     let unseen = store::events::unseen(tx, reader(tx, caller), 5 * limit)?;
     Ok(unseen.min(limit))
 }
@@ -100,7 +101,7 @@ pub fn newest_id(tx: &mut ReadTx, caller: &Caller) -> Result<EventId> {
     Ok(store::events::last_id(tx, caller.account)?)
 }
 
-/// Deletes a batch of expired events and trims some change logs. Returns true if more can remain.
+/// Deletes a batch of expired events and trims some change logs. Returns true if there can be more to delete.
 pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
     const MAX_EVENTS_PER_SWEEP: u64 = 1000;
     const MAX_LOGS_PER_SWEEP: i64 = 100;
@@ -173,13 +174,13 @@ pub fn record_account(
         entity,
         secondary: None,
         guard: ("account", 0),
-        progress: FINISHED,
+        progress: NOTIFICATION,
     };
     Ok(store::events::append_pipelined(tx, caller.account, &new)?)
 }
 
-/// Records the event of work that finished immediately. Clients wait until such an event is `finished`; they do
-/// not wait for the event of a plain change.
+/// Records the event of work that finished immediately. Its status is `finished`, because clients wait for
+/// this status after they start work.
 pub fn record_work(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -221,12 +222,12 @@ pub fn record_progress(
     Ok(store::events::append(tx, author.account, &new)?)
 }
 
-/// The author of an event, and the account that it belongs to.
+/// The author of an event, and the account that the event belongs to.
 #[derive(Clone, Copy)]
 pub struct Author<'a> {
     pub account: AccountId,
     pub username: &'a str,
-    /// `None` for the provider: tenants do not see which member of staff it was.
+    /// `None` for the provider: tenants do not see which member of staff caused the event.
     pub user: Option<UserId>,
 }
 
@@ -245,7 +246,7 @@ fn record(
         entity: Some(entity),
         secondary,
         guard,
-        progress: FINISHED,
+        progress: NOTIFICATION,
     };
     Ok(store::events::append_pipelined(tx, author.account, &new)?)
 }

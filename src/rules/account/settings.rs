@@ -10,7 +10,7 @@ use crate::rules::request::Request;
 use crate::rules::{accounts, events, not_offered};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// The account's settings. Users can read them without account access, because clients read them for every user.
+/// The account's settings. Clients read them for every user, so no account access is needed.
 pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<AccountSettings> {
     Ok(accounts::load(tx, caller.account)?.settings)
 }

@@ -16,8 +16,8 @@ use crate::rules::lists::ListRequest;
 use crate::rules::request::{Drafted, FromForm, Request};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// The maximum number of permanent tags of an account, which exist even without an object. Tags that exist only on
-/// instances are not counted.
+/// The maximum number of permanent tags of an account. A permanent tag exists even if no object has it. Tags
+/// that exist only on instances are not counted.
 const MAX_TAGS: i64 = 1000;
 /// The maximum number of tags of one object.
 pub const MAX_TAGS_PER_OBJECT: usize = 100;
@@ -65,9 +65,9 @@ pub struct Draft {
 impl FromForm for Draft {
     fn read(form: &mut Form, _: &Policy) -> Self {
         let label = form.required("label", TagLabel::parse);
-        let mut next = 0..;
+        let mut indexes = 0..;
         let instances = form.values("linodes", "an integer", |item| {
-            let at = next.next()?;
+            let at = indexes.next()?;
             match item {
                 Input::Integer(id) => Some(Ok((at, *id))),
                 _ => None,
@@ -96,9 +96,9 @@ impl FromForm for Draft {
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<ObjectTag> {
     caller.require_unrestricted()?;
     let (draft, mut form) = request.open()?;
-    refuse_instances(tx, caller, &mut form, draft)?;
+    refuse_invalid_instances(tx, caller, &mut form, draft)?;
     let label = form.finish(|| draft.label.clone())?;
-    let known = store::tags::find(tx, caller.account, label.as_str())?;
+    let existing = store::tags::find(tx, caller.account, label.as_str())?;
     if !store::tags::is_permanent(tx, caller.account, &label)? {
         if store::tags::count_permanent(tx, caller.account)? >= MAX_TAGS {
             let text = format!("You may create at most {MAX_TAGS} tags; delete some first");
@@ -108,7 +108,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
     }
     store::tags::add_to_instances(tx, caller.account, &label, &draft.instances)?;
     let tag = load(tx, caller, label.as_str())?;
-    if known.is_none() {
+    if existing.is_none() {
         events::record_account(tx, caller, Action::TagCreate, Some(&Entity::tag(&tag)))?;
     }
     Ok(tag)
@@ -128,7 +128,8 @@ fn load(tx: &mut ReadTx, caller: &Caller, label: &str) -> Result<ObjectTag> {
     store::tags::find(tx, caller.account, label)?.ok_or(Error::NotFound)
 }
 
-fn refuse_instances(tx: &mut ReadTx, caller: &Caller, form: &mut Form, draft: &Draft) -> Result<()> {
+/// Adds an error for each instance that does not exist or has the maximum number of tags.
+fn refuse_invalid_instances(tx: &mut ReadTx, caller: &Caller, form: &mut Form, draft: &Draft) -> Result<()> {
     let unknown = store::tags::unknown_instances(tx, caller.account, &draft.instances)?;
     let full = match &draft.label {
         Some(label) => store::tags::full_instances(tx, &draft.instances, label, MAX_TAGS_PER_OBJECT as i64)?,

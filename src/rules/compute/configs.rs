@@ -140,7 +140,8 @@ pub fn remove(tx: &mut WriteTx, config: &Config) -> Result<()> {
     Ok(store::configs::delete(tx, config.id)?)
 }
 
-/// Resolves drafts to interfaces: `None` without drafts, `Some(None)` after an error.
+/// Resolves drafts to interfaces. Returns `None` if the request has no list of interfaces, and `Some(None)`
+/// after an error.
 pub fn resolve_interfaces(
     tx: &mut ReadTx,
     caller: &Caller,

@@ -14,8 +14,8 @@ pub fn image_named(policy: &Policy, raw: &str) -> Result<Image, Reasons> {
     found.ok_or_else(|| vec![Reason::new(Code::ImageInvalid, "image is not valid")])
 }
 
-/// Reads the credentials, which an image requires. They are checked, but not stored. The strength of the password is not
-/// checked.
+/// Reads the credentials of the root user, and adds an error if there is an image without credentials. Garth
+/// does not store the credentials and does not check the strength of the password.
 pub fn read_credentials(form: &mut Form) -> AuthorizedUsers {
     let public_key = |input: &Input| match input {
         Input::Text(text) => Some(PublicKey::parse(text)),

@@ -153,7 +153,7 @@ pub fn set_instance_password(
     disks.retain(|disk| disk.filesystem != Filesystem::Swap);
     match <[Disk; 1]>::try_from(disks) {
         Ok([disk]) => begin(tx, caller, &instance, Action::PasswordReset, disk),
-        Err(disks) => Err(ambiguous(disks.len())),
+        Err(disks) => Err(ambiguous_disk_error(disks.len())),
     }
 }
 
@@ -210,7 +210,7 @@ pub fn space(tx: &ReadTx, instance: &Instance) -> i64 {
 }
 
 fn load_for(tx: &mut ReadTx, caller: &Caller, at: DiskPath, access: Permission) -> Result<(Instance, Disk)> {
-    // Check that the disk exists before the write permission, so that a missing disk is 404 and not 403.
+    // Look up the disk before the write permission is checked: a missing disk is 404, not 403.
     let instance = loading::instance_for(tx, caller, at.0, Permission::ReadOnly)?;
     let disk = store::disks::find(tx, at.0, at.1)?.ok_or(Error::NotFound)?;
     if access > Permission::ReadOnly {
@@ -219,7 +219,7 @@ fn load_for(tx: &mut ReadTx, caller: &Caller, at: DiskPath, access: Permission) 
     Ok((instance, disk))
 }
 
-fn ambiguous(disks: usize) -> Error {
+fn ambiguous_disk_error(disks: usize) -> Error {
     let text = match disks {
         0 => "The instance has no disk; create one from an image".to_owned(),
         _ => {
@@ -267,7 +267,8 @@ fn begin(
     work::begin(tx, caller.author(), action, instance, Some(&entity), subject)
 }
 
-/// Adds an error if a new disk of this size, or the disk `resized` with this size, does not fit the instance.
+/// Adds an error if the instance has no space for a disk of this size. `resized` is the disk that gets this
+/// size, or `None` for a new disk.
 fn refuse_excess(
     tx: &mut ReadTx,
     form: &mut Form,

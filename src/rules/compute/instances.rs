@@ -1,6 +1,7 @@
-//! Instances: list, create, view, update, delete. `power.rs` boots and shuts them down.
+//! Instances: list, create, view, update, delete. `power.rs` boots instances and shuts them down.
 //!
-//! `draft` parses the bodies of requests, and `upkeep` parses the fields about alerts, backups and maintenance.
+//! `draft` parses the bodies of requests, and `upkeep` parses the fields about alerts, backups and
+//! maintenance.
 
 mod draft;
 mod upkeep;
@@ -47,8 +48,8 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     )?)
 }
 
-/// Creates an instance. An instance with an image gets disks and a config; an instance with only interfaces gets a
-/// config.
+/// Creates an instance. An instance with an image gets disks and a config; an instance with only interfaces
+/// gets a config.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Instance> {
     caller.require_global_grant(Global::AddLinodes)?;
     let resolved = resolve(tx, caller, request)?;
@@ -69,8 +70,8 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
     let instance = loading::instance(tx, caller, id)?;
     let config = add_config(tx, &instance, &resolved)?;
 
-    let boot = config.filter(|_| resolved.boot);
-    power::provision(tx, caller, instance, boot)?;
+    let boot_config = config.filter(|_| resolved.boot);
+    power::provision(tx, caller, instance, boot_config)?;
     loading::instance(tx, caller, id)
 }
 
@@ -87,7 +88,7 @@ pub fn update(
     let mut instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
     request.check_if_match(&instance)?;
     let (change, mut form) = request.open()?;
-    refuse_taken(tx, caller, &mut form, change.label.as_ref(), Some(id))?;
+    refuse_taken_label(tx, caller, &mut form, change.label.as_ref(), Some(id))?;
     form.finish(|| Some(()))?;
 
     let change = change.clone();
@@ -166,8 +167,8 @@ struct ResolvedInstance {
 /// Validates a new instance against the store: its label, its addresses and the subnets of its interfaces.
 fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<ResolvedInstance> {
     let (draft, mut form) = request.open()?;
-    let account = settings::view(tx, caller)?;
-    refuse_taken(tx, caller, &mut form, draft.label.as_ref(), None)?;
+    let account_settings = settings::view(tx, caller)?;
+    refuse_taken_label(tx, caller, &mut form, draft.label.as_ref(), None)?;
     draft.authorized_users.refuse_unknown(tx, caller, &mut form)?;
     let address = ips::free_public(tx)?;
     if address.is_none() {
@@ -188,7 +189,7 @@ fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result
     let interfaces = resolve_interfaces(tx, caller, &mut form, drafts, &target)?;
     form.finish(|| {
         Some(ResolvedInstance {
-            new: draft.finish(account)?,
+            new: draft.finish(account_settings)?,
             image: draft.image.clone(),
             interfaces: interfaces.unwrap_or(Some(Vec::new()))?,
             address: address?,
@@ -196,7 +197,7 @@ fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result
             boot: draft.booted.unwrap_or(draft.image.is_some()),
             swap_size: draft.swap_size,
             boot_size: draft.boot_size,
-            settings: draft.settings(account),
+            settings: draft.settings(account_settings),
         })
     })
 }
@@ -249,7 +250,7 @@ fn add_config(
     )?))
 }
 
-/// The disks of an instance with an image: one for the image's file system and, unless its size is 0, one for swap.
+/// The disks of an instance with an image: a boot disk for the image, and a swap disk unless its size is 0.
 fn image_disks(space: i64, image: &Image, resolved: &ResolvedInstance) -> Vec<NewDisk> {
     // A plan can be too small for the default swap disk.
     let swap = resolved.swap_size.min(space - 1);
@@ -266,7 +267,7 @@ fn image_disks(space: i64, image: &Image, resolved: &ResolvedInstance) -> Vec<Ne
     std::iter::once(boot).chain(swap).collect()
 }
 
-fn refuse_taken(
+fn refuse_taken_label(
     tx: &mut ReadTx,
     caller: &Caller,
     form: &mut Form,

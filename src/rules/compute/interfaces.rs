@@ -1,7 +1,7 @@
 //! Interfaces of a config, which attach an instance to a subnet.
 //!
-//! `draft` parses the bodies of requests, `draft_checks` checks their fields, and `resolution` checks subnets and
-//! addresses.
+//! `draft` parses the bodies of requests, `draft_checks` checks their fields, and `resolution` checks subnets
+//! and addresses.
 
 mod draft;
 mod draft_checks;
@@ -83,7 +83,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, at: InterfacePath, request: &Re
     request.check_if_match(&interface)?;
     request.require_valid_body()?;
     if interface.active {
-        return Err(Error::whole(active(&instance, &config)));
+        return Err(Error::whole(active_reason(&instance, &config)));
     }
     remove(tx, &interface)?;
     touch(tx, caller, &instance, config)
@@ -111,7 +111,7 @@ pub fn order(
     }
     let ids = form.finish(|| order.ids.as_ref())?;
     if config.interfaces.iter().any(|interface| interface.active) {
-        return Err(Error::whole(active(&instance, &config)));
+        return Err(Error::whole(active_reason(&instance, &config)));
     }
     for (position, id) in ids.iter().enumerate() {
         let interface = config.interfaces.iter().find(|interface| interface.id == *id);
@@ -190,9 +190,9 @@ fn read_change(
     form.finish(|| Some(changed))
 }
 
-/// Replaces the interfaces of a config. A new interface with the purpose, subnet and label of an old interface gets the
-/// old ID and, unless it requests another address, the old address. An active interface cannot be removed if any old or
-/// new interface is attached to a VPC.
+/// Replaces the interfaces of a config. A new interface that has the purpose, subnet and label of an old
+/// interface gets the ID of the old interface. If any old or new interface is attached to a VPC, active
+/// interfaces cannot be removed.
 pub fn set_all(
     tx: &mut WriteTx,
     instance: &Instance,
@@ -207,16 +207,19 @@ pub fn set_all(
     let mut unmatched = config.interfaces.clone();
     let mut replacements: Vec<(Option<Interface>, Interface)> = Vec::new();
     for interface in new_interfaces {
-        let is_same = |other: &Interface| {
+        let is_replaced = |old: &Interface| {
             let subnet = |interface: &Interface| interface.vpc.as_ref().map(|vpc| vpc.subnet);
-            (other.purpose, subnet(other), &other.label)
+            (old.purpose, subnet(old), &old.label)
                 == (interface.purpose, subnet(&interface), &interface.label)
         };
-        let old = unmatched.iter().position(is_same).map(|at| unmatched.remove(at));
+        let old = unmatched
+            .iter()
+            .position(is_replaced)
+            .map(|at| unmatched.remove(at));
         replacements.push((old, interface));
     }
     if uses_vpc && unmatched.iter().any(|interface| interface.active) {
-        return Err(Error::whole(active(instance, config)));
+        return Err(Error::whole(active_reason(instance, config)));
     }
     for interface in &unmatched {
         remove(tx, interface)?;
@@ -304,7 +307,7 @@ fn touch(tx: &mut WriteTx, caller: &Caller, instance: &Instance, mut config: Con
     events::record_instance(tx, caller, Action::ConfigUpdate, instance, Some(&entity))
 }
 
-fn active(instance: &Instance, config: &Config) -> Reason {
+fn active_reason(instance: &Instance, config: &Config) -> Reason {
     let text = format!(
         "The interface is active because {} is running with the config \"{}\"; first shut the instance down or reboot it with another config",
         instance.label.as_str(),

@@ -31,7 +31,7 @@ pub fn config_for(
     at: (InstanceId, ConfigId),
     access: Permission,
 ) -> Result<(Instance, Config)> {
-    // Check that the config exists before the write permission, so that a missing config is 404 and not 403.
+    // Look up the config before the write permission is checked: a missing config is 404, not 403.
     let instance = instance_for(tx, caller, at.0, Permission::ReadOnly)?;
     let config = config(tx, at.0, at.1)?;
     if access > Permission::ReadOnly {

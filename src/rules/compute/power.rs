@@ -53,7 +53,7 @@ pub fn shutdown(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Req
     }
 }
 
-/// Provisions a new instance and, if `boot` is a config, boots it with this config.
+/// Provisions a new instance. If `boot` is set, the instance then boots with this config.
 pub fn provision(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -64,7 +64,8 @@ pub fn provision(
     begin(tx, caller.author(), instance, Change::Provision)
 }
 
-/// Runs due jobs in this transaction, for commands that run without a server. Returns true if more can be due.
+/// Runs due jobs in this transaction, for commands that run without a server. Returns true if more jobs can
+/// be due.
 pub fn run_due_jobs(tx: &mut WriteTx) -> Result<bool> {
     const MAX_BATCH_JOBS: usize = 100;
     for _ in 0..MAX_BATCH_JOBS {
@@ -156,12 +157,14 @@ fn begin(tx: &mut WriteTx, author: Author, mut instance: Instance, change: Chang
 pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<Outcome> {
     let (outcome, finished) = work::advance(tx, job)?;
     if let Some((id, event)) = finished {
-        finish_change(tx, InstanceId(id), event)?;
+        complete_work(tx, InstanceId(id), event)?;
     }
     Ok(outcome)
 }
 
-fn finish_change(tx: &mut WriteTx, id: InstanceId, event: EventId) -> Result<()> {
+/// Completes the change of an instance whose job has finished. The author of `event` is the author of the
+/// change.
+fn complete_work(tx: &mut WriteTx, id: InstanceId, event: EventId) -> Result<()> {
     let Some(instance) = store::instances::find_any(tx, id)? else {
         return Ok(());
     };
@@ -174,9 +177,10 @@ fn finish_change(tx: &mut WriteTx, id: InstanceId, event: EventId) -> Result<()>
     complete_change(tx, author, instance)
 }
 
-/// Sets the instance's status after a change. A provisioned instance is then booted, if it has a config to boot.
+/// Sets the instance's status after a change. If the instance was provisioned and has a config to boot, then
+/// begins to boot it.
 fn complete_change(tx: &mut WriteTx, author: Author, mut instance: Instance) -> Result<()> {
-    let provisioned = instance.status == Status::Provisioning;
+    let was_provisioning = instance.status == Status::Provisioning;
     instance.running = match instance.status {
         Status::Booting | Status::Rebooting => instance.last_booted,
         _ => None,
@@ -188,10 +192,10 @@ fn complete_change(tx: &mut WriteTx, author: Author, mut instance: Instance) -> 
     instance.updated = tx.now_after(instance.updated);
     store::instances::update(tx, &instance)?;
     store::interfaces::set_active(tx, instance.id, instance.running)?;
-    if provisioned {
+    if was_provisioning {
         store::disks::set_ready(tx, instance.id)?;
     }
-    match instance.last_booted.filter(|_| provisioned) {
+    match instance.last_booted.filter(|_| was_provisioning) {
         Some(config) => begin(tx, author, instance, Change::Boot(config)),
         None => Ok(()),
     }
@@ -204,8 +208,8 @@ fn load_idle(tx: &mut ReadTx, caller: &Caller, id: InstanceId, request: &Request
     Ok(instance)
 }
 
-/// The config to boot: the requested config, else the only config, else the config of the last boot. A `config_id` of 0
-/// leaves the choice to the server: then the first config is the last fallback.
+/// The config to boot: the requested config, else the only config, else the config of the last boot. If
+/// `config_id` is 0, the server chooses in the same way, and falls back to the first config.
 fn config_to_boot(tx: &mut ReadTx, instance: &Instance, request: &Request) -> Result<ConfigId> {
     let mut form = request.form()?;
     let sent = form.integer("config_id").map(ConfigId);

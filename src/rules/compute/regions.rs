@@ -16,12 +16,12 @@ static FIELDS: [Field; 5] = [
     Field::new("site_type", Kind::Text, ""),
 ];
 
-/// The filter field of lists whose items have the ID of a region.
-static NAMED: [Field; 1] = [Field::new("region", Kind::Text, "")];
+/// The filter field of lists whose items have a field `region`, with the ID of a region.
+static NAMED_FIELDS: [Field; 1] = [Field::new("region", Kind::Text, "")];
 
-/// The regions, for a list whose items have the ID of a region.
+/// The regions, for a list whose items have a field `region`. Clients filter by this field instead of `id`.
 pub fn list_named(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
-    let query = list.read(policy, &NAMED)?;
+    let query = list.read(policy, &NAMED_FIELDS)?;
     Ok(query.select(&policy.regions, |region, _| Value::from(region.id.as_str())))
 }
 
@@ -39,7 +39,7 @@ static PLAN_FIELDS: [Field; 3] = [
     Field::new("available", Kind::Boolean, ""),
 ];
 
-/// All plans in all regions.
+/// The availability of all plans in all regions.
 pub fn list_plan_availability(policy: &Policy, list: &ListRequest) -> Result<Paged<PlanAvailability>> {
     let query = list.read(policy, &PLAN_FIELDS)?;
     let all: Vec<_> = policy
@@ -54,7 +54,7 @@ pub fn list_plan_availability(policy: &Policy, list: &ListRequest) -> Result<Pag
     }))
 }
 
-/// All plans in one region.
+/// The availability of all plans in one region.
 pub fn plan_availability(policy: &Policy, id: &str) -> Result<Vec<PlanAvailability>> {
     Ok(plans_in(policy, &view(policy, id)?).collect())
 }

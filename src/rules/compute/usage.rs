@@ -1,5 +1,5 @@
-//! The usage of an instance, and its attached volumes, firewalls and NodeBalancers. There is no real machine: nothing
-//! is transferred, measured, backed up or attached.
+//! The usage of an instance, and its attached volumes, firewalls and NodeBalancers. There is no real machine:
+//! nothing is transferred, measured, backed up or attached.
 
 use crate::model::grant::Permission;
 use crate::model::id::InstanceId;
@@ -32,11 +32,12 @@ static FIELDS: [Field; 7] = [
     Field::new("updated", Kind::Time, ""),
 ];
 
-/// The instance, for a view of its transfer or of its backups.
+/// The instance, for the views of its transfer and its backups.
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Instance> {
     instance_for(tx, caller, id, Permission::ReadOnly)
 }
 
+/// Checks that the caller can see the instance, and that the month is valid.
 pub fn month(tx: &mut ReadTx, caller: &Caller, at: MonthPath) -> Result<()> {
     view(tx, caller, at.instance)?;
     match (1..=9999).contains(&at.year) && (1..=12).contains(&at.month) {
@@ -56,7 +57,7 @@ pub fn monthly_stats(tx: &mut ReadTx, caller: &Caller, at: MonthPath) -> Result<
     stats(tx, caller, at.instance)
 }
 
-/// The volumes, firewalls or NodeBalancers of an instance: none.
+/// The volumes, firewalls or NodeBalancers of an instance. The list is always empty.
 pub fn attached(tx: &mut ReadTx, caller: &Caller, id: InstanceId, list: &ListRequest) -> Result<Paged<()>> {
     view(tx, caller, id)?;
     list.read_empty(tx.policy(), &FIELDS)

@@ -1,8 +1,8 @@
-//! Operations on instances and disks that can take time. Each operation has an event with its progress, and a job that
-//! runs its steps.
+//! Operations on instances and disks that can take time. Each operation has an event with its progress, and a
+//! job that runs its steps.
 //!
-//! There is no real machine. Work completes immediately, or after `settle_ms`, so that clients can be tested against
-//! a slow server. Work that takes time is a job (`rules/jobs.rs`), so a restarted server finishes it.
+//! There is no real machine. Work completes immediately, or after `settle_ms`, so that clients can be tested
+//! against a slow server. Work that takes time is a job (`rules/jobs.rs`), so a restarted server finishes it.
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
@@ -33,8 +33,8 @@ pub fn begin(
     secondary: Option<&Entity>,
     (kind, id): Subject,
 ) -> Result<()> {
-    let wait = tx.policy().settle_ms * 1000;
-    let progress = if wait == 0 {
+    let wait_micros = tx.policy().settle_ms * 1000;
+    let progress = if wait_micros == 0 {
         events::finished(0)
     } else {
         Progress {
@@ -44,28 +44,28 @@ pub fn begin(
         }
     };
     let event = events::record_progress(tx, author, action, instance, secondary, progress)?;
-    if wait > 0 {
+    if wait_micros > 0 {
         let now = tx.instant().micros();
-        let finish = Time::from_micros(now + wait);
+        let finish = Time::from_micros(now + wait_micros);
         let (subject, payload) = (id.to_string(), WorkStep::Start { event, finish }.to_string());
-        let due = Time::from_micros(now + wait / 2);
+        let due = Time::from_micros(now + wait_micros / 2);
         store::jobs::schedule(tx, kind, &subject, &payload, due)?;
     }
     Ok(())
 }
 
-/// Runs the next step of work. Returns the ID of the object and the event when the work is complete.
+/// Runs the next step of work. When the work is complete, also returns the ID of the object and of the event.
 pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<(Outcome, Option<(i64, EventId)>)> {
     let invalid_step = || StoreError::Unexpected(format!("invalid step {:?}", job.payload));
     let step = WorkStep::parse(&job.payload).ok_or_else(invalid_step)?;
     let id = job.subject.parse().map_err(|_| invalid_step())?;
-    let wait = tx.policy().settle_ms * 1000;
+    let wait_micros = tx.policy().settle_ms * 1000;
     match step {
         WorkStep::Start { event, finish } => {
             let started = Progress {
                 status: "started",
                 percent: Some(50),
-                duration: Some(wait / 2),
+                duration: Some(wait_micros / 2),
             };
             store::events::progress(tx, event, started)?;
             let again = Outcome::Again {
@@ -75,7 +75,7 @@ pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<(Outcome, Option<(i64, Eve
             Ok((again, None))
         }
         WorkStep::Finish { event } => {
-            store::events::progress(tx, event, events::finished(wait))?;
+            store::events::progress(tx, event, events::finished(wait_micros))?;
             Ok((Outcome::Done, Some((id, event))))
         }
     }

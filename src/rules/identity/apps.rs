@@ -59,13 +59,16 @@ pub fn revoke(tx: &mut WriteTx, username: &str, id: i64) -> Result<()> {
 }
 
 /// The live authorizations of a user. Each log-in has its own authorization, so that a log-out ends only that
-/// authorization (decision 0018). Authorizations for the same client and scopes are merged into the oldest, with the
-/// latest expiry.
+/// authorization (decision 0018). Authorizations for the same client and scopes are merged into the oldest,
+/// with the latest expiry.
 fn applications(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>> {
     let mut found: Vec<OauthGrant> = Vec::new();
     for grant in store::oauth_grants::live_of_user(tx, user)? {
-        match found.iter_mut().find(|known| is_same_application(known, &grant)) {
-            Some(known) => known.expiry = known.expiry.max(grant.expiry),
+        match found
+            .iter_mut()
+            .find(|oldest| is_same_application(oldest, &grant))
+        {
+            Some(oldest) => oldest.expiry = oldest.expiry.max(grant.expiry),
             None => found.push(grant),
         }
     }
@@ -78,8 +81,8 @@ fn is_same_application(grant: &OauthGrant, other: &OauthGrant) -> bool {
 
 fn revoke_application(tx: &mut WriteTx, grant: &OauthGrant) -> Result<()> {
     let all = store::oauth_grants::live_of_user(tx, grant.user)?;
-    for same in all.iter().filter(|other| is_same_application(grant, other)) {
-        store::oauth_grants::revoke_with_personal_tokens(tx, same.id)?;
+    for authorization in all.iter().filter(|other| is_same_application(grant, other)) {
+        store::oauth_grants::revoke_with_personal_tokens(tx, authorization.id)?;
     }
     Ok(())
 }

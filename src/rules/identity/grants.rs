@@ -37,12 +37,12 @@ pub fn add(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> {
             Grant::AccountAccess(access) => store::grants::set_account_access(tx, user.id, Some(access))?,
             Grant::Vpc(vpc, permission) => {
                 let found = store::vpcs::find(tx, account, vpc)?.is_some();
-                require(found, "vpc", format!("The user's account has no VPC {vpc}"))?;
+                require_found(found, "vpc", format!("The user's account has no VPC {vpc}"))?;
                 store::grants::set(tx, user.id, GrantKind::Vpc, vpc.0, permission)?;
             }
             Grant::Linode(instance, permission) => {
                 let found = store::instances::find(tx, account, instance)?.is_some();
-                require(
+                require_found(
                     found,
                     "linode",
                     format!("The user's account has no instance {instance}"),
@@ -54,7 +54,7 @@ pub fn add(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> {
     users::load(tx, username)
 }
 
-fn require(found: bool, field: &str, error_text: String) -> Result<()> {
+fn require_found(found: bool, field: &str, error_text: String) -> Result<()> {
     match found {
         true => Ok(()),
         false => Err(invalid_grant(field, error_text)),
@@ -90,7 +90,8 @@ pub fn view_own(tx: &mut ReadTx, caller: &Caller) -> Result<Option<Grants>> {
     Ok(Some(grants))
 }
 
-/// The grants of another user, with every object that a grant can be for.
+/// The grants of another user; `None` for an unrestricted user. Also lists the objects of the account on
+/// which the user has no grant.
 pub fn view(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<Option<Grants>> {
     let user = users::view(tx, caller, username)?;
     match user.restricted {
@@ -188,7 +189,7 @@ fn load(tx: &mut ReadTx, caller: &Caller, user: &User) -> Result<Grants> {
     })
 }
 
-/// Kinds of the Linode API that Garth does not have.
+/// Kinds of objects in the Linode API that Garth does not have.
 const OTHER_KINDS: [&str; 9] = [
     "domain",
     "nodebalancer",
@@ -201,6 +202,7 @@ const OTHER_KINDS: [&str; 9] = [
     "lkecluster",
 ];
 
+/// The account access, if it changes, and the global grants to add (true) or remove (false).
 type Globals = (Option<Option<Permission>>, Vec<(Global, bool)>);
 
 fn read_globals(form: &mut Form) -> Globals {
@@ -237,7 +239,7 @@ fn read_entries(form: &mut Form, kind: &'static str) -> Vec<Option<Entry>> {
     entries.into_iter().map(Option::flatten).collect()
 }
 
-/// Reports entries for objects that do not exist.
+/// Adds an error for each entry whose object does not exist.
 fn refuse_absent(form: &mut Form, kind: &str, entries: &[Option<Entry>], present: &[EntityGrant]) {
     let present: HashSet<_> = present.iter().map(|entity_grant| entity_grant.id).collect();
     for (at, entry) in entries.iter().enumerate() {

@@ -39,7 +39,8 @@ fn page(tx: &mut ReadTx, scope: Scope, list: &ListRequest) -> Result<Paged<Login
     Ok(store::login_records::list(tx, scope, &query)?)
 }
 
-/// Deletes a batch of attempts that are older than the retention of events. Returns true if more can remain.
+/// Deletes a batch of attempts that are older than the retention of events. Returns true if there can be more
+/// to delete.
 pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
     let before = tx.now().plus_seconds(-tx.policy().event_days * DAY_SECONDS);
     let deleted = store::login_records::delete_before(tx, before, MAX_RECORDS_PER_SWEEP as i64)?;

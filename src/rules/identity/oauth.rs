@@ -26,6 +26,7 @@ pub struct AuthorizationRequest {
     state: Option<String>,
     challenge: Option<String>,
     challenge_method: Option<String>,
+    /// The names of parameters that were sent several times with different values.
     repeated: Vec<String>,
 }
 
@@ -38,7 +39,7 @@ impl AuthorizationRequest {
                 "client_id" => &mut request.client_id,
                 "redirect_uri" => &mut request.redirect_uri,
                 "response_type" => &mut request.response_type,
-                // Published clients send either name.
+                // Some published clients send `scope`, others send `scopes`.
                 "scope" | "scopes" => &mut request.scope,
                 "state" => &mut request.state,
                 "code_challenge" => &mut request.challenge,
@@ -88,7 +89,7 @@ pub enum Next {
     LogIn(Box<Authorization>),
     /// Show the consent page.
     Consent(Box<Authorization>, Box<User>),
-    /// The user has authorized these scopes before: issue without a consent page.
+    /// The user has authorized these scopes before: issue a code or token without a consent page.
     AlreadyAuthorized,
 }
 
@@ -99,7 +100,7 @@ pub fn next_step(
     session: Option<TokenHash>,
 ) -> Result<Next> {
     let user = session_user(tx, session)?;
-    let authorization = match read(tx, request, user.as_ref())? {
+    let authorization = match validate(tx, request, user.as_ref())? {
         Ok(authorization) => authorization,
         Err(next) => return Ok(next),
     };
@@ -120,7 +121,7 @@ pub fn issue_with_earlier_consent(
 ) -> Result<Next> {
     match next_step(tx, request, session)? {
         Next::AlreadyAuthorized => decide(tx, request, session, true),
-        changed => Ok(changed),
+        other_step => Ok(other_step),
     }
 }
 
@@ -129,17 +130,17 @@ pub fn decide(
     tx: &mut WriteTx,
     request: &AuthorizationRequest,
     session: Option<TokenHash>,
-    allows: bool,
+    is_allowed: bool,
 ) -> Result<Next> {
     let user = session_user(tx, session)?;
-    let authorization = match read(tx, request, user.as_ref())? {
+    let authorization = match validate(tx, request, user.as_ref())? {
         Ok(authorization) => authorization,
         Err(next) => return Ok(next),
     };
     let Some(user) = user else {
         return Ok(Next::LogIn(Box::new(authorization)));
     };
-    Ok(Next::Redirect(match allows {
+    Ok(Next::Redirect(match is_allowed {
         true => issue(tx, &authorization, &user)?,
         false => {
             let refused = OauthError("access_denied", "The user denied the request");
@@ -191,7 +192,8 @@ fn issue(tx: &mut WriteTx, authorization: &Authorization, user: &User) -> Result
     Ok(redirect.with(&[("code", &code)]))
 }
 
-fn read(
+/// Validates a request. The inner error is the next step for an invalid request.
+fn validate(
     tx: &mut ReadTx,
     request: &AuthorizationRequest,
     user: Option<&User>,
@@ -202,7 +204,7 @@ fn read(
         _ => None,
     };
     let Some(client) = client.filter(OauthClient::is_active) else {
-        return refuse(Code::ClientInvalid, "Unknown client_id");
+        return refuse(Code::ClientInvalid, "Missing or unknown client_id");
     };
     let redirect_uri = match &request.redirect_uri {
         None => Some(client.redirect_uri.clone()),
@@ -213,8 +215,8 @@ fn read(
         let text = "The redirect_uri is not registered for this application";
         return refuse(Code::RedirectUriInvalid, text);
     };
-    // A staff token can read all accounts, so a customer's application must not get a staff token. This error is not
-    // sent by redirect: the customer would learn that a member of staff followed the link.
+    // A staff token can read all accounts, so a customer's application must not get a staff token. This error
+    // is not sent by redirect: the customer would learn that a member of staff followed the link.
     if client.account.is_some() && user.is_some_and(User::is_staff) {
         let text = "This application belongs to a customer. Staff can authorize only the provider's own applications";
         return refuse(Code::WrongSide, text);

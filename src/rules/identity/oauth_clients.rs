@@ -22,18 +22,19 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 
 /// Creates a client. Only this response shows its secret.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(OauthClient, TokenText)> {
-    let new = read(caller, request)?;
+    let new = read_new_client(caller, request)?;
     register_own(tx, caller, &new)
 }
 
-/// Creates a client from a form that was rendered when `newest` was the account's newest client.
+/// Creates a client from a form that was rendered when `newest` was the account's newest client. Creates
+/// nothing if an identical client was created after that.
 pub fn create_once(
     tx: &mut WriteTx,
     caller: &Caller,
     request: &Request,
     newest: i64,
 ) -> Result<Submission<(OauthClient, TokenText), ()>> {
-    let new = read(caller, request)?;
+    let new = read_new_client(caller, request)?;
     let fields = (&new.label, &new.redirect_uri, new.public);
     if store::oauth_clients::has_duplicate(tx, caller.account, fields, newest)? {
         return Ok(Submission::Duplicate(()));
@@ -47,7 +48,7 @@ pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
     Ok(store::oauth_clients::newest(tx, caller.account)?)
 }
 
-fn read(caller: &Caller, request: &Request) -> Result<NewClient> {
+fn read_new_client(caller: &Caller, request: &Request) -> Result<NewClient> {
     caller.require_unrestricted()?;
     let mut form = request.form()?;
     let label = form.required("label", ClientLabel::parse);
@@ -186,8 +187,8 @@ pub fn renew_secret(tx: &mut WriteTx, id: &str) -> Result<(OauthClient, TokenTex
     Ok((client, secret))
 }
 
-/// Loads a client to change it. A client can affect every user who authorizes it, so only unrestricted users can do
-/// this.
+/// Loads a client to change it. A client can affect every user who authorizes it, so only unrestricted users
+/// can do this.
 pub fn load_to_change(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
     let client = load_own(tx, caller, id)?;
     caller.require_unrestricted()?;
@@ -196,8 +197,8 @@ pub fn load_to_change(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<Oaut
 
 fn load_own(tx: &mut ReadTx, caller: &Caller, id: &str) -> Result<OauthClient> {
     let found = store::oauth_clients::find(tx, id)?;
-    let own = |client: &OauthClient| client.account == Some(caller.account);
-    found.filter(own).ok_or(Error::NotFound)
+    let is_own = |client: &OauthClient| client.account == Some(caller.account);
+    found.filter(is_own).ok_or(Error::NotFound)
 }
 
 fn require_read_access(caller: &Caller) -> Result<()> {

@@ -1,8 +1,8 @@
 //! The OAuth token and revocation endpoints.
 //!
-//! A refusal is an `Outcome` here, not an error, because an error would roll the transaction back. If a code or refresh
-//! token is used a second time, the request is refused, but the revocation of the authorization must be committed.
-//! Decision 0018 lists which event revokes which tokens.
+//! A refusal is an `Outcome` here, not an error, because an error would roll the transaction back. If a code
+//! or refresh token is used a second time, the request is refused, but the revocation of the authorization
+//! must be committed. Decision 0018 lists which event revokes which tokens.
 
 use crate::model::id::UserId;
 use crate::model::oauth::OauthClient;
@@ -83,13 +83,13 @@ impl Fault {
 
 /// Issues tokens for a code or a refresh token.
 pub fn issue(tx: &mut WriteTx, request: &TokenRequest) -> Result<Outcome<IssuedTokens>> {
-    outcome(try_issue(tx, request))
+    into_outcome(try_issue(tx, request))
 }
 
-/// Revokes an access or refresh token together with its authorization. An unknown token, or a token of another client,
-/// is ignored without an error.
+/// Revokes an access or refresh token together with its authorization. An unknown token, or a token of
+/// another client, is ignored without an error.
 pub fn revoke(tx: &mut WriteTx, request: &RevocationRequest) -> Result<Outcome<()>> {
-    outcome(try_revoke(tx, request))
+    into_outcome(try_revoke(tx, request))
 }
 
 /// Creates an access token for an authorization.
@@ -142,7 +142,7 @@ impl From<Error> for Failure {
     }
 }
 
-fn outcome<T>(result: Result<T, Failure>) -> Result<Outcome<T>> {
+fn into_outcome<T>(result: Result<T, Failure>) -> Result<Outcome<T>> {
     match result {
         Ok(done) => Ok(Outcome::Done(done)),
         Err(Failure::Refused(refusal)) => Ok(Outcome::Refused(refusal)),
@@ -155,7 +155,7 @@ fn try_issue(tx: &mut WriteTx, request: &TokenRequest) -> Result<IssuedTokens, F
         tx,
         request.client_id.as_deref(),
         request.client_secret.as_ref(),
-        !TOKEN_IS_PROOF,
+        SecretRequirement::Required,
     )?;
     match (request.grant_type.as_deref(), &request.code) {
         (Some("authorization_code"), None) => Err(required("code").into()),
@@ -207,14 +207,14 @@ fn exchange_code(
         )
         .into());
     }
-    let proven = match (&code.challenge, &request.code_verifier) {
+    let is_verified = match (&code.challenge, &request.code_verifier) {
         (None, None) => true,
         (Some(challenge), Some(verifier)) => challenge.matches(verifier.reveal()),
-        // If there is a verifier but no challenge, an attacker could have removed the challenge from the authorization
-        // request.
+        // If there is a verifier but no challenge, an attacker could have removed the challenge from the
+        // authorization request.
         _ => false,
     };
-    if !proven {
+    if !is_verified {
         let text = "code_verifier must match the code_challenge of the authorization request";
         return Err(refused(
             Fault::InvalidGrant,
@@ -283,7 +283,7 @@ fn try_revoke(tx: &mut WriteTx, request: &RevocationRequest) -> Result<(), Failu
         tx,
         request.client_id.as_deref(),
         request.client_secret.as_ref(),
-        TOKEN_IS_PROOF,
+        SecretRequirement::Optional,
     )?;
     let token = request.token.as_ref().ok_or(required("token"))?;
     let hash = TokenHash::of(token.reveal());
@@ -294,30 +294,36 @@ fn try_revoke(tx: &mut WriteTx, request: &RevocationRequest) -> Result<(), Failu
     if let Some(grant) = grant
         && let Some(grant) = grant_of(tx, grant, &client)?
     {
-        // Clients revoke their token when the user logs out. Personal tokens that the user created with the client
-        // remain valid.
+        // Clients revoke their token when the user logs out. Personal tokens that the user created with the
+        // client remain valid.
         store::oauth_grants::revoke(tx, grant.id)?;
     }
     Ok(())
 }
 
-/// A client without its secret can revoke a token, because it possesses the token.
-const TOKEN_IS_PROOF: bool = true;
+/// Whether a client that is not public must send its secret.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SecretRequirement {
+    Required,
+    /// For a revocation: a client that has the token can revoke it.
+    Optional,
+}
 
-/// Authenticates the client. A public client needs no secret, but a secret that is sent must be correct.
+/// Authenticates the client. A public client needs no secret. If a client sends a secret, the secret must be
+/// correct.
 fn authenticate(
     tx: &mut ReadTx,
     id: Option<&str>,
     secret: Option<&Secret>,
-    has_proof: bool,
+    requirement: SecretRequirement,
 ) -> Result<OauthClient, Failure> {
     let id = id.ok_or(required("client_id"))?;
     let client = store::oauth_clients::find(tx, id)?.filter(OauthClient::is_active);
-    let trusted = client.filter(|client| match secret {
+    let authenticated = client.filter(|client| match secret {
         Some(secret) => TokenHash::of(secret.reveal()).matches_stored(&client.secret),
-        None => client.public || has_proof,
+        None => client.public || requirement == SecretRequirement::Optional,
     });
-    trusted.ok_or(Failure::Refused(Refusal {
+    authenticated.ok_or(Failure::Refused(Refusal {
         fault: Fault::InvalidClient,
         field: None,
         code: Code::ClientInvalid,

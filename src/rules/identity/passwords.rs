@@ -39,14 +39,14 @@ pub fn hash(password: &Secret) -> Result<String> {
     }
     let mut stored = phc::PasswordHash::new(DUMMY_HASH).expect("the dummy hash is valid");
     let salt = phc::Salt::new(&generate_salt()).expect("a salt of the usual length");
-    let output = output(password, &salt, Params::DEFAULT);
+    let output = compute_output(password, &salt, Params::DEFAULT);
     stored.hash = Some(output.expect("argon2 hashes any password of moderate length"));
     stored.salt = Some(salt);
     Ok(stored.to_string())
 }
 
-/// Whether a password matches a hash. Without a hash, the check takes the same time, so that the duration does not
-/// reveal which users have a password. Never call it inside a transaction.
+/// Whether a password matches a hash. Without a hash, the check takes the same time, so that the duration
+/// does not reveal which users have a password. Never call this function inside a transaction.
 pub fn is_correct(password: &Secret, hash: Option<&str>) -> bool {
     let Ok(stored) = phc::PasswordHash::new(hash.unwrap_or(DUMMY_HASH)) else {
         return false;
@@ -55,16 +55,16 @@ pub fn is_correct(password: &Secret, hash: Option<&str>) -> bool {
         return false;
     };
     // Outputs are compared in constant time.
-    let correct = output(password, salt, params).is_some_and(|output| Some(output) == stored.hash);
+    let correct = compute_output(password, salt, params).is_some_and(|output| Some(output) == stored.hash);
     correct && hash.is_some()
 }
 
-/// A cache of buffers for hashing, 19 MiB each. Without the cache, each thread would allocate its own buffers, and the
-/// allocator would not return their memory to the system.
+/// A cache of buffers for hashing, 19 MiB each. Without the cache, each thread would allocate its own
+/// buffers, and the allocator would not return their memory to the system.
 static BUFFERS: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
 const MAX_CACHED_BUFFERS: usize = 2;
 
-fn output(password: &Secret, salt: &phc::Salt, params: Params) -> Option<phc::Output> {
+fn compute_output(password: &Secret, salt: &phc::Salt, params: Params) -> Option<phc::Output> {
     let lock = || BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
     let mut memory = lock().pop().unwrap_or_default();
     memory.resize(params.block_count(), Block::new());
@@ -98,8 +98,8 @@ pub enum Change {
     Refused { wrong: FieldError, wait: u64 },
 }
 
-/// Changes the caller's own password; `old` is the hash that the old password matched. Ends
-/// all sessions of the caller and starts a new session.
+/// Changes the caller's own password from the hash `old` to the hash `new`. The current password must have
+/// been compared with `old` before. Ends all sessions of the caller and starts a new session.
 pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result<Change> {
     if store::logins::find_password(tx, caller.user())?.as_deref() != Some(old) {
         let reason = Reason::new(
@@ -115,8 +115,8 @@ pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result
     Ok(Change::Done(session))
 }
 
-/// Creates a password link for another user of the caller's account who has no password yet. A user with a password
-/// cannot be invited.
+/// Creates a password link for another user of the caller's account who has no password yet. A user with a
+/// password cannot be invited.
 pub fn invite(tx: &mut WriteTx, caller: &Caller, username: &str) -> Result<TokenText> {
     let user = users::view(tx, caller, username)?;
     if user.password_created.is_some() {
@@ -127,7 +127,7 @@ pub fn invite(tx: &mut WriteTx, caller: &Caller, username: &str) -> Result<Token
     make_link(tx, user.username.as_str(), INVITATION_TTL_SECONDS)
 }
 
-/// Creates a link with which a user can set a password once.
+/// Creates a single-use link for setting a password. The link expires after `seconds`.
 pub fn make_link(tx: &mut WriteTx, username: &str, seconds: i64) -> Result<TokenText> {
     let user = users::load(tx, username)?;
     let link = TokenText::from_bytes(tx.random());
@@ -153,8 +153,8 @@ pub fn own_hash(tx: &mut ReadTx, caller: &Caller) -> Result<Option<String>> {
     Ok(store::logins::find_password(tx, caller.user())?)
 }
 
-/// The hash of a username, under which log-in attempts are counted. The username itself is not stored, because users
-/// sometimes enter their password as the username.
+/// The hash of a username, as the key for counting log-in attempts. The username itself is not stored,
+/// because users sometimes enter their password as the username.
 pub fn name_hash(username: &str) -> TokenHash {
     TokenHash::of(&username.to_lowercase())
 }
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_correct_password_matches_and_a_missing_one_costs_the_same() {
+    fn only_the_correct_password_matches_and_a_missing_hash_costs_the_same() {
         let secret = |text: &str| Secret::new(text.to_owned());
         let stored = hash(&secret("correct horse")).expect("it is long enough");
         assert!(is_correct(&secret("correct horse"), Some(&stored)));
@@ -179,7 +179,7 @@ mod tests {
         ] {
             assert!(hash(&secret(bad)).is_err(), "{bad:?}");
         }
-        // Users without a password cost the same work.
+        // The check takes the same work for a user without a password.
         let costs = |hash: &str| hash.split('$').take(4).collect::<Vec<_>>().join("$");
         assert_eq!(costs(&stored), costs(DUMMY_HASH));
         assert_eq!(stored.len(), DUMMY_HASH.len());

@@ -24,7 +24,8 @@ pub fn on_account(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<Na
     Ok(found)
 }
 
-/// The permissions of a user on an object; empty for a missing object, or a kind that Garth does not have.
+/// The permissions of a user on an object. Empty if the object does not exist, or if Garth does not have its
+/// kind.
 pub fn on_entity(
     tx: &mut ReadTx,
     caller: &Caller,
@@ -60,7 +61,8 @@ pub fn on_entity(
     Ok(found)
 }
 
-/// Loads a user whose permissions the caller can view: the caller, or for unrestricted callers any user of the account.
+/// Loads a user whose permissions the caller can view. Restricted callers can view only their own
+/// permissions.
 fn load(tx: &mut ReadTx, caller: &Caller, username: &str) -> Result<User> {
     match store::users::find_in(tx, caller.account, username)? {
         Some(user) if user.id == caller.user() => Ok(user),

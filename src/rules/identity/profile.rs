@@ -94,7 +94,8 @@ fn join(keys: &[PublicKey]) -> String {
     lines.join("\n")
 }
 
-/// A name like `Europe/Berlin`. Only the format is checked, because no rule depends on it.
+/// Parses the name of a time zone, such as `Europe/Berlin`. Checks only the format, because no rule uses the
+/// time zone.
 fn parse_timezone(raw: &str) -> Result<String, Reasons> {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
     match (1..=64).contains(&raw.len()) && raw.chars().all(is_allowed) {

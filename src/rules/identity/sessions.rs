@@ -15,8 +15,8 @@ use crate::store::{self, ReadTx, WriteTx};
 
 /// The lifetime of a session, in seconds.
 pub const SESSION_TTL_SECONDS: i64 = 12 * 3600;
-/// The maximum number of stored log-in attempts of a user with the same status. Each status has its own limit, so that
-/// failed attempts do not displace successful ones.
+/// The maximum number of stored log-in attempts of a user with the same status. Each status has its own
+/// limit, so that failed attempts do not displace successful ones.
 const MAX_RECORDS_PER_USER: i64 = 100;
 
 /// The password hash of a user; `None` if there is no such user.
@@ -24,20 +24,20 @@ pub fn credentials(tx: &mut ReadTx, username: &str) -> Result<Option<Credentials
     Ok(store::logins::credentials(tx, username)?)
 }
 
-/// Creates a session after the password matched `hash`, and deletes the browser's previous session. `None` if
-/// the password has changed since then, or if the user was deleted.
+/// Creates a session after the password matched `hash`, and deletes the browser's previous session. Returns
+/// `None` if the password was changed or the user was deleted in the meantime.
 pub fn create_session(
     tx: &mut WriteTx,
     user: UserId,
     hash: &str,
-    old: Option<TokenHash>,
+    previous: Option<TokenHash>,
 ) -> Result<Option<TokenText>> {
     if store::logins::find_password(tx, user)?.as_deref() != Some(hash) {
         return Ok(None);
     }
     store::logins::set_last(tx, user, LoginStatus::Successful.word())?;
-    if let Some(old) = old {
-        store::sessions::delete(tx, old)?;
+    if let Some(previous) = previous {
+        store::sessions::delete(tx, previous)?;
     }
     let session = TokenText::from_bytes(tx.random());
     let expiry = tx.now().plus_seconds(SESSION_TTL_SECONDS);
@@ -50,17 +50,17 @@ pub fn log_in(
     tx: &mut WriteTx,
     user: UserId,
     hash: &str,
-    old: Option<TokenHash>,
+    previous: Option<TokenHash>,
     ip: &str,
 ) -> Result<Option<TokenText>> {
-    let session = create_session(tx, user, hash, old)?;
+    let session = create_session(tx, user, hash, previous)?;
     if session.is_some() {
         record(tx, user, ip, LoginStatus::Successful)?;
     }
     Ok(session)
 }
 
-/// Records a log-in with a wrong password.
+/// Records a log-in attempt with a wrong password.
 pub fn record_failure(tx: &mut WriteTx, user: UserId, ip: &str) -> Result<()> {
     store::logins::set_last(tx, user, LoginStatus::Failed.word())?;
     record(tx, user, ip, LoginStatus::Failed)
@@ -85,7 +85,7 @@ pub fn user_of(tx: &mut ReadTx, session: TokenHash) -> Result<Option<User>> {
     }
 }
 
-/// The identity of a session, with full access as the user.
+/// The identity of a session. A session has all scopes.
 pub fn identify(tx: &mut ReadTx, session: TokenHash) -> Result<Arc<Identity>> {
     let identity = store::sessions::identify(tx, session)?;
     identity.map(Arc::new).ok_or(Error::Unauthenticated)

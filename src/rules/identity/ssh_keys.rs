@@ -94,8 +94,8 @@ impl AuthorizedUsers {
     /// Refuses users that the account does not have.
     pub fn refuse_unknown(&self, tx: &mut ReadTx, caller: &Caller, form: &mut Form) -> Result<()> {
         let known = store::users::known_names(tx, caller.account, &self.0)?;
-        let unknown = |name: &&String| !known.contains(&name.to_ascii_lowercase());
-        let unknown: BTreeSet<&String> = self.0.iter().filter(unknown).collect();
+        let is_unknown = |name: &&String| !known.contains(&name.to_ascii_lowercase());
+        let unknown: BTreeSet<&String> = self.0.iter().filter(is_unknown).collect();
         for name in unknown {
             let name: String = name.chars().take(64).collect();
             let text = format!("User {name:?} does not exist");

@@ -1,4 +1,4 @@
-//! Tokens: create, list, update and revoke. Decision 0017 has their limits.
+//! Tokens: create, list, update and revoke. Decision 0017 describes the limits of tokens.
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
@@ -41,8 +41,8 @@ pub fn list(tx: &mut ReadTx, username: &str) -> Result<Vec<Token>> {
     Ok(store::tokens::list(tx, user.id)?)
 }
 
-/// Revokes a token. An access token is revoked together with its authorization, because the client could get another
-/// access token with the refresh token.
+/// Revokes a token. An access token is revoked together with its authorization, because the client could get
+/// another access token with the refresh token.
 pub fn revoke(tx: &mut WriteTx, id: TokenId) -> Result<()> {
     let origin = store::oauth_grants::origin(tx, id)?;
     if let Some(grant) = origin
@@ -64,15 +64,16 @@ pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     Ok(store::tokens::page(tx, caller.user(), &query)?)
 }
 
-/// Creates a personal token for the caller, with at most the scopes of the current token. A token that
-/// is created with a personal token expires no later than that token. A token that is created with an OAuth token can
-/// expire later, but is revoked with the client's authorization.
+/// Creates a personal token for the caller, with at most the scopes of the current token. A token that is
+/// created with a personal token expires no later than that token. A token that is created with an OAuth
+/// token can expire later, but is revoked with the client's authorization.
 pub fn create_own(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<(Token, TokenText)> {
     let (new, grant) = read_own(tx, caller, request)?;
     insert_own(tx, caller, &new, grant)
 }
 
-/// Creates a token from a form that was rendered when `newest` was the caller's newest token.
+/// Creates a token from a form that was rendered when `newest` was the caller's newest token. Creates nothing
+/// if an identical token was created after that.
 pub fn create_own_once(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -101,11 +102,11 @@ fn read_own(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<(NewT
         Proof::Session => None,
     };
     let is_personal = origin.is_some_and(|origin| !origin.is_access);
-    let latest = caller.identity().expiry.filter(|_| is_personal);
+    let latest_expiry = caller.identity().expiry.filter(|_| is_personal);
     let mut form = request.form()?;
     let label = form.optional("label", TokenLabel::parse);
     let scopes = form.optional("scopes", |raw| parse_scopes_within(raw, held));
-    let expiry = form.optional("expiry", |raw| parse_expiry(raw, now, latest));
+    let expiry = form.optional("expiry", |raw| parse_expiry(raw, now, latest_expiry));
     form.finish(|| Some(()))?;
 
     let new = NewToken {
@@ -113,7 +114,7 @@ fn read_own(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<(NewT
         kind: TokenKind::Personal,
         label: label.map_or(String::new(), |label| label.as_str().to_owned()),
         scopes: scopes.unwrap_or_else(|| held.clone()),
-        expiry: expiry.or(latest),
+        expiry: expiry.or(latest_expiry),
     };
     Ok((new, origin.and_then(|origin| origin.grant)))
 }

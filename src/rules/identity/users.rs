@@ -45,7 +45,7 @@ pub fn add(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User>
     let username = form.required("username", Username::parse);
     let email = form.required("email", Email::parse);
     let restricted = form.boolean("restricted").unwrap_or(true);
-    refuse_taken(tx, &mut form, username.as_ref(), None)?;
+    refuse_taken_username(tx, &mut form, username.as_ref(), None)?;
     let new = form.finish(|| {
         Some(NewUser {
             account: Some(caller.account),
@@ -72,9 +72,9 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
     let username = form.optional("username", Username::parse);
     let email = form.optional("email", Email::parse);
     let restricted = form.boolean("restricted");
-    refuse_taken(tx, &mut form, username.as_ref(), Some(&user))?;
+    refuse_taken_username(tx, &mut form, username.as_ref(), Some(&user))?;
     if restricted == Some(true) && !user.restricted {
-        // The caller is unrestricted, so this keeps at least one unrestricted user in the account.
+        // The caller is unrestricted and remains so. Hence the account always has an unrestricted user.
         if user.id == caller.user() {
             let text = "You cannot restrict yourself; another unrestricted user can";
             form.refuse("restricted", Reason::new(Code::UserSelf, text));
@@ -102,7 +102,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
     events::record_account(tx, caller, Action::UserDelete, Some(&Entity::user(&user)))
 }
 
-/// Users cannot delete themselves.
+/// Fails if the user is the caller, because users cannot delete themselves.
 pub fn require_other_user(caller: &Caller, user: &User) -> Result<()> {
     if user.id != caller.user() {
         return Ok(());
@@ -135,8 +135,8 @@ pub fn restrict(tx: &mut WriteTx, username: &str, restricted: bool) -> Result<Us
     load(tx, username)
 }
 
-/// Sets whether a user is restricted. A change deletes the user's grants: an unrestricted user needs none, and a newly
-/// restricted user starts without grants.
+/// Sets whether a user is restricted. A change deletes the user's grants: an unrestricted user needs none,
+/// and a newly restricted user starts without grants.
 fn set_restricted(tx: &mut WriteTx, user: &mut User, restricted: bool) -> Result<()> {
     if user.restricted != restricted {
         user.restricted = restricted;
@@ -145,22 +145,23 @@ fn set_restricted(tx: &mut WriteTx, user: &mut User, restricted: bool) -> Result
     Ok(())
 }
 
-fn refuse_taken(
+fn refuse_taken_username(
     tx: &mut ReadTx,
     form: &mut Form,
     username: Option<&Username>,
-    own: Option<&User>,
+    except: Option<&User>,
 ) -> Result<()> {
     let Some(username) = username else { return Ok(()) };
     let holder = store::users::find(tx, username.as_str())?;
-    let taken = holder.is_some_and(|holder| own.is_none_or(|own| own.id != holder.id));
-    if taken || is_reserved(tx, username) {
+    let is_taken = holder.is_some_and(|holder| except.is_none_or(|user| user.id != holder.id));
+    if is_taken || is_reserved(tx, username) {
         form.refuse("username", username_taken());
     }
     Ok(())
 }
 
-/// Tenants see the staff under the provider's name, so no tenant can have it as a username.
+/// Whether a username is the provider's name. Tenants see this name instead of the usernames of staff, so no
+/// tenant can have it.
 fn is_reserved(tx: &ReadTx, username: &Username) -> bool {
     let provider = &tx.policy().support.provider;
     username.as_str().eq_ignore_ascii_case(provider)

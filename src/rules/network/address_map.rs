@@ -14,7 +14,7 @@ use crate::rules::error::{Error, Result};
 use crate::rules::{subnets, ticket_network, vpcs};
 use crate::store::{self, ReadTx};
 
-/// A subnet with its VPC, and the map of a part of it.
+/// A subnet with its VPC, and the map of a part of the subnet.
 pub struct SubnetMap {
     pub vpc: Vpc,
     pub subnet: Subnet,
@@ -98,7 +98,7 @@ fn hide_labels(tx: &mut ReadTx, caller: &Caller, holders: &mut [Holder]) -> Resu
     Ok(())
 }
 
-/// The instances whose labels a caller can see.
+/// The instances whose labels a caller can see. `None` stands for all instances.
 pub struct VisibleInstances(Option<HashSet<i64>>);
 
 impl VisibleInstances {

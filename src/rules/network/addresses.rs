@@ -1,8 +1,8 @@
 //! Assignment of a subnet's addresses to instances.
 //!
-//! An address or range of a subnet belongs to one instance; several configs of that instance can use it.
-//! Free addresses are stored as ranges (`store/network/free_ranges.rs`), so the number of assigned addresses does not
-//! affect the time to find the lowest free address.
+//! An address or range of a subnet belongs to one instance; several configs of that instance can use it. Free
+//! addresses are stored as ranges (`store/network/free_ranges.rs`), so the number of assigned addresses does
+//! not affect the time to find the lowest free address.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,7 +16,7 @@ use crate::rules::error::Result;
 use crate::rules::form::Form;
 use crate::store::{self, ReadTx, WriteTx};
 
-/// The number of assigned addresses, and of all usable addresses.
+/// The number of assigned addresses, and the number of all usable addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     pub used: u64,
@@ -70,6 +70,7 @@ fn usage(subnet: &Subnet, free: &HashMap<SubnetId, u64>) -> Usage {
 
 /// The addresses that an interface requests.
 pub struct AddressRequest<'a> {
+    /// The prefix of the interface's field names.
     pub path: &'a str,
     pub address: Option<u32>,
     pub ranges: &'a [Cidr],
@@ -83,30 +84,31 @@ pub fn resolve(
     owner: Option<InstanceId>,
     request: AddressRequest,
 ) -> Result<Option<u32>> {
-    let mut ranges_fit = true;
-    // The earlier ranges without overlaps, by first address.
-    let mut seen: BTreeMap<u32, Cidr> = BTreeMap::new();
+    let mut ranges_are_valid = true;
+    // The earlier ranges that do not overlap each other, by first address. Of these, only the last one that
+    // starts before the end of a new range can overlap the new range.
+    let mut earlier_ranges: BTreeMap<u32, Cidr> = BTreeMap::new();
     for (at, range) in request.ranges.iter().enumerate() {
-        let nearest = seen.range(..=range.last()).next_back();
+        let nearest = earlier_ranges.range(..=range.last()).next_back();
         let overlaps = nearest.is_some_and(|(_, other)| other.overlaps(*range));
         if !overlaps {
-            seen.insert(range.first(), *range);
+            earlier_ranges.insert(range.first(), *range);
         }
         if let Some(reason) = range_fault(tx, subnet, owner, *range, overlaps, request.address)? {
             form.refuse(format!("{}ip_ranges[{at}]", request.path), reason);
-            ranges_fit = false;
+            ranges_are_valid = false;
         }
     }
     let address = match request.address {
-        Some(address) => requested(tx, subnet, owner, address)?,
-        None if !ranges_fit => return Ok(None),
+        Some(address) => check_requested(tx, subnet, owner, address)?,
+        None if !ranges_are_valid => return Ok(None),
         None => lowest_free(tx, subnet.id, request.ranges)?.ok_or_else(|| {
             let text = format!("No address in {} is free", subnet.ipv4);
             Reason::new(Code::AddressesExhausted, text)
         }),
     };
     match address {
-        Ok(address) => Ok(ranges_fit.then_some(address)),
+        Ok(address) => Ok(ranges_are_valid.then_some(address)),
         Err(reason) => {
             form.refuse(format!("{}ipv4.vpc", request.path), reason);
             Ok(None)
@@ -120,7 +122,7 @@ fn is_assignable(subnet: &Subnet, first: u32, last: u32) -> bool {
     assignable.contains(&first) && assignable.contains(&last)
 }
 
-/// Why a range cannot be assigned to an interface.
+/// Why a range cannot be assigned to an interface; `None` if it can.
 fn range_fault(
     tx: &mut ReadTx,
     subnet: &Subnet,
@@ -151,7 +153,7 @@ fn range_fault(
 }
 
 /// Validates a requested address.
-fn requested(
+fn check_requested(
     tx: &mut ReadTx,
     subnet: &Subnet,
     owner: Option<InstanceId>,
@@ -173,7 +175,7 @@ fn requested(
     Ok(Ok(address))
 }
 
-/// Whether a range is free or already assigned to the instance; `None` is an instance that is being created.
+/// Whether a range is free or already assigned to the instance. `instance` is `None` for a new instance.
 fn is_free_for(
     tx: &mut ReadTx,
     subnet: SubnetId,
@@ -198,13 +200,14 @@ pub fn assign(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
     Ok(())
 }
 
-/// Releases the addresses of an attachment, except addresses that another config of the instance uses. The rows
-/// of the attachment must be deleted first.
+/// Releases the addresses of an attachment, except addresses that another config of the instance uses. The
+/// rows of the attachment must be deleted first.
 pub fn release(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
     let subnet = attachment.subnet;
     for (first, last) in spans(attachment) {
         let mut next = u64::from(first);
         let used = store::interfaces::used_spans(tx, subnet, first, last)?;
+        // The last pair releases the gap after the last used span.
         for (from, to) in used.into_iter().chain([(last.saturating_add(1), u32::MAX)]) {
             let gap_end = u64::from(from).min(u64::from(last) + 1);
             if next < gap_end {

@@ -70,7 +70,7 @@ pub fn add_to_instance(
     let instance = instance_for(tx, caller, id, Permission::ReadWrite)?;
     let (draft, mut form) = request.open()?;
     if let Some(address) = draft.address {
-        // Only a reserved address could be assigned, and there are none.
+        // Only a reserved address could be assigned, and Garth has no reserved addresses.
         view(tx, caller, address)?;
         let text = "Address must be reserved and must be currently unassigned.";
         form.refuse("address", Reason::new(Code::AddressTaken, text));
@@ -94,7 +94,7 @@ pub fn update_of_instance(
     at: (InstanceId, Ipv4Addr),
     request: &Request,
 ) -> Result<Ip> {
-    let ip = of_instance_for_change(tx, caller, at)?;
+    let ip = load_for_change(tx, caller, at)?;
     set_rdns(tx, caller, ip, request)
 }
 
@@ -105,7 +105,7 @@ pub fn remove(
     at: (InstanceId, Ipv4Addr),
     request: &Request,
 ) -> Result<()> {
-    let ip = of_instance_for_change(tx, caller, at)?;
+    let ip = load_for_change(tx, caller, at)?;
     request.check_if_match(&ip)?;
     request.require_valid_body()?;
     let instance = loading::instance(tx, caller, ip.instance)?;
@@ -121,7 +121,7 @@ pub fn remove(
     events::record_instance(tx, caller, Action::InstanceDeleteIp, &instance, None)
 }
 
-/// Garth does not move addresses between instances.
+/// Validates a request to move addresses, and refuses it: Garth does not move addresses between instances.
 pub fn assign(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Assignment>) -> Result<()> {
     let (draft, mut form) = request.open()?;
     draft.check(tx, caller, &mut form)?;
@@ -129,7 +129,7 @@ pub fn assign(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Assignment>) 
     Err(not_offered("assignments", "Moving addresses between instances"))
 }
 
-/// Garth does not share addresses.
+/// Validates a request to share addresses, and refuses it: Garth does not share addresses.
 pub fn share(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Sharing>) -> Result<()> {
     let (draft, mut form) = request.open()?;
     draft.check(tx, caller, &mut form)?;
@@ -155,21 +155,21 @@ pub fn free_private(tx: &mut ReadTx) -> Result<Option<u32>> {
     Ok(store::ips::find_free(tx, first, last)?)
 }
 
-/// The address, if the caller has this permission on its instance.
+/// The address, if the caller has this permission on the instance of the address.
 fn load_for(tx: &mut ReadTx, caller: &Caller, address: Ipv4Addr, access: Permission) -> Result<Ip> {
     let ip = view(tx, caller, address)?;
     caller.require_permission(tx, GrantKind::Linode, ip.instance.0, access)?;
     Ok(ip)
 }
 
-fn of_instance_for_change(tx: &mut ReadTx, caller: &Caller, at: (InstanceId, Ipv4Addr)) -> Result<Ip> {
-    // Check that the address exists before the write permission, so that a missing address is 404 and not 403.
+fn load_for_change(tx: &mut ReadTx, caller: &Caller, at: (InstanceId, Ipv4Addr)) -> Result<Ip> {
+    // Look up the address before the write permission is checked: a missing address is 404, not 403.
     let ip = view_of_instance(tx, caller, at)?;
     caller.require_permission(tx, GrantKind::Linode, at.0.0, Permission::ReadWrite)?;
     Ok(ip)
 }
 
-/// The instance that a field names, if the caller can see it.
+/// The instance that a field names. Adds an error if the caller cannot see the instance.
 fn named_instance(
     tx: &mut ReadTx,
     caller: &Caller,
@@ -226,18 +226,18 @@ fn exhausted() -> Error {
 fn set_rdns(tx: &mut WriteTx, caller: &Caller, mut ip: Ip, request: &Request) -> Result<Ip> {
     request.check_if_match(&ip)?;
     let mut form = request.form()?;
-    let reset = form.is_null("rdns");
+    let clears_rdns = form.is_null("rdns");
     let rdns = form.optional("rdns", Hostname::parse);
-    let reserve = form.boolean("reserved") == Some(true);
+    let requests_reservation = form.boolean("reserved") == Some(true);
     if ip.kind == IpKind::Private && rdns.is_some() {
         let text = "Only a public address can have a reverse DNS name";
         form.refuse("rdns", Reason::new(Code::RdnsInvalid, text));
     }
     form.finish(|| Some(()))?;
-    if reserve {
+    if requests_reservation {
         return Err(not_offered("reserved", "Reserved addresses"));
     }
-    ip.rdns = match reset {
+    ip.rdns = match clears_rdns {
         true => None,
         false => rdns.or(ip.rdns),
     };

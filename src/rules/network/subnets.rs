@@ -73,8 +73,8 @@ pub fn check(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, request: &Request) ->
     read_new(tx, caller, &vpc, request)
 }
 
-/// Proposes the next free range: as large as the last subnet or, if there is no free range of this size, a default
-/// size.
+/// Proposes a range for a new subnet: the next free range that is as large as the last subnet. If there is
+/// none, the next free range of the default size.
 pub fn propose(policy: &Policy, existing: &[Cidr]) -> Option<Cidr> {
     let default = Cidr::parse("10.0.0.0/24").ok()?;
     let taken: Vec<Cidr> = existing.iter().chain(&policy.forbidden_ranges).copied().collect();
@@ -86,28 +86,28 @@ pub fn propose(policy: &Policy, existing: &[Cidr]) -> Option<Cidr> {
 pub fn refuse_if_used(tx: &mut ReadTx, caller: &Caller, subnets: &[Subnet]) -> Result<()> {
     let uses = subnets
         .iter()
-        .flat_map(|subnet| subnet.uses.iter().map(move |found| (subnet, found)));
+        .flat_map(|subnet| subnet.uses.iter().map(move |subnet_use| (subnet, subnet_use)));
     let count = uses.clone().count();
     if count == 0 {
         return Ok(());
     }
     let mut blockers = Vec::new();
-    for (subnet, found) in uses.take(MAX_LISTED_ERRORS) {
+    for (subnet, subnet_use) in uses.take(MAX_LISTED_ERRORS) {
         let permission =
-            caller.require_permission(tx, GrantKind::Linode, found.instance.0, Permission::ReadOnly);
-        blockers.push(blocker(subnet, found, permission.is_ok()));
+            caller.require_permission(tx, GrantKind::Linode, subnet_use.instance.0, Permission::ReadOnly);
+        blockers.push(blocker_error(subnet, subnet_use, permission.is_ok()));
     }
     let omitted = count - blockers.len();
     Err(refusal(blockers, omitted))
 }
 
-fn blocker(subnet: &Subnet, found: &SubnetUse, is_visible: bool) -> FieldError {
-    let label = is_visible.then(|| found.instance_label.clone());
+fn blocker_error(subnet: &Subnet, subnet_use: &SubnetUse, is_visible: bool) -> FieldError {
+    let label = is_visible.then(|| subnet_use.instance_label.clone());
     let instance = match &label {
-        Some(label) => format!("{} ({label})", found.instance),
-        None => found.instance.to_string(),
+        Some(label) => format!("{} ({label})", subnet_use.instance),
+        None => subnet_use.instance.to_string(),
     };
-    let advice = if found.active {
+    let advice = if subnet_use.active {
         "shut the instance down, then delete the interface"
     } else {
         "delete the interface"
@@ -115,17 +115,17 @@ fn blocker(subnet: &Subnet, found: &SubnetUse, is_visible: bool) -> FieldError {
     let text = format!(
         "Subnet {} is in use by instance {instance}, config {}, interface {}; {advice}",
         subnet.label.as_str(),
-        found.config,
-        found.interface
+        subnet_use.config,
+        subnet_use.interface
     );
     let mut error = FieldError::whole(Reason::new(Code::SubnetInUse, text));
     error.blocker = Some(Blocker {
         subnet: subnet.id,
-        instance: found.instance,
+        instance: subnet_use.instance,
         instance_label: label,
-        config: found.config,
-        interface: found.interface,
-        active: found.active,
+        config: subnet_use.config,
+        interface: subnet_use.interface,
+        active: subnet_use.active,
     });
     error
 }
@@ -137,7 +137,7 @@ fn load_for(
     (vpc, id): (VpcId, SubnetId),
     access: Permission,
 ) -> Result<(Subnet, Vpc)> {
-    // Check that the subnet exists before the write permission, so that a missing subnet is 404 and not 403.
+    // Look up the subnet before the write permission is checked: a missing subnet is 404, not 403.
     let vpc = vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = store::subnets::find(tx, vpc.id, id)?.ok_or(Error::NotFound)?;
     if access > Permission::ReadOnly {
@@ -171,12 +171,12 @@ impl FromForm for Draft {
     }
 }
 
-/// Adds errors about subnets of a new VPC with duplicate labels or overlapping ranges. Each error is about the later
-/// subnet.
+/// Adds errors about duplicate labels and overlapping ranges among the subnets of a new VPC. Each error is
+/// about the later subnet.
 pub fn refuse_clashes(form: &mut Form, drafts: &[Option<Draft>]) {
     let mut labels = HashSet::new();
-    // The earlier ranges without overlaps, by first address. They do not overlap each other, so only the nearest of
-    // them can overlap the next range.
+    // The earlier ranges that do not overlap each other, by first address. Of these, only the last one that
+    // starts before the end of a new range can overlap the new range.
     let mut ranges: BTreeMap<u32, (Cidr, Option<&Label>)> = BTreeMap::new();
     for (at, draft) in drafts.iter().enumerate() {
         let Some(Draft { label, ipv4 }) = draft else {

@@ -53,7 +53,8 @@ pub fn expect(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, upload: &Uploa
     check_if_match(upload.expected.as_ref(), &ticket)?;
     let boundary = upload.boundary.clone().map_err(Error::Body)?;
     refuse_unless_attachable(tx, &ticket)?;
-    // Every file has at least one byte, so an account that has used its quota is refused before the content is read.
+    // Every file has at least one byte, so an account that has used its quota is refused before the content
+    // is read.
     refuse_over_quota(tx, caller, 1)?;
     Ok(boundary)
 }
@@ -65,8 +66,8 @@ pub fn begin(tx: &mut WriteTx) -> Result<String> {
     Ok(key)
 }
 
-/// Creates an attachment from a stored file. The checks run again, because the ticket could have changed since the
-/// upload began.
+/// Creates an attachment from a stored file. The checks run again, because the ticket could have changed
+/// since the upload began.
 pub fn create(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -79,8 +80,8 @@ pub fn create(
     refuse_unless_attachable(tx, &ticket)?;
     refuse_over_quota(tx, caller, new.size)?;
     if !store::attachments::delete_upload(tx, &new.key)? {
-        let swept = "the upload took so long that it was abandoned and its file was deleted";
-        return Err(Error::Files(FilesFault::Storage(swept.to_owned())));
+        let cause = "the upload took so long that it was abandoned and its file was deleted";
+        return Err(Error::Files(FilesFault::Storage(cause.to_owned())));
     }
     let attachment = store::attachments::insert(tx, caller.account, ticket.id, caller.username(), new)?;
     store::scrub::insert(tx, attachment.id)?;
@@ -111,8 +112,8 @@ pub fn record_refused(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, name:
     )
 }
 
-/// Lets the next sweep delete the files of all unfinished uploads. The only server of a store calls this at its start,
-/// when no upload can be running.
+/// Lets the next sweep delete the files of all unfinished uploads. The only server of a store calls this at
+/// its start, when no upload can be running.
 pub fn abandon_uploads(tx: &mut WriteTx) -> Result<()> {
     Ok(store::attachments::expire_uploads(tx)?)
 }

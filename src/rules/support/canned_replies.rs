@@ -21,7 +21,7 @@ pub fn create(tx: &mut WriteTx, request: &Request) -> Result<CannedReply> {
     let mut form = request.form()?;
     let label = form.required("label", CannedLabel::parse);
     let description = form.required("description", Template::parse);
-    refuse_taken(tx, &mut form, label.as_ref(), None)?;
+    refuse_taken_label(tx, &mut form, label.as_ref(), None)?;
     let (label, description) = form.finish(|| Some((label?, description?)))?;
     Ok(store::canned_replies::insert(tx, &label, &description)?)
 }
@@ -36,7 +36,7 @@ pub fn update(tx: &mut WriteTx, id: CannedReplyId, request: &Request) -> Result<
     let mut form = request.form()?;
     let label = form.optional("label", CannedLabel::parse);
     let description = form.optional("description", Template::parse);
-    refuse_taken(tx, &mut form, label.as_ref(), Some(id))?;
+    refuse_taken_label(tx, &mut form, label.as_ref(), Some(id))?;
     form.finish(|| Some(()))?;
 
     reply.label = label.unwrap_or(reply.label);
@@ -105,7 +105,7 @@ fn escape_markdown(text: &str) -> String {
     escaped
 }
 
-fn refuse_taken(
+fn refuse_taken_label(
     tx: &mut ReadTx,
     form: &mut Form,
     label: Option<&CannedLabel>,

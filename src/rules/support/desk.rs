@@ -34,7 +34,8 @@ pub fn create(tx: &mut WriteTx, agent: &Agent, request: &Request) -> Result<Desk
     open(tx, &author, &new)
 }
 
-/// Opens a ticket from a form that was rendered when `newest` was the newest ticket opened by staff.
+/// Opens a ticket from a form that was rendered when `newest` was the newest ticket opened by staff. Opens
+/// nothing if the submission is a duplicate.
 pub fn create_once(
     tx: &mut WriteTx,
     agent: &Agent,
@@ -90,12 +91,12 @@ pub fn view(tx: &mut ReadTx, id: TicketId) -> Result<DeskTicket> {
     load(tx, id)
 }
 
-/// Changes a ticket's priority, and whether users of the account can close the ticket. The account gets an event about
-/// the second change only.
+/// Changes a ticket's priority, and whether users of the account can close the ticket. Only the second change
+/// creates an event for the account.
 pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
-    // An unchanged value is not a change.
+    // Ignore a value that equals the current value.
     let closable = form
         .boolean("closable")
         .filter(|closable| *closable != desk.ticket.closable());
@@ -125,7 +126,8 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
     load(tx, id)
 }
 
-/// Assigns a ticket to the agent. A ticket that is assigned to a colleague is reassigned only with `take_over`.
+/// Assigns a ticket to the agent. A ticket that is assigned to a colleague is reassigned only with
+/// `take_over`.
 pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;

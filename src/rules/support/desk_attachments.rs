@@ -24,7 +24,7 @@ pub fn view(tx: &mut ReadTx, id: TicketId, file: AttachmentId) -> Result<Attachm
     store::attachments::find(tx, id, file)?.ok_or(Error::NotFound)
 }
 
-/// An attachment to download, which the history records.
+/// An attachment to download. Records the download in the history.
 pub fn download(tx: &mut WriteTx, agent: &Agent, id: TicketId, file: AttachmentId) -> Result<Attachment> {
     let desk = load(tx, id)?;
     let attachment = store::attachments::find(tx, id, file)?.ok_or(Error::NotFound)?;

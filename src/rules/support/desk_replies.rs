@@ -25,7 +25,8 @@ pub fn create(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
 }
 
 /// Replies from a page that shows the ticket up to the step `seen`. A duplicate submission is not sent again.
-/// A reply is refused if a later step of a colleague or the customer could have made it outdated.
+/// The reply is refused if a colleague or the customer has since added a step that can make the reply
+/// outdated.
 pub fn create_once(
     tx: &mut WriteTx,
     agent: &Agent,
@@ -65,7 +66,7 @@ fn send(
     replies::add(tx, &mut desk.ticket, &author, action, &text)
 }
 
-/// Whether this step can make a reply outdated that was written before the step.
+/// Whether a reply can become outdated because of this step.
 fn may_outdate_reply(step: HistoryStep) -> bool {
     match step {
         HistoryStep::Opened | HistoryStep::Reply | HistoryStep::Attachment => true,
@@ -87,6 +88,7 @@ fn read_reply(
 ) -> Result<Option<ReplyText>> {
     match form.integer("canned_reply_id") {
         Some(canned) => fill_canned(tx, agent, desk, form, CannedReplyId(canned)),
+        // `canned_reply_id` is invalid and has an error, so `description` is not required.
         None if form.has("canned_reply_id") => Ok(form.optional("description", ReplyText::parse)),
         None => Ok(form.required("description", ReplyText::parse)),
     }

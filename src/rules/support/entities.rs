@@ -38,7 +38,7 @@ pub fn set_from(tx: &mut WriteTx, request: &Request) -> Result<Entry> {
     set(tx, account, kind, id, &label)
 }
 
-/// Creates or relabels an entry; tickets about it show the new label immediately.
+/// Creates or relabels an entry. Tickets about the object show the new label immediately.
 pub fn set(
     tx: &mut WriteTx,
     account: AccountId,
@@ -58,7 +58,7 @@ pub fn set(
     Ok(entry)
 }
 
-/// Deletes an entry; tickets about it keep its last label.
+/// Deletes an entry. Tickets about the object still show its last label.
 pub fn delete(tx: &mut WriteTx, account: AccountId, kind: &str, id: i64, request: &Request) -> Result<()> {
     let kind = SubjectKind::parse_foreign(kind).map_err(|_| Error::NotFound)?;
     let entry = store::entities::find(tx, account, kind, id)?.ok_or(Error::NotFound)?;

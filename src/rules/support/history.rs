@@ -14,7 +14,8 @@ use crate::rules::error::Result;
 use crate::rules::lists::ListRequest;
 use crate::store::{self, ReadTx};
 
-/// The user who last changed each ticket. Tenants see the provider's name instead of the member of staff.
+/// The user who last changed each ticket, for staff. Tenants see the provider's name instead of the name of a
+/// member of staff.
 pub fn last_changers(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<TicketId, String>> {
     Ok(store::history::last_updaters(tx, tickets)?)
 }
@@ -24,7 +25,7 @@ pub fn newest(tx: &mut ReadTx, id: TicketId) -> Result<HistoryId> {
     Ok(store::history::newest(tx, id)?)
 }
 
-/// The steps of other users since the step `seen`.
+/// The steps that other users have added after the step `seen`.
 pub fn since(tx: &mut ReadTx, agent: &Agent, id: TicketId, seen: HistoryId) -> Result<Vec<History>> {
     Ok(store::history::by_others(tx, id, agent.username.as_str(), seen)?)
 }
@@ -36,7 +37,7 @@ pub fn list(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<Paged<H
     Ok(store::history::list(tx, id, &query)?)
 }
 
-/// Whether the agent has already submitted this text since the step `seen`.
+/// Whether the agent has already submitted this text after the step `seen`.
 pub(super) fn is_duplicate(
     tx: &mut ReadTx,
     agent: &Agent,

@@ -28,7 +28,7 @@ pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<i64> {
 }
 
 pub fn create(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, request: &Request) -> Result<Reply> {
-    let (mut ticket, description) = read(tx, caller, ticket, request)?;
+    let (mut ticket, description) = read_reply(tx, caller, ticket, request)?;
     let author = TicketAuthor::of(caller);
     add(
         tx,
@@ -39,7 +39,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, request: &Req
     )
 }
 
-/// Replies from a page on which `newest` was the newest reply.
+/// Replies from a page on which `newest` was the newest reply. Adds nothing if the submission is a duplicate.
 pub fn create_once(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -47,11 +47,11 @@ pub fn create_once(
     request: &Request,
     newest: i64,
 ) -> Result<Submission<ReplyId>> {
-    let (mut ticket, description) = read(tx, caller, ticket, request)?;
+    let (mut ticket, description) = read_reply(tx, caller, ticket, request)?;
     let author = TicketAuthor::of(caller);
     let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
     if let Some(existing) =
-        store::replies::find_duplicate(tx, ticket.id, &new(&author, &description), newest, recent)?
+        store::replies::find_duplicate(tx, ticket.id, &new_reply(&author, &description), newest, recent)?
     {
         return Ok(Submission::Duplicate(existing));
     }
@@ -65,7 +65,7 @@ pub fn create_once(
     Ok(Submission::Created(reply.id))
 }
 
-fn read(
+fn read_reply(
     tx: &mut ReadTx,
     caller: &Caller,
     ticket: TicketId,
@@ -79,7 +79,7 @@ fn read(
     Ok((ticket, form.finish(|| description)?))
 }
 
-fn new<'a>(author: &'a TicketAuthor, description: &'a ReplyText) -> NewReply<'a> {
+fn new_reply<'a>(author: &'a TicketAuthor, description: &'a ReplyText) -> NewReply<'a> {
     NewReply {
         created_by: &author.display_name,
         description,
@@ -88,7 +88,7 @@ fn new<'a>(author: &'a TicketAuthor, description: &'a ReplyText) -> NewReply<'a>
     }
 }
 
-/// Adds a reply of a tenant or of staff, if the ticket's state allows it.
+/// Adds a reply of a tenant or of staff. Fails if the ticket's state does not allow a reply.
 pub fn add(
     tx: &mut WriteTx,
     ticket: &mut Ticket,
@@ -96,7 +96,7 @@ pub fn add(
     action: TicketAction,
     description: &ReplyText,
 ) -> Result<Reply> {
-    let reply = store::replies::insert(tx, ticket.id, &new(author, description))?;
+    let reply = store::replies::insert(tx, ticket.id, &new_reply(author, description))?;
     let details = NewHistory {
         reply: Some(reply.id),
         ..NewHistory::default()

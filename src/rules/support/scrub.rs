@@ -8,9 +8,9 @@ use crate::store::{self, ReadTx, WriteTx};
 
 /// The number of attachments that a node claims together.
 const BATCH_ATTACHMENTS: i64 = 16;
-/// How long a node can take to read its claimed attachments, before another node can claim them.
+/// The time in which a node must read its claimed attachments. After that, another node can claim them.
 const LEASE_SECONDS: i64 = 3600;
-/// The interval for damaged files, because an operator could have restored them.
+/// The interval for verifying damaged files again, because an operator can restore them.
 const RECHECK_SECONDS: i64 = 24 * 3600;
 const DAY_SECONDS: i64 = 24 * 3600;
 
@@ -18,7 +18,8 @@ const DAY_SECONDS: i64 = 24 * 3600;
 pub fn claim(tx: &mut WriteTx, days: i64) -> Result<Vec<Attachment>> {
     let now = tx.now();
     let due = DueBefore {
-        // The last tenth of the period remains for reading all attachments that are due.
+        // An attachment is due after nine tenths of the period, which leaves one tenth for reading all due
+        // attachments.
         verified_before: now.plus_seconds(-days * DAY_SECONDS * 9 / 10),
         damaged_before: now.plus_seconds(-RECHECK_SECONDS),
         limit: BATCH_ATTACHMENTS,
@@ -30,7 +31,7 @@ pub fn claim(tx: &mut WriteTx, days: i64) -> Result<Vec<Attachment>> {
     Ok(found)
 }
 
-/// Records the result for an attachment.
+/// Records the result of verifying an attachment.
 pub fn record(tx: &mut WriteTx, id: AttachmentId, damaged: bool) -> Result<()> {
     Ok(store::scrub::record(tx, id, damaged)?)
 }

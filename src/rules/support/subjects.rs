@@ -91,8 +91,8 @@ pub struct Candidate {
     pub label: String,
 }
 
-/// Possible subjects: some objects of each kind whose label or ID contains the words. Users with account access also
-/// see the account's entries in the directory.
+/// Possible subjects: the first objects of each kind whose label or ID contains `words`. Users with account
+/// access also see the account's entries in the directory.
 pub fn candidates(tx: &mut ReadTx, requester: Requester, words: &str) -> Result<Vec<Candidate>> {
     let account = requester.account();
     let (visibility, sees_directory) = match requester {
@@ -182,7 +182,7 @@ fn find(tx: &mut ReadTx, requester: Requester, kind: SubjectKind, id: i64) -> Re
     match kind {
         SubjectKind::Vpc => {
             let vpc = match requester {
-                Requester::Tenant(caller) => visible(vpcs::load_without_subnets(
+                Requester::Tenant(caller) => none_if_hidden(vpcs::load_without_subnets(
                     tx,
                     caller,
                     VpcId(id),
@@ -194,7 +194,7 @@ fn find(tx: &mut ReadTx, requester: Requester, kind: SubjectKind, id: i64) -> Re
         }
         SubjectKind::Linode => {
             let instance = match requester {
-                Requester::Tenant(caller) => visible(loading::instance_for(
+                Requester::Tenant(caller) => none_if_hidden(loading::instance_for(
                     tx,
                     caller,
                     InstanceId(id),
@@ -214,17 +214,17 @@ fn find(tx: &mut ReadTx, requester: Requester, kind: SubjectKind, id: i64) -> Re
     }
 }
 
-fn visible<T>(loaded: Result<T>) -> Result<Option<T>> {
+fn none_if_hidden<T>(loaded: Result<T>) -> Result<Option<T>> {
     match loaded {
-        Ok(thing) => Ok(Some(thing)),
+        Ok(object) => Ok(Some(object)),
         Err(Error::NotFound | Error::Forbidden) => Ok(None),
         Err(other) => Err(other),
     }
 }
 
 fn not_found_reason(tx: &ReadTx, field: &str, kind: SubjectKind, id: i64) -> Reason {
-    let own = matches!(kind, SubjectKind::Vpc | SubjectKind::Linode);
-    match own || id < 1 || !tx.policy().support.strict_entities {
+    let is_garth_object = matches!(kind, SubjectKind::Vpc | SubjectKind::Linode);
+    match is_garth_object || id < 1 || !tx.policy().support.strict_entities {
         true => Reason::new(Code::EntityInvalid, format!("{field} is not valid")),
         false => {
             let text = format!(

@@ -41,19 +41,19 @@ pub fn search(tx: &mut ReadTx, caller: &Caller, list: &ListRequest, words: &str)
 
 /// Opens a ticket. Any user with the scope can open tickets.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Ticket> {
-    let new = read(tx, caller, request)?;
+    let new = read_new_ticket(tx, caller, request)?;
     open(tx, caller, &new)
 }
 
-/// Opens a ticket from a form, unless the form was submitted before. `newest` is the caller's newest ticket at the time
-/// when the form was rendered: only later tickets can be duplicates.
+/// Opens a ticket from a form, unless the form was submitted before. `newest` is the caller's newest ticket
+/// at the time when the form was rendered: only later tickets can be duplicates.
 pub fn create_once(
     tx: &mut WriteTx,
     caller: &Caller,
     request: &Request,
     newest: i64,
 ) -> Result<Submission<TicketId>> {
-    let new = read(tx, caller, request)?;
+    let new = read_new_ticket(tx, caller, request)?;
     let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
     if let Some(existing) = store::tickets::find_duplicate(tx, &new, newest, recent)? {
         return Ok(Submission::Duplicate(existing));
@@ -61,7 +61,7 @@ pub fn create_once(
     Ok(Submission::Created(open(tx, caller, &new)?.id))
 }
 
-fn read(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<NewTicket> {
+fn read_new_ticket(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<NewTicket> {
     let mut form = request.form()?;
     let summary = form.required("summary", Summary::parse);
     let description = form.required("description", TicketText::parse);
@@ -107,8 +107,8 @@ pub fn close(tx: &mut WriteTx, caller: &Caller, id: TicketId, request: &Request)
     apply_transition(tx, &mut ticket, &TicketAuthor::of(caller), closing).map(drop)
 }
 
-/// The ticket, if the caller has this permission on it: its opener and unrestricted users have full access,
-/// other users need account access.
+/// The ticket, if the caller has this permission on it. The opener and unrestricted users have full access.
+/// Other users need account access.
 pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: TicketId, access: Permission) -> Result<Ticket> {
     let ticket = store::tickets::find(tx, caller.account, id)?.ok_or(Error::NotFound)?;
     match caller.account_access() {
@@ -126,7 +126,7 @@ pub struct TicketAuthor {
     pub display_name: String,
     /// The name in the history, which only staff see.
     pub username: String,
-    /// `None` for staff, because tenants must not see which member of staff it is.
+    /// `None` for staff, because tenants must not see which member of staff the author is.
     pub user: Option<UserId>,
     pub gravatar_id: String,
 }
@@ -201,8 +201,8 @@ pub fn refuse_unless_allowed(tx: &ReadTx, form: &mut Form, ticket: &Ticket, acti
     }
 }
 
-/// Applies an action to a ticket, if its state allows it: updates the status, `updated`, the history and the
-/// account's events together. Returns false if nothing changed.
+/// Applies an action to a ticket: updates the status, `updated`, the history and the account's events
+/// together. Fails if the ticket's state does not allow the action. Returns false if nothing changed.
 pub fn apply_transition(
     tx: &mut WriteTx,
     ticket: &mut Ticket,

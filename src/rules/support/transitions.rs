@@ -21,7 +21,8 @@ pub enum TicketAction {
 
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
-/// The status after an action; `None` if nothing changes, and a reason if the action is not allowed.
+/// The status after an action, which can be the same as before. `None` if the action has no effect, such as
+/// closing a closed ticket. Fails if the action is not allowed.
 pub fn after(
     ticket: &Ticket,
     action: TicketAction,
@@ -45,10 +46,10 @@ pub fn after(
         (Closed, TicketAction::Reopen) => Ok(Some(Open)),
         (Closed, TicketAction::Release) => Ok(Some(Closed)),
         (Closed, TicketAction::CustomerReply) if can_be_reopened(ticket, now, support) => Ok(Some(Open)),
-        (Closed, TicketAction::CustomerReply) => Err(closed("open a new one")),
-        (Closed, TicketAction::CustomerAttach) => Err(closed("nothing can be attached to it")),
+        (Closed, TicketAction::CustomerReply) => Err(closed_reason("open a new one")),
+        (Closed, TicketAction::CustomerAttach) => Err(closed_reason("nothing can be attached to it")),
         (Closed, TicketAction::Claim | TicketAction::SetClosable | TicketAction::StaffReply) => {
-            Err(closed("reopen it first"))
+            Err(closed_reason("reopen it first"))
         }
     }
 }
@@ -61,6 +62,6 @@ fn can_be_reopened(ticket: &Ticket, now: Time, support: &Support) -> bool {
     }
 }
 
-fn closed(advice: &str) -> Reason {
+fn closed_reason(advice: &str) -> Reason {
     Reason::new(Code::TicketClosed, format!("This ticket is closed; {advice}"))
 }

@@ -1,6 +1,7 @@
 //! Viewers of a ticket: members of staff see which colleagues have the same ticket open.
 //!
-//! Each open page renews its row, on any node. A row that is not renewed expires, so a crash leaves no stale viewer.
+//! Each open page renews its row, on any node. A row that is not renewed expires, so a crash leaves no stale
+//! viewer.
 
 use crate::model::id::TicketId;
 use crate::model::time::Time;

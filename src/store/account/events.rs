@@ -20,8 +20,9 @@ use crate::store::tallies::Tally;
 use crate::store::tx::{PendingQuery, ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
-// `seen` and `read` depend on the user who reads the events, who is always `$2`. They are subqueries, because a query
-// that counts events would also evaluate joins.
+// The columns `seen` and `read` depend on the user who reads the events. The ID of this user is always `$2`.
+// The columns are subqueries instead of joins, because a query that only counts events would evaluate the
+// joins, too.
 macro_rules! seen {
     () => {
         "CASE WHEN e.id <= (SELECT s.events_seen FROM app_user s WHERE s.id = $2) THEN 1 ELSE 0 END"
@@ -124,7 +125,7 @@ pub fn last_id(tx: &mut ReadTx, account: AccountId) -> Result<EventId, StoreErro
 }
 
 /// The number of unseen events of other users, among the newest `max_scanned` unseen events. Every page of the console
-/// shows this number, so the limit bounds its cost for a user with many unseen events.
+/// shows this number. The limit bounds the cost of the query for a user with many unseen events.
 pub fn unseen(tx: &mut ReadTx, reader: Reader, max_scanned: i64) -> Result<i64, StoreError> {
     let Collection {
         from,
@@ -174,7 +175,7 @@ pub fn append(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Ev
     Ok(EventId(id))
 }
 
-/// Inserts an event with a pipelined query, so that the caller does not wait for its ID.
+/// Inserts an event with a pipelined query, so that the caller does not wait for the ID of the event.
 pub fn append_pipelined(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<(), StoreError> {
     let pending = insert(tx, account, new)?;
     tx.count_on_receipt(tally_of(account), (account, ChangeKind::Event), pending)
@@ -229,7 +230,7 @@ pub fn progress(tx: &mut WriteTx, id: EventId, progress: Progress) -> Result<(),
     tx.changed(Owner::Event(id), ChangeKind::Event, id.0)
 }
 
-/// Marks all events up to this one as seen by a user.
+/// Marks the event `upto` and all earlier events as seen by a user.
 pub fn mark_seen(tx: &mut WriteTx, user: UserId, upto: EventId) -> Result<(), StoreError> {
     let sql = "UPDATE app_user SET events_seen = $2 WHERE id = $1 AND events_seen < $2";
     match tx.execute(sql, args![user, upto])? {
@@ -246,7 +247,7 @@ pub fn mark_read(tx: &mut WriteTx, user: UserId, event: EventId) -> Result<(), S
     }
 }
 
-/// Deletes up to `limit` events from before a time. Returns the number of deleted events.
+/// Deletes up to `limit` events that were created before a time. Returns the number of deleted events.
 pub fn delete_before(tx: &mut WriteTx, before: Time, limit: i64) -> Result<u64, StoreError> {
     let deleted = tx.all(
         // CROSS JOIN fixes the order of the join: accounts first, because the index on the time starts with the
@@ -269,19 +270,19 @@ fn tally_of(account: AccountId) -> Tally {
     Tally::of("event", account.0)
 }
 
-/// The tallies for a list of an account's events. The tally also counts hidden events: events past their retention that
-/// are not deleted yet. `None` if the hidden events do not have the lowest IDs, because the tally then cannot locate a
-/// page.
+/// The tallies for a list of an account's events. The tally also counts hidden events: events past their
+/// retention that are not deleted yet. `None` if a visible event has a lower ID than a hidden event, because
+/// the tally then cannot locate a page.
 fn tallied(tx: &mut ReadTx, reader: Reader) -> Result<Option<Tallied>, StoreError> {
-    let mut old = tx.one(
+    let mut row = tx.one(
         "SELECT count(*), coalesce(max(id), 0) FROM event WHERE account = $1 AND created < $2",
         args![reader.account, reader.since],
     )?;
-    let (hidden, last): (i64, EventId) = (old.take()?, old.take()?);
+    let (hidden, last): (i64, EventId) = (row.take()?, row.take()?);
     if hidden > 0 {
         let sql = "SELECT count(*) FROM event WHERE account = $1 AND id <= $2";
-        let lowest: i64 = tx.one(sql, args![reader.account, last])?.take()?;
-        if lowest != hidden {
+        let events_up_to_last: i64 = tx.one(sql, args![reader.account, last])?.take()?;
+        if events_up_to_last != hidden {
             return Ok(None);
         }
     }
@@ -297,8 +298,9 @@ fn tallied(tx: &mut ReadTx, reader: Reader) -> Result<Option<Tallied>, StoreErro
 }
 
 fn visible_to(reader: Reader) -> Collection<'static> {
-    // The plus sign prevents the use of the index on the time: nearly all events match, and the order is by ID.
-    // The condition always contains `$2`, because PostgreSQL could otherwise not infer its type in a query that counts.
+    // The plus sign prevents the use of the index on the time, because nearly all events match and the order
+    // is by ID. The condition always contains `$2`. Otherwise PostgreSQL could not infer the type of `$2` in
+    // a query that only counts events.
     let mut condition = "e.account = $1 AND CAST($2 AS BIGINT) IS NOT NULL AND +e.created >= $3".to_owned();
     let mut from = "event e";
     if let Visibility::GrantedTo(_) = reader.visibility {

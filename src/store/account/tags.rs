@@ -61,7 +61,7 @@ pub fn keep(tx: &mut WriteTx, account: AccountId, label: &TagLabel) -> Result<()
     tx.changed(account, ChangeKind::Tag, id)
 }
 
-/// The IDs that are not IDs of the account's instances.
+/// The elements of `ids` that are not IDs of instances of the account.
 pub fn unknown_instances(
     tx: &mut ReadTx,
     account: AccountId,
@@ -83,7 +83,7 @@ pub fn unknown_instances(
     Ok(unknown)
 }
 
-/// The instances that have at least `limit` tags and do not have this tag.
+/// The instances in `ids` that have at least `limit` tags, but do not have this tag.
 pub fn full_instances(
     tx: &mut ReadTx,
     ids: &[i64],
@@ -155,9 +155,9 @@ pub fn replace(
     for label in old.iter().filter(|label| !new.contains(label)) {
         let sql = "DELETE FROM instance_tag WHERE account = $1 AND label = $2 AND instance = $3";
         tx.execute(sql, args![account, label.as_str(), instance])?;
-        let unused = "DELETE FROM tag WHERE account = $1 AND label = $2 AND is_permanent = 0 AND NOT EXISTS
+        let sql = "DELETE FROM tag WHERE account = $1 AND label = $2 AND is_permanent = 0 AND NOT EXISTS
             (SELECT 1 FROM instance_tag WHERE account = $1 AND label = $2) RETURNING id";
-        if let Some(mut row) = tx.find(unused, args![account, label.as_str()])? {
+        if let Some(mut row) = tx.find(sql, args![account, label.as_str()])? {
             let id = row.take()?;
             tx.changed(account, ChangeKind::Tag, id)?;
         }

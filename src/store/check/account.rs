@@ -23,18 +23,21 @@ pub const INVARIANTS: &[Invariant] = &[
          FROM change_log c JOIN account_revision r ON r.account = c.account
          WHERE c.revision > r.revision OR c.revision <= r.log_start GROUP BY c.account, r.revision ORDER BY c.account",
     ),
-    // A smaller difference is not an error: the system's clock may have been set back.
+    // A difference of up to an hour is not an error, because the system's clock may have been set back.
     Invariant::query(
         "events are in the order of their IDs",
         "SELECT 'event ' || id, 'is more than an hour older than the event before it' FROM (
              SELECT id, created, lag(created) OVER (PARTITION BY account ORDER BY id) AS before FROM event) AS ordered
          WHERE created < before - 3600000000 ORDER BY id",
     ),
-    Invariant::function("objects created within the retention of events have a creation event", creations),
+    Invariant::function(
+        "objects created within the retention of events have a creation event",
+        check_creations,
+    ),
 ];
 
-/// The check skips objects whose retention ends within this number of seconds, because their event may already be
-/// deleted.
+/// If the retention of an object's creation event ends within this number of seconds, the check skips the
+/// object. The event may already be deleted.
 const EARLY_SECONDS: i64 = 3_600;
 
 /// The kinds of objects with a creation event: the table, the name in findings, the kind in events and the action.
@@ -44,7 +47,7 @@ const CREATIONS: &[(&str, &str, &str, &str)] = &[
     ("ticket", "ticket", "ticket", "ticket_create"),
 ];
 
-fn creations(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+fn check_creations(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     let days = tx.policy().event_days;
     let since = tx.now().plus_seconds(EARLY_SECONDS - days.saturating_mul(86_400));
     for (table, name, kind, action) in CREATIONS {

@@ -57,7 +57,7 @@ pub const INVARIANTS: &[Invariant] = &[
          FROM public_address a JOIN instance i ON i.id = a.instance
          WHERE a.additional_of <> i.account ORDER BY i.id",
     ),
-    Invariant::function("instance.tags matches the rows in instance_tag", tags),
+    Invariant::function("instance.tags matches the rows in instance_tag", check_tags),
     Invariant::query(
         "tags of instances exist in their account",
         "SELECT 'instance ' || t.instance, 'has the tag ' || t.label || ', which account ' || t.account || ' does not have'
@@ -98,7 +98,7 @@ fn devices(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
 }
 
 /// Compares the column `tags` of each instance with the instance's rows in `instance_tag`.
-fn tags(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+fn check_tags(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     let mut rows = tx
         .read(
             "SELECT instance, label FROM instance_tag ORDER BY instance",

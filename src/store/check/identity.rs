@@ -13,13 +13,11 @@ pub const INVARIANTS: &[Invariant] = &[
     ),
     Invariant::query(
         "grants are on objects of the user's account",
-        "SELECT 'user ' || u.id, 'has a grant on ' || g.kind || ' ' || g.entity || ', which its account does not have'
+        "SELECT 'user ' || u.id, 'has a grant on ' || g.kind || ' ' || g.entity || ', which belongs to another account'
          FROM entity_grant g JOIN app_user u ON u.id = g.app_user
-         WHERE u.account IS NOT NULL AND NOT EXISTS (SELECT 1 FROM vpc v
-                 WHERE g.kind = 'vpc' AND v.id = g.entity AND v.account = u.account)
-             AND NOT EXISTS (SELECT 1 FROM instance i
-                 WHERE g.kind = 'linode' AND i.id = g.entity AND i.account = u.account)
-         ORDER BY u.id, g.kind, g.entity",
+             LEFT JOIN vpc v ON g.kind = 'vpc' AND v.id = g.entity
+             LEFT JOIN instance i ON g.kind = 'linode' AND i.id = g.entity
+         WHERE coalesce(v.account, i.account) <> u.account ORDER BY u.id, g.kind, g.entity",
     ),
     Invariant::query(
         "staff have no account grants",
@@ -33,7 +31,7 @@ pub const INVARIANTS: &[Invariant] = &[
          FROM oauth_grant g JOIN app_user u ON u.id = g.app_user JOIN oauth_client c ON c.id = g.client
          WHERE u.account IS NULL AND c.account IS NOT NULL ORDER BY u.id, c.id",
     ),
-    Invariant::function("OAuth tokens belong to the user of their authorization", oauth_tokens),
+    Invariant::function("OAuth tokens belong to the user of their authorization", check_oauth_tokens),
     Invariant::query(
         "tokens and passwords are stored as hashes",
         "SELECT 'token ' || id, 'is not stored as a SHA-256 hash' FROM token WHERE length(hash) <> 64
@@ -42,9 +40,9 @@ pub const INVARIANTS: &[Invariant] = &[
     ),
 ];
 
-/// Finds OAuth tokens without an authorization of their user. Ignores expired tokens, because they can outlive their
-/// authorization.
-fn oauth_tokens(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+/// Finds OAuth tokens whose authorization is missing or belongs to another user. Ignores expired tokens,
+/// because they can outlive their authorization.
+fn check_oauth_tokens(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     let sql = "SELECT 'token ' || t.id, 'has no authorization, or its authorization belongs to another user' FROM token t
         WHERE t.oauth_grant IS NOT NULL AND t.revoked IS NULL AND (t.expiry IS NULL OR t.expiry > $1) AND NOT EXISTS
             (SELECT 1 FROM oauth_grant g WHERE g.id = t.oauth_grant AND g.app_user = t.app_user) ORDER BY t.id";

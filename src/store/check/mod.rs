@@ -1,6 +1,7 @@
-//! The invariants of a store, for `garth check`, which checks all of them on one snapshot.
+//! The invariants of a store. `garth check` checks all of them on one snapshot.
 //!
-//! Most invariants are queries that find the objects that violate them. The others are functions that compare tables.
+//! Most invariants have a query that finds the objects that violate the invariant. The others have a function
+//! that compares tables.
 
 mod account;
 mod compute;

@@ -16,7 +16,7 @@ pub const INVARIANTS: &[Invariant] = &[
                  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS last_before FROM subnet) AS ordered
          WHERE first_address <= last_before ORDER BY id",
     ),
-    Invariant::function("stored first and last addresses match the range", ranges),
+    Invariant::function("stored first and last addresses match the range", check_ranges),
     Invariant::query(
         "VPC interfaces have an address and a subnet of the same VPC",
         "SELECT 'interface ' || f.id, CASE
@@ -38,10 +38,11 @@ pub const INVARIANTS: &[Invariant] = &[
          FROM interface_range r JOIN subnet s ON s.id = r.subnet
          WHERE r.first_address < s.first_address OR r.last_address > s.last_address ORDER BY r.interface, r.place",
     ),
-    Invariant::function("an address either belongs to one instance or is free", assignments),
+    Invariant::function("an address either belongs to one instance or is free", check_assignments),
 ];
 
-fn ranges(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+/// Compares the stored first and last addresses of subnets and routed ranges with their CIDR ranges.
+fn check_ranges(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     let sql = "SELECT 'subnet ' || id, ipv4, first_address, last_address FROM subnet
         UNION ALL SELECT 'interface ' || interface, ipv4, first_address, last_address FROM interface_range";
     tx.for_each(sql, args![], |row| {
@@ -60,7 +61,7 @@ fn ranges(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     })
 }
 
-/// The addresses from `first` to `last` of a subnet. `instance` is 0 if they are free.
+/// The addresses of a subnet from `first` to `last`. `instance` is 0 if the addresses are free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     subnet: i64,
@@ -79,7 +80,7 @@ fn read_span(row: &mut Row) -> Result<Span, StoreError> {
 }
 
 /// Compares the stored free ranges of each subnet with the gaps between the addresses in use.
-fn assignments(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+fn check_assignments(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     let used = "SELECT subnet, first, last, instance FROM (
             SELECT subnet, address AS first, address AS last, instance FROM interface WHERE address IS NOT NULL
             UNION ALL SELECT subnet, first_address, last_address, instance FROM interface_range) AS used
@@ -104,7 +105,7 @@ fn assignments(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreErro
 fn check_subnet(usable: Span, in_use: &[Span], stored: &[Span], findings: &mut Findings) {
     let object = format!("subnet {}", usable.subnet);
     let mut expected = Vec::new();
-    // The first address after the spans so far, and the instance that has the address before it.
+    // `next` is the first address after all spans so far. `last_instance` has the address before `next`.
     let (mut next, mut last_instance) = (usable.first, 0);
     for span in in_use {
         if span.first < next
@@ -134,15 +135,15 @@ fn check_subnet(usable: Span, in_use: &[Span], stored: &[Span], findings: &mut F
     let stored: Vec<_> = stored.iter().map(|span| (span.first, span.last)).collect();
     if let Some((first, last)) = difference(&expected, &stored) {
         let problem = match expected.contains(&(first, last)) {
-            true => "are free, but are not stored as such",
-            false => "are stored as free, but are not",
+            true => "are free, but are not stored as free",
+            false => "are stored as free, but are not free",
         };
         let range = format!("{} to {}", text_of(first), text_of(last));
         findings.add(object, format!("the addresses {range} {problem}"));
     }
 }
 
-/// The first range that is in only one of the lists.
+/// The first range that is in only one of the two lists.
 fn difference(expected: &[(i64, i64)], stored: &[(i64, i64)]) -> Option<(i64, i64)> {
     let missing = expected.iter().find(|range| !stored.contains(range));
     missing

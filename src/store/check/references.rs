@@ -7,7 +7,7 @@ use crate::store::value::args;
 
 pub const INVARIANTS: &[Invariant] = &[Invariant::function(
     "every foreign key refers to an existing row",
-    find,
+    check_references,
 )];
 
 /// The foreign keys: the referring table, its column, and the table whose `id` the column refers to.
@@ -67,7 +67,7 @@ const REFERENCES: &[(&str, &str, &str)] = &[
 /// The tables in which account 0 is the provider.
 const WITH_PROVIDER: [&str; 2] = ["account_revision", "change_log"];
 
-fn find(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+fn check_references(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     for (table, column, target) in REFERENCES {
         let except_provider = match WITH_PROVIDER.contains(table) {
             true => "AND source.account <> 0",

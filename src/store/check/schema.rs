@@ -8,13 +8,16 @@ use crate::store::tx::ReadTx;
 use crate::store::value::args;
 
 pub const INVARIANTS: &[Invariant] = &[
-    Invariant::function("applied migrations match this build", migrations),
-    Invariant::function("the indexes of the schema exist", indexes),
-    Invariant::function("every row can be read and has values of the right types", rows),
-    Invariant::function("ID sequences are not behind the IDs in use", sequences),
+    Invariant::function("applied migrations match this build", check_migrations),
+    Invariant::function("the indexes of the schema exist", check_indexes),
+    Invariant::function(
+        "every row can be read and has values of the right types",
+        check_rows,
+    ),
+    Invariant::function("ID sequences are not behind the IDs in use", check_sequences),
 ];
 
-fn migrations(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+fn check_migrations(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     let schema = Schema::current();
     let rows = tx.all("SELECT number, checksum FROM migration ORDER BY number", args![])?;
     let mut applied = Vec::new();
@@ -36,7 +39,7 @@ fn migrations(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError
     Ok(())
 }
 
-fn indexes(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+fn check_indexes(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     let existing = tx.indexes()?;
     for name in expected_indexes(Schema::current().migrations()) {
         if !existing.iter().any(|index| index == name) {
@@ -70,7 +73,7 @@ fn expected_indexes(migrations: &[Migration]) -> Vec<&'static str> {
 }
 
 /// Reads every value of every table.
-fn rows(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+fn check_rows(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     let existing = tx.tables()?;
     for table in TABLES {
         if !existing.iter().any(|name| name == table.name) {
@@ -92,7 +95,7 @@ fn rows(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn sequences(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+fn check_sequences(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     for table in TABLES.iter().filter(|table| table.has_sequence) {
         let sql = format!("SELECT coalesce(max(id), 0) FROM {}", table.name);
         let highest: i64 = tx.one(&sql, args![])?.take()?;

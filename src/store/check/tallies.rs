@@ -7,7 +7,7 @@ use crate::store::value::args;
 
 pub const INVARIANTS: &[Invariant] = &[Invariant::function(
     "stored counts match the number of rows",
-    counts,
+    check_counts,
 )];
 
 /// A query for all rows that tallies count: the collection, its owner, the ID that selects the bucket, and the number
@@ -22,7 +22,7 @@ const COUNTED: &str = "
     UNION ALL SELECT 'attachment_bytes', ticket.account, attachment.id, attachment.size
         FROM attachment JOIN ticket ON ticket.id = attachment.ticket";
 
-fn counts(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
+fn check_counts(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     for span in [256, 65_536] {
         // The query subtracts the stored count of each bucket, so that correct buckets have the sum zero.
         let sql = format!(

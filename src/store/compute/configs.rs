@@ -24,7 +24,7 @@ const INTERFACES_OF_CONFIG: &str = "SELECT 1 FROM interface f WHERE f.config = c
 pub static FIELDS: [Field; 3] = [
     Field::new("id", Kind::Integer, "c.id"),
     Field::new("label", Kind::Text, "c.label"),
-    // Filters by the label of a VLAN, as linodego does.
+    // linodego filters `interfaces` by the label of a VLAN.
     Field::new("interfaces", Kind::Text, "f.label").subquery(INTERFACES_OF_CONFIG),
 ];
 
@@ -147,7 +147,7 @@ fn read(row: &mut Row) -> Result<Config, StoreError> {
     })
 }
 
-/// The stored form of the helpers: a flag for each, such as `11011`.
+/// The stored form of the helpers: a flag for each helper, such as `11011`.
 fn encode_helpers(settings: &Settings) -> String {
     settings
         .helpers

@@ -59,7 +59,7 @@ pub fn find_any(tx: &mut ReadTx, id: DiskId) -> Result<Option<Disk>, StoreError>
     tx.find(&sql, args![id])?.as_mut().map(read).transpose()
 }
 
-/// Whether a disk of the instance is not ready, because work on it is in progress.
+/// Whether at least one disk of the instance is not ready, because work on the disk is in progress.
 pub fn are_busy(tx: &mut ReadTx, instance: InstanceId) -> Result<bool, StoreError> {
     let sql = "SELECT 1 FROM disk WHERE instance = $1 AND status <> $2 LIMIT 1";
     let row = tx.find(sql, args![instance, DiskStatus::Ready.word()])?;

@@ -41,7 +41,7 @@ pub static FIELDS: [Field; 12] = [
     Field::new("tags", Kind::Text, "t.label").subquery(TAGS_OF_INSTANCE),
 ];
 
-/// The fields of the list of objects with a tag.
+/// The fields of the list of tagged objects.
 pub static TAGGED_FIELDS: [Field; 1] = [Field::new("type", Kind::Text, "CAST('linode' AS TEXT)")];
 
 pub fn list(
@@ -96,16 +96,17 @@ pub fn list_tagged(
 
 pub fn find(tx: &mut ReadTx, account: AccountId, id: InstanceId) -> Result<Option<Instance>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM instance i WHERE i.id = $1 AND i.account = $2");
-    with_addresses(tx, &sql, args![id, account])
+    find_with_addresses(tx, &sql, args![id, account])
 }
 
 /// An instance of any account.
 pub fn find_any(tx: &mut ReadTx, id: InstanceId) -> Result<Option<Instance>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM instance i WHERE i.id = $1");
-    with_addresses(tx, &sql, args![id])
+    find_with_addresses(tx, &sql, args![id])
 }
 
-fn with_addresses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Option<Instance>, StoreError> {
+/// Finds one instance and reads its addresses.
+fn find_with_addresses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Option<Instance>, StoreError> {
     let Some(mut row) = tx.find(sql, args)? else {
         return Ok(None);
     };
@@ -120,6 +121,7 @@ pub fn count_by_plan(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(String,
     tx.read(sql, args![account], |row| Ok((row.take()?, row.take()?)))
 }
 
+/// Whether an instance of the account has this label. Ignores the instance `except`.
 pub fn has_label(
     tx: &mut ReadTx,
     account: AccountId,
@@ -133,8 +135,9 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-/// Inserts an instance. If the caller chose no label, the instance has a placeholder until `set_label`, and cannot be
-/// read until then. The placeholder contains a colon, so that it cannot be equal to the label of another instance.
+/// Inserts an instance. If `new` has no label, the instance gets a placeholder, and cannot be read until
+/// `set_label` replaces the placeholder. The placeholder contains a colon, so that it cannot be equal to the
+/// label of another instance.
 pub fn insert(
     tx: &mut WriteTx,
     account: AccountId,

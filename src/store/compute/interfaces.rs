@@ -22,8 +22,8 @@ const COLUMNS: &str = "f.id, f.config, f.purpose, f.is_primary, f.active, f.labe
 pub(in crate::store) const ROWS: ModelRows =
     ModelRows::new("interface f", COLUMNS, |row| read(row).map(drop));
 
-/// The query for the interfaces on subnets that meet a condition. It is a macro, so that frequent queries are
-/// constants.
+/// The query for the interfaces `f` that meet a condition, with the labels of their instance and config. This
+/// is a macro, so that frequent queries are constants.
 macro_rules! uses_sql {
     ($condition:literal) => {
         concat!(
@@ -208,8 +208,8 @@ pub fn is_taken_by_another(
     Ok(row.is_some())
 }
 
-/// The addresses and ranges in use from `first` to `last`, each as its first and last address, ordered by first
-/// address.
+/// The addresses and ranges in use from `first` to `last`, ordered by first address. Each element is a pair
+/// of a first and a last address.
 pub fn used_spans(
     tx: &mut ReadTx,
     subnet: SubnetId,
@@ -241,7 +241,7 @@ pub fn address_on(
 }
 
 /// The interfaces that hold addresses and ranges from `first` to `last`, ordered by address and interface. If several
-/// configs of an instance use the same address, each of them has a holder.
+/// configs of an instance use the same address, the result has a holder for each config.
 pub fn holders(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Result<Vec<Holder>, StoreError> {
     let rows = tx.all(
         "SELECT f.address AS a, f.address, 0 AS is_range, f.instance, i.label, f.config, f.id AS b, f.active
@@ -269,8 +269,8 @@ pub fn holders(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Resu
     rows.into_iter().map(read).collect()
 }
 
-/// The number of addresses in use in each block of a span, without those inside routed ranges. `prefix` is the prefix
-/// length of a block. Returns the index and the count of each block that is not empty.
+/// Counts the addresses in use in each block of a span. Ignores addresses inside routed ranges. `prefix` is
+/// the prefix length of a block. Returns the index and the count of each block that is not empty.
 pub fn counts(
     tx: &mut ReadTx,
     subnet: SubnetId,
@@ -327,6 +327,7 @@ fn insert_ranges(
     Ok(())
 }
 
+/// Reads interfaces with their routed ranges, each with the ID of its config.
 fn read_all(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<(ConfigId, Interface)>, StoreError> {
     let mut found: Vec<(ConfigId, Interface)> = tx
         .all(sql, args)?

@@ -15,7 +15,7 @@ pub(super) fn read_upkeep(row: &mut Row) -> Result<Upkeep, StoreError> {
     })
 }
 
-/// The choice that is equal to a stored text; `None` if there is none.
+/// The choice that is equal to the stored text. `None` if no choice is equal.
 fn choice_of(text: Option<String>, choices: &[&'static str]) -> Option<&'static str> {
     let text = text?;
     choices.iter().find(|choice| **choice == text).copied()

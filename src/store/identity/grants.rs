@@ -37,7 +37,7 @@ pub fn permission(
 pub fn add_global(tx: &mut WriteTx, user: UserId, global: Global) -> Result<(), StoreError> {
     let sql = "INSERT INTO global_grant (app_user, name) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     let rows = tx.execute(sql, args![user, global.word()])?;
-    changed_identity(tx, user, rows)
+    report_identity_change(tx, user, rows)
 }
 
 pub fn set_account_access(
@@ -47,7 +47,7 @@ pub fn set_account_access(
 ) -> Result<(), StoreError> {
     let sql = "UPDATE app_user SET account_access = $2 WHERE id = $1 AND account_access IS DISTINCT FROM $2";
     let rows = tx.execute(sql, args![user, access.map(Permission::word)])?;
-    changed_identity(tx, user, rows)
+    report_identity_change(tx, user, rows)
 }
 
 pub fn set(
@@ -63,10 +63,10 @@ pub fn set(
              WHERE entity_grant.permission <> excluded.permission",
         args![user, kind.word(), entity, permission.word()],
     )?;
-    changed(tx, user, rows)
+    report_change(tx, user, rows)
 }
 
-/// All objects of a kind in an account, with the permission of a user on each.
+/// All objects of a kind in an account, with the permission of a user on each object.
 pub fn list_by_kind(
     tx: &mut ReadTx,
     account: AccountId,
@@ -98,35 +98,36 @@ pub fn list_by_kind(
 pub fn remove(tx: &mut WriteTx, user: UserId, kind: GrantKind, entity: i64) -> Result<(), StoreError> {
     let sql = "DELETE FROM entity_grant WHERE app_user = $1 AND kind = $2 AND entity = $3";
     let rows = tx.execute(sql, args![user, kind.word(), entity])?;
-    changed(tx, user, rows)
+    report_change(tx, user, rows)
 }
 
 pub fn remove_global(tx: &mut WriteTx, user: UserId, global: Global) -> Result<(), StoreError> {
     let sql = "DELETE FROM global_grant WHERE app_user = $1 AND name = $2";
     let rows = tx.execute(sql, args![user, global.word()])?;
-    changed_identity(tx, user, rows)
+    report_identity_change(tx, user, rows)
 }
 
 /// Deletes all grants of a user.
 pub fn clear(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> {
     let rows = tx.execute("DELETE FROM entity_grant WHERE app_user = $1", args![user])?;
-    changed(tx, user, rows)?;
+    report_change(tx, user, rows)?;
     let rows = tx.execute("DELETE FROM global_grant WHERE app_user = $1", args![user])?;
-    changed_identity(tx, user, rows)?;
+    report_identity_change(tx, user, rows)?;
     set_account_access(tx, user, None)
 }
 
-/// Reports a change of a user's grants, if the statement has changed rows.
-fn changed(tx: &mut WriteTx, user: UserId, rows: u64) -> Result<(), StoreError> {
+/// Reports a change of a user's grants. Does nothing if the statement has changed no rows.
+fn report_change(tx: &mut WriteTx, user: UserId, rows: u64) -> Result<(), StoreError> {
     match rows {
         0 => Ok(()),
         _ => tx.changed(Owner::User(user), ChangeKind::Grant, user.0),
     }
 }
 
-/// Reports a change of grants that are part of the user's identity, if the statement has changed rows.
-fn changed_identity(tx: &mut WriteTx, user: UserId, rows: u64) -> Result<(), StoreError> {
-    changed(tx, user, rows)?;
+/// Reports a change of grants that are part of the user's identity, and invalidates cached identities. Does
+/// nothing if the statement has changed no rows.
+fn report_identity_change(tx: &mut WriteTx, user: UserId, rows: u64) -> Result<(), StoreError> {
+    report_change(tx, user, rows)?;
     match rows {
         0 => Ok(()),
         _ => invalidate_identities(tx, Owner::User(user)),

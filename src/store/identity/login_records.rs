@@ -63,8 +63,9 @@ pub fn find(tx: &mut ReadTx, scope: Scope, id: LoginRecordId) -> Result<Option<L
     tx.find(&sql, &[arg, id.into()])?.as_mut().map(read).transpose()
 }
 
-/// Records an attempt of a tenant. If the tenant has more than `limit` attempts with the same result, the oldest of
-/// them are deleted. Does not raise the revision, so that password guessing does not fill the change log.
+/// Records a log-in attempt of a tenant. Does nothing for a staff user. If the tenant has more than `limit`
+/// attempts with the same result, the oldest of them are deleted. Does not raise the revision, so that
+/// password guessing does not fill the change log.
 pub fn insert(
     tx: &mut WriteTx,
     user: UserId,
@@ -90,7 +91,7 @@ pub fn insert(
     Ok(())
 }
 
-/// Deletes up to `limit` attempts from before a time. Returns the number of deleted attempts.
+/// Deletes up to `limit` attempts that were made before a time. Returns the number of deleted attempts.
 pub fn delete_before(tx: &mut WriteTx, before: Time, limit: i64) -> Result<u64, StoreError> {
     let sql =
         "DELETE FROM login_record WHERE id IN (SELECT id FROM login_record WHERE created < $1 LIMIT $2)";

@@ -67,7 +67,7 @@ pub fn insert(tx: &mut WriteTx, client: &OauthClient) -> Result<(), StoreError> 
             client.created,
         ],
     )?;
-    changed(tx, &client.id)
+    report_change(tx, &client.id)
 }
 
 /// The `number` of an account's newest client; zero if there is none.
@@ -76,7 +76,8 @@ pub fn newest(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
     tx.one(sql, args![account])?.take()
 }
 
-/// Whether an account has created an equal client after the client with the number `after`.
+/// Whether the account has a client with these values that was created after the client with the number
+/// `after`.
 pub fn has_duplicate(
     tx: &mut ReadTx,
     account: AccountId,
@@ -104,19 +105,19 @@ pub fn update(tx: &mut WriteTx, client: &OauthClient) -> Result<(), StoreError> 
     )?;
     match rows {
         0 => Ok(()),
-        _ => changed(tx, &client.id),
+        _ => report_change(tx, &client.id),
     }
 }
 
-/// Deletes a client with its authorizations.
+/// Deletes a client and its authorizations.
 pub fn delete(tx: &mut WriteTx, id: &str) -> Result<(), StoreError> {
-    changed(tx, id)?;
+    report_change(tx, id)?;
     tx.execute("DELETE FROM oauth_client WHERE id = $1", args![id])?;
     Ok(())
 }
 
 /// Reports a change of a client. The change log identifies a client by its number.
-fn changed(tx: &mut WriteTx, id: &str) -> Result<(), StoreError> {
+fn report_change(tx: &mut WriteTx, id: &str) -> Result<(), StoreError> {
     let sql = "SELECT account, number FROM oauth_client WHERE id = $1";
     let Some(mut row) = tx.find(sql, args![id])? else {
         return Ok(());

@@ -53,9 +53,8 @@ fn of_user(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>, StoreError>
     tx.read(&sql, args![user], read)
 }
 
-/// Deletes the user's earlier grants for the same client that the new grant replaces: grants whose scopes the new
-/// grant includes, and which have no usable tokens or codes. Personal tokens that the user created through the client
-/// move to the new grant.
+/// Deletes the user's earlier grants for the same client, if the new grant includes their scopes and they
+/// have no usable tokens or codes. Moves the personal tokens of the deleted grants to the new grant.
 pub fn replace_idle(
     tx: &mut WriteTx,
     new: i64,
@@ -83,8 +82,8 @@ pub fn replace_idle(
     Ok(())
 }
 
-/// Deletes expired refresh tokens, and access tokens and codes that expired more than a day ago. Deletes grants that
-/// were revoked more than a day ago, if they have no codes or refresh tokens.
+/// Deletes expired refresh tokens. Deletes access tokens and codes that expired more than a day ago. Deletes
+/// grants that were revoked more than a day ago and have no codes or refresh tokens.
 pub fn sweep(tx: &mut WriteTx) -> Result<(), StoreError> {
     let now = tx.now();
     let yesterday = now.plus_seconds(-24 * 3600);
@@ -136,7 +135,8 @@ pub fn revoke_of_user(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> 
     invalidate_identities(tx, Owner::User(user))
 }
 
-/// Revokes all grants of a client and all their tokens, including personal tokens that users created through it.
+/// Revokes all grants of a client and all their tokens, including personal tokens that users created
+/// through the client.
 pub fn revoke_of_client(tx: &mut WriteTx, client: &str) -> Result<(), StoreError> {
     let now = tx.now();
     let sql = "SELECT g.id FROM oauth_grant g WHERE g.client = $1 AND (g.revoked IS NULL
@@ -172,6 +172,7 @@ pub fn of_token(tx: &mut ReadTx, token: TokenHash) -> Result<Option<i64>, StoreE
         .flatten())
 }
 
+/// Whether a token is an OAuth access token, and the grant that the token belongs to.
 pub fn origin(tx: &mut ReadTx, token: TokenId) -> Result<Option<TokenOrigin>, StoreError> {
     let sql = "SELECT CASE WHEN kind = 'oauth' THEN 1 ELSE 0 END, oauth_grant FROM token WHERE id = $1";
     let read = |mut row: Row| {
@@ -216,6 +217,7 @@ pub fn find_code(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Authorizatio
     row.map(read).transpose()
 }
 
+/// Marks a code as used.
 pub fn use_code(tx: &mut WriteTx, hash: TokenHash) -> Result<(), StoreError> {
     let now = tx.now();
     let sql = "UPDATE oauth_code SET used = $2 WHERE hash = $1";
@@ -247,6 +249,7 @@ pub fn find_refresh(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<RefreshTo
     row.map(read).transpose()
 }
 
+/// Marks a refresh token as used.
 pub fn use_refresh(tx: &mut WriteTx, hash: TokenHash) -> Result<(), StoreError> {
     let now = tx.now();
     let sql = "UPDATE refresh_token SET used = $2 WHERE hash = $1";

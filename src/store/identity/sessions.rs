@@ -27,7 +27,7 @@ pub fn find(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<UserId>, StoreErr
     row.map(|mut row| row.take()).transpose()
 }
 
-/// The identity of a session that has not expired. It has all scopes.
+/// The identity of a session that has not expired. The identity has all scopes.
 pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, StoreError> {
     let now = tx.now();
     let row = tx.find(

@@ -74,7 +74,7 @@ pub fn insert(
     let sql =
         "INSERT INTO ssh_key (app_user, label, public_key, created) VALUES ($1, $2, $3, $4) RETURNING id";
     let id: SshKeyId = tx.one(sql, args![user, label, key, now])?.take()?;
-    changed(tx, user, id)?;
+    report_change(tx, user, id)?;
     Ok(id)
 }
 
@@ -83,16 +83,16 @@ pub fn set_label(tx: &mut WriteTx, key: &SshKey) -> Result<(), StoreError> {
         "UPDATE ssh_key SET label = $2 WHERE id = $1",
         args![key.id, &key.label],
     )?;
-    changed(tx, key.user, key.id)
+    report_change(tx, key.user, key.id)
 }
 
 pub fn delete(tx: &mut WriteTx, key: &SshKey) -> Result<(), StoreError> {
     tx.execute("DELETE FROM ssh_key WHERE id = $1", args![key.id])?;
-    changed(tx, key.user, key.id)
+    report_change(tx, key.user, key.id)
 }
 
 /// Reports a change of a key and of its user, because the labels of the keys are part of the user.
-fn changed(tx: &mut WriteTx, user: UserId, id: SshKeyId) -> Result<(), StoreError> {
+fn report_change(tx: &mut WriteTx, user: UserId, id: SshKeyId) -> Result<(), StoreError> {
     tx.changed(Owner::User(user), ChangeKind::SshKey, id.0)?;
     tx.changed(Owner::User(user), ChangeKind::User, user.0)
 }

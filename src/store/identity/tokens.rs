@@ -22,6 +22,7 @@ const COLUMNS: &str = "id, app_user, label, prefix, scopes, created, expiry";
 pub(in crate::store) const ROWS: ModelRows = ModelRows::new("token", COLUMNS, |row| read(row).map(drop));
 /// The expiry for filters. A token that does not expire has the expiry `model::token::NEVER` in responses and filters.
 const EXPIRY: &str = "coalesce(expiry, 32501970000000000)";
+/// The condition that a personal token is neither revoked nor expired. `$2` is the current time.
 const USABLE: &str = "kind = 'personal' AND revoked IS NULL AND (expiry IS NULL OR expiry > $2)";
 
 /// The identity version of an account, or of the staff.
@@ -109,7 +110,7 @@ pub static FIELDS: [Field; 5] = [
     Field::new("expiry", Kind::Time, EXPIRY),
 ];
 
-/// A page of a user's personal tokens that are not revoked or expired.
+/// A page of a user's personal tokens that are neither revoked nor expired.
 pub fn page(tx: &mut ReadTx, user: UserId, query: &ListQuery) -> Result<Paged<Token>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
@@ -123,7 +124,7 @@ pub fn page(tx: &mut ReadTx, user: UserId, query: &ListQuery) -> Result<Paged<To
     collection.page(tx, query, read)
 }
 
-/// A personal token of a user, if it is not revoked or expired.
+/// A personal token of a user, if the token is neither revoked nor expired.
 pub fn find(tx: &mut ReadTx, user: UserId, id: TokenId) -> Result<Option<Token>, StoreError> {
     let now = tx.now();
     let sql = format!("SELECT {COLUMNS} FROM token WHERE app_user = $1 AND {USABLE} AND id = $3");
@@ -176,7 +177,8 @@ pub fn newest(tx: &mut ReadTx, user: UserId) -> Result<i64, StoreError> {
     tx.one(sql, args![user])?.take()
 }
 
-/// Whether the user has created an equal token after the token `after`, even if it is revoked now.
+/// Whether the user has created a token with the same kind, label and scopes after the token `after`. Revoked
+/// tokens count, too.
 pub fn has_duplicate(tx: &mut ReadTx, new: &NewToken, after: i64) -> Result<bool, StoreError> {
     let row = tx.find(
         "SELECT 1 FROM token WHERE app_user = $1 AND id > $2 AND kind = $3 AND label = $4 AND scopes = $5 LIMIT 1",

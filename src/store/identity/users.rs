@@ -71,6 +71,7 @@ pub fn find_in(tx: &mut ReadTx, account: AccountId, username: &str) -> Result<Op
     find_with(tx, &sql, args![username, account])
 }
 
+/// Finds a user and reads the user's global grants and the labels of the SSH keys.
 fn find_with(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Option<User>, StoreError> {
     let Some(mut row) = tx.find(sql, args)? else {
         return Ok(None);
@@ -98,7 +99,8 @@ pub fn known_names(
     let Some(last) = args.last().cloned() else {
         return Ok(HashSet::new());
     };
-    // Rounded up to a power of two, so that all lengths need only a few statements.
+    // The last element is repeated until the length is a power of two, so that lists of all lengths need only
+    // a few prepared statements.
     args.resize(args.len().next_power_of_two(), last);
     let placeholders: Vec<_> = (1..=args.len()).map(|number| format!("${number}")).collect();
     args.push(account.into());
@@ -115,6 +117,7 @@ pub fn exists(tx: &mut ReadTx, username: &Username) -> Result<bool, StoreError> 
     Ok(tx.find(sql, args![username])?.is_some())
 }
 
+/// Whether the store has no users.
 pub fn is_empty(tx: &mut ReadTx) -> Result<bool, StoreError> {
     Ok(tx.find("SELECT 1 FROM app_user LIMIT 1", args![])?.is_none())
 }

@@ -1,7 +1,8 @@
-//! The free addresses of each subnet, as ranges that are not adjacent to each other.
+//! The free addresses of each subnet, stored as ranges. Two ranges are never adjacent to each other.
 //!
-//! The lowest free address is the start of the first range. A lookup by primary key finds it, no matter how many
-//! addresses are in use. Taking an address splits a range. Releasing an address merges the ranges next to it.
+//! The lowest free address is the start of the first range. A lookup by primary key finds it, no matter how
+//! many addresses are in use. Taking an address splits a range. Releasing an address merges it with the
+//! ranges next to it.
 
 use std::collections::HashMap;
 
@@ -78,7 +79,7 @@ pub fn totals(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<HashMap<SubnetId,
     tx.all(&sql, &args)?.into_iter().map(read).collect()
 }
 
-/// Takes the free addresses from `first` to `last`. Ignores addresses that are not free.
+/// Removes the addresses from `first` to `last` from the free ranges. Ignores addresses that are not free.
 pub fn take(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result<(), StoreError> {
     for (from, to) in overlapping(tx, subnet, first, last)? {
         delete(tx, subnet, from)?;
@@ -104,7 +105,7 @@ pub fn release(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Res
 }
 
 /// The free ranges that overlap the addresses from `first` to `last`. Free ranges do not overlap each other, so at most
-/// one of these begins before `first`.
+/// one of the returned ranges begins before `first`.
 fn overlapping(
     tx: &mut ReadTx,
     subnet: SubnetId,

@@ -97,8 +97,8 @@ fn visible_to(account: AccountId, visibility: Visibility) -> Collection<'static>
     collection
 }
 
-/// A free address in a range: the address after the highest one in use, or the lowest free address if the last address
-/// of the range is in use.
+/// A free address in a range. If the last address of the range is free, this is the address after the highest
+/// address in use. Otherwise it is the lowest free address.
 pub fn find_free(tx: &mut ReadTx, first: u32, last: u32) -> Result<Option<u32>, StoreError> {
     let highest = "SELECT max(address) FROM public_address WHERE address BETWEEN $1 AND $2";
     let highest: Option<u32> = tx.one(highest, args![first, last])?.take()?;
@@ -107,8 +107,8 @@ pub fn find_free(tx: &mut ReadTx, first: u32, last: u32) -> Result<Option<u32>, 
         Some(highest) if highest < last => return Ok(Some(highest + 1)),
         Some(_) => {}
     }
-    let lowest = "SELECT 1 FROM public_address WHERE address = $1";
-    if tx.find(lowest, args![first])?.is_none() {
+    let sql = "SELECT 1 FROM public_address WHERE address = $1";
+    if tx.find(sql, args![first])?.is_none() {
         return Ok(Some(first));
     }
     let row = tx.find(
@@ -151,7 +151,7 @@ fn insert(
         "INSERT INTO public_address (address, instance, is_private, additional_of) VALUES ($1, $2, $3, $4)",
         args![address, instance, kind == IpKind::Private, additional_of],
     )?;
-    changed(tx, instance)
+    report_change(tx, instance)
 }
 
 /// The number of an account's additional public addresses. The first public address of each instance does not count.
@@ -160,7 +160,8 @@ pub fn count_additional(tx: &mut ReadTx, account: AccountId) -> Result<i64, Stor
     tx.one(sql, args![account])?.take()
 }
 
-/// Releases an address. If it was the first public address of its instance, another one becomes the first.
+/// Releases an address. If it was the first public address of its instance, another public
+/// address becomes the first.
 pub fn release(tx: &mut WriteTx, ip: &Ip) -> Result<(), StoreError> {
     tx.execute("DELETE FROM public_address WHERE address = $1", args![ip.address])?;
     tx.execute(
@@ -170,16 +171,16 @@ pub fn release(tx: &mut WriteTx, ip: &Ip) -> Result<(), StoreError> {
                WHERE instance = $1 AND is_private = 0 AND additional_of IS NULL)",
         args![ip.instance],
     )?;
-    changed(tx, ip.instance)
+    report_change(tx, ip.instance)
 }
 
 pub fn set_rdns(tx: &mut WriteTx, ip: &Ip) -> Result<(), StoreError> {
     let sql = "UPDATE public_address SET rdns = $2 WHERE address = $1";
     tx.execute(sql, args![ip.address, ip.rdns.as_ref().map(Hostname::as_str)])?;
-    changed(tx, ip.instance)
+    report_change(tx, ip.instance)
 }
 
-fn changed(tx: &mut WriteTx, instance: InstanceId) -> Result<(), StoreError> {
+fn report_change(tx: &mut WriteTx, instance: InstanceId) -> Result<(), StoreError> {
     tx.changed(Owner::Instance(instance), ChangeKind::Instance, instance.0)
 }
 
@@ -192,7 +193,7 @@ pub fn is_translated(tx: &mut ReadTx, ip: &Ip) -> Result<bool, StoreError> {
     Ok(row.is_some())
 }
 
-/// Adds to each address the VPC address that it is translated to, if the reader can see the VPC.
+/// Sets the VPC address to which each public address is translated, if the reader can see the VPC.
 fn add_translations(tx: &mut ReadTx, visibility: Visibility, ips: &mut [Ip]) -> Result<(), StoreError> {
     if ips.is_empty() {
         return Ok(());

@@ -76,15 +76,17 @@ pub(in crate::store) fn of_vpcs(
 
 pub fn find(tx: &mut ReadTx, vpc: VpcId, id: SubnetId) -> Result<Option<Subnet>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.id = $1 AND s.vpc = $2");
-    Ok(with_uses(tx, &sql, args![id, vpc])?.into_iter().next())
+    Ok(read_with_uses(tx, &sql, args![id, vpc])?.into_iter().next())
 }
 
-/// A subnet of any VPC, without its interfaces. They can be many, and the caller does not need them.
+/// A subnet of any VPC, without its interfaces. Use this if the interfaces are not needed: a subnet can have
+/// many.
 pub fn find_without_uses(tx: &mut ReadTx, id: SubnetId) -> Result<Option<Subnet>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.id = $1");
     tx.find(&sql, args![id])?.as_mut().map(read).transpose()
 }
 
+/// Whether a subnet of the VPC has this label. Ignores the subnet `except`.
 pub fn has_label(
     tx: &mut ReadTx,
     vpc: VpcId,
@@ -98,8 +100,8 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-/// The subnets of a VPC that overlap a range, ordered by address. Subnets of a VPC do not overlap each other, so only
-/// the last of the subnets that begin before the range can overlap it.
+/// The subnets of a VPC that overlap a range, ordered by address. Of the subnets that begin before the range,
+/// only the last one can overlap the range, because subnets of a VPC do not overlap each other.
 pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subnet>, StoreError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM subnet s
@@ -168,14 +170,17 @@ pub fn max_per_vpc(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreErro
     tx.one(sql, args![account])?.take()
 }
 
-/// The tally of a VPC's subnets. The name of its collection sorts after all other names, so that its rows are not next
-/// to those of other tallies. Nearly every new VPC inserts a row, and in PostgreSQL an insert can conflict with
-/// SERIALIZABLE transactions that have read a neighboring row.
+/// The tally of a VPC's subnets.
+///
+/// Nearly every new VPC inserts a row into this tally. In PostgreSQL, an insert can conflict with
+/// SERIALIZABLE transactions that have read a neighboring row. Therefore the name of the collection sorts
+/// after all other names: the rows of this tally are not next to the rows of other tallies.
 fn tally_of(vpc: VpcId) -> Tally {
     Tally::of("vpc_subnet", vpc.0)
 }
 
-fn with_uses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<Subnet>, StoreError> {
+/// Reads subnets and their interfaces.
+fn read_with_uses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<Subnet>, StoreError> {
     let mut subnets = tx.read(sql, args, read)?;
     add_uses(tx, &mut subnets)?;
     Ok(subnets)

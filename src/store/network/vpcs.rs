@@ -103,7 +103,7 @@ pub fn find(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc
     Ok(vpc.map(|vpc| Vpc { subnets, ..vpc }))
 }
 
-/// A VPC without its subnets. They can be many, and the caller does not need them.
+/// A VPC without its subnets. Use this if the subnets are not needed: a VPC can have many.
 pub fn find_without_subnets(
     tx: &mut ReadTx,
     account: AccountId,
@@ -112,6 +112,7 @@ pub fn find_without_subnets(
     tx.find(FIND, args![id, account])?.as_mut().map(read).transpose()
 }
 
+/// Whether a VPC of the account has this label. Ignores the VPC `except`.
 pub fn has_label(
     tx: &mut ReadTx,
     account: AccountId,
@@ -140,7 +141,7 @@ pub fn creation_limits(
     label: Option<&Label>,
     region: Option<&RegionId>,
 ) -> Result<CreationLimits, StoreError> {
-    let tally = region.map(|region| in_region(account, &region.0));
+    let tally = region.map(|region| region_tally(account, &region.0));
     let sql = concat!(
         "SELECT a.vpcs_per_region, a.subnets_per_vpc, a.attachment_bytes,
             CASE WHEN EXISTS (SELECT 1 FROM vpc v WHERE v.account = a.id AND lower(v.label) = lower($2))
@@ -205,22 +206,23 @@ pub fn delete(tx: &mut WriteTx, account: AccountId, vpc: &Vpc) -> Result<(), Sto
     tx.changed(account, ChangeKind::Vpc, vpc.id.0)
 }
 
+/// Adds `by` to the tally of the account's VPCs and to the tally of the region.
 fn tally(tx: &mut WriteTx, account: AccountId, region: &RegionId, id: VpcId, by: i64) {
     tx.tally(Tally::of("vpc", account.0), id.0, by);
-    tx.tally(in_region(account, &region.0), id.0, by);
+    tx.tally(region_tally(account, &region.0), id.0, by);
 }
 
-fn in_region(account: AccountId, region: &str) -> Tally {
+fn region_tally(account: AccountId, region: &str) -> Tally {
     Tally::within("vpc", region, account.0)
 }
 
-/// The tally that counts the results of a list query: the tally of all VPCs, or of the VPCs in one region. `None` for
-/// other filters.
+/// The tally that counts the results of a list query: the tally of all VPCs, or the tally of the VPCs in one
+/// region. `None` if no tally exists for the filter.
 fn tally_of(account: AccountId, query: &ListQuery) -> Option<Tally> {
     match query.filter.shape() {
         FilterShape::All => Some(Tally::of("vpc", account.0)),
         FilterShape::Equal(field, Value::Text(region)) if field.name == "region" => {
-            Some(in_region(account, region))
+            Some(region_tally(account, region))
         }
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! The database URL, and how to connect to it.
+//! Parses the database URL, and connects to the database.
 
 use std::time::Duration;
 
@@ -32,15 +32,17 @@ const DRIVER_PARAMETERS: [&str; 17] = [
     "channel_binding",
     "load_balance_hosts",
 ];
-/// The timeout for a connection to one host. After it, the driver tries the next host.
+/// The timeout for connecting to one host. After this time, the driver tries the next host.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// If the server does not acknowledge data for this time, the connection is lost.
 const TCP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The settings of every session. A sequential scan in a SERIALIZABLE transaction takes a predicate lock on the whole
-/// table, which would conflict with transactions of other accounts. Index scans lock less, hence
-/// `enable_seqscan = off`. This setting gives a very high cost to queries that no index supports, so that PostgreSQL
-/// would compile them; hence `jit = off`.
+/// The settings of every session.
+///
+/// - `enable_seqscan = off`: in a SERIALIZABLE transaction, a sequential scan takes a predicate lock on the
+///   whole table. This lock would conflict with transactions of other accounts. Index scans lock less.
+/// - `jit = off`: with `enable_seqscan = off`, a query that no index supports has a very high estimated cost.
+///   With JIT, PostgreSQL would compile every such query.
 const SESSION_SETTINGS: &str = "SET statement_timeout = '15s'; SET lock_timeout = '5s';
     SET idle_in_transaction_session_timeout = '30s'; SET enable_seqscan = off; SET jit = off";
 
@@ -64,18 +66,18 @@ impl Address {
         }
         let (base, parameters) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut root_file) = ("prefer".to_owned(), None);
-        let mut passed_on = form_urlencoded::Serializer::new(String::new());
+        let mut forwarded = form_urlencoded::Serializer::new(String::new());
         for (name, value) in form_urlencoded::parse(parameters.as_bytes()) {
             match name.as_ref() {
                 "sslmode" => mode = value.into_owned(),
                 "sslrootcert" => root_file = Some(value.into_owned()),
-                name if DRIVER_PARAMETERS.contains(&name) => drop(passed_on.append_pair(name, &value)),
+                name if DRIVER_PARAMETERS.contains(&name) => drop(forwarded.append_pair(name, &value)),
                 name => tracing::warn!(parameter = name, "database url parameter ignored"),
             }
         }
         // The driver decodes %20 as a space, but not the + of URL-encoded forms.
-        let passed_on = passed_on.finish().replace('+', "%20");
-        let mut config: Config = format!("{base}?{passed_on}")
+        let forwarded = forwarded.finish().replace('+', "%20");
+        let mut config: Config = format!("{base}?{forwarded}")
             .parse()
             .map_err(|e: tokio_postgres::Error| message_of(&e))?;
         if config.get_password().is_none() {

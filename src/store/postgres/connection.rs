@@ -53,6 +53,7 @@ pub struct Connection {
     failure: Option<Failure>,
     /// Whether the connection is closed or a response is missing. The state of the session is then unknown.
     broken: bool,
+    /// Whether the server has sent a warning since `commit` began.
     warned: Arc<AtomicBool>,
     // The last field, so that the other fields are dropped before the runtime that they use.
     runtime: Runtime,
@@ -113,8 +114,9 @@ impl Connection {
     /// Begins a transaction with this BEGIN command, which is sent together with the first statement. No other
     /// transaction with one of these locks begins before this transaction has ended.
     ///
-    /// The locks are taken before BEGIN, because the first statement of a transaction determines its snapshot. If that
-    /// statement took the lock, the snapshot could be older than the commit of the previous holder.
+    /// The locks are taken before BEGIN, because the first statement of a transaction determines its
+    /// snapshot. If the first statement took the lock, the snapshot could be older than the commit of the
+    /// previous holder.
     pub fn begin(&mut self, begin: &str, locks: &BTreeSet<WriteLock>) {
         let lock = |lock: &WriteLock| format!("SELECT pg_advisory_lock({})", locks::of_write(*lock));
         let lock_commands: Vec<_> = locks.iter().map(lock).collect();
@@ -148,8 +150,8 @@ impl Connection {
     /// Runs the commands in `first` and commits the transaction. After `FailureKind::Lost`, the outcome is unknown.
     pub fn commit(&mut self, first: &str) -> Result<(), Failure> {
         self.warned.store(false, Ordering::SeqCst);
-        // The commit has no timeout: if one ended the wait for a synchronous replica, PostgreSQL would report success
-        // with only a warning.
+        // The commit has no statement timeout. If a timeout ended the wait for a synchronous replica,
+        // PostgreSQL would report success with only a warning.
         let commands = format!("{first}SET LOCAL statement_timeout = 0; COMMIT");
         if let Err(failure) = self.end(&commands) {
             if failure.kind != FailureKind::Lost {
@@ -194,7 +196,8 @@ impl Connection {
         }
     }
 
-    /// Ends the transaction, if it has begun, and releases its locks.
+    /// Ends the transaction with `commands` and releases its locks. Does nothing if the transaction has not
+    /// begun.
     fn end(&mut self, commands: &str) -> Result<(), Failure> {
         let is_statement = |command: &Pipelined| matches!(command, Pipelined::Statement(..));
         self.begun |= self.pipeline.iter().any(is_statement);
@@ -244,7 +247,9 @@ impl Connection {
 
     /// Adds a statement to the pipeline. Returns the number of its response.
     pub fn pipeline_statement(&mut self, sql: &str, args: &[Value]) -> Result<usize, StoreError> {
-        let statement = self.prepared(sql).map_err(|failure| self.failed(failure))?;
+        let statement = self
+            .prepare(sql)
+            .map_err(|failure| self.record_failure(failure))?;
         let number = self.responses.len();
         self.responses.push(None);
         let args = args.iter().map(|value| value.borrowed().into_owned()).collect();
@@ -263,14 +268,15 @@ impl Connection {
             let sent = wait(&self.runtime, RESPONSE_TIMEOUT, async {
                 send(client, &pipeline).await.map_err(|e| Failure::new(&e))
             });
-            let responses = sent.map_err(|failure| self.failed(failure))?;
+            let responses = sent.map_err(|failure| self.record_failure(failure))?;
             self.add_responses(responses);
         }
         let rows = self.responses.get_mut(number).and_then(Option::take);
         rows.ok_or_else(|| StoreError::Unavailable("a query has no response".to_owned()))
     }
 
-    /// Takes the commands that are to be sent now. They include the deferred rollback.
+    /// Removes all commands from the pipeline and returns them. The caller must send them, because they
+    /// include the deferred rollback.
     fn take_pipeline(&mut self) -> Vec<Pipelined> {
         self.deferred_rollback = false;
         std::mem::take(&mut self.pipeline)
@@ -282,7 +288,8 @@ impl Connection {
         }
     }
 
-    fn failed(&mut self, failure: Failure) -> StoreError {
+    /// Records the failure, if it is the first of the transaction, and converts it to an error of the store.
+    fn record_failure(&mut self, failure: Failure) -> StoreError {
         self.broken |= failure.kind == FailureKind::Lost;
         self.failure.get_or_insert_with(|| failure.clone());
         failure.into_store_error()
@@ -291,11 +298,11 @@ impl Connection {
     /// Sends the pipeline and a statement. Returns the rows of the statement and the number of rows that it changed.
     pub fn run_statement(&mut self, sql: &str, args: &[Value]) -> Result<(Rows, u64), StoreError> {
         self.try_run_statement(sql, args)
-            .map_err(|failure| self.failed(failure))
+            .map_err(|failure| self.record_failure(failure))
     }
 
     fn try_run_statement(&mut self, sql: &str, args: &[Value]) -> Result<(Rows, u64), Failure> {
-        let statement = self.prepared(sql)?;
+        let statement = self.prepare(sql)?;
         let pipeline = self.take_pipeline();
         self.begun = true;
         let client = &self.client;
@@ -308,7 +315,8 @@ impl Connection {
         Ok(result)
     }
 
-    fn prepared(&mut self, sql: &str) -> Result<Statement, Failure> {
+    /// Prepares a statement, or takes it from the cache.
+    fn prepare(&mut self, sql: &str) -> Result<Statement, Failure> {
         if let Some(cached) = self.statements.find(sql) {
             return Ok(cached);
         }
@@ -334,6 +342,7 @@ async fn send(client: &Client, pipeline: &[Pipelined]) -> Result<Vec<(usize, Row
     Ok(sent.into_iter().flatten().collect())
 }
 
+/// Runs a statement. Returns its rows and the number of rows that it changed.
 async fn fetch(
     client: &Client,
     statement: &Statement,
@@ -368,6 +377,7 @@ fn is_lost(ended: &Result<(), Failure>) -> bool {
         .is_err_and(|failure| failure.kind == FailureKind::Lost)
 }
 
+/// Runs `work` on the runtime and waits for its result, but not longer than `timeout`.
 fn wait<T>(
     runtime: &Runtime,
     timeout: Duration,

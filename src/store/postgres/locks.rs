@@ -5,7 +5,8 @@ use crate::store::write_lock::WriteLock;
 
 /// `ga` for Garth.
 const PREFIX: i64 = 0x6761 << 48;
-const KIND: i64 = 1 << 44;
+/// Separates the keys of write locks from `MIGRATION`.
+const WRITE_LOCK: i64 = 1 << 44;
 
 /// The key of the lock that a node holds during migrations.
 pub const MIGRATION: i64 = PREFIX;
@@ -18,5 +19,5 @@ pub fn of_write(lock: WriteLock) -> i64 {
         WriteLock::Bootstrap => 0,
         WriteLock::Account(account) => account.0,
     };
-    PREFIX + KIND + number
+    PREFIX + WRITE_LOCK + number
 }

@@ -43,7 +43,7 @@ pub struct Postgres {
     probes: Sender<Box<dyn ReadJob>>,
     write_queue: Arc<WriteQueue>,
     node_notifications: Arc<NodeNotifications>,
-    /// Dropping it ends the threads.
+    /// Dropping this sender ends the threads.
     _open: Sender<()>,
     /// Never true: the server is responsible for the durability of commits.
     failed: watch::Sender<bool>,
@@ -62,7 +62,7 @@ impl Postgres {
         let (reads, queued_reads) = bounded(MAX_QUEUED_READS);
         let (write_queue, ready_writes) = WriteQueue::new(MAX_QUEUED_WRITES);
         let write_queue = Arc::new(write_queue);
-        let (open, is_open) = bounded(0);
+        let (open, open_receiver) = bounded(0);
         let node_notifications = Arc::new(NodeNotifications::default());
         let (probes, queued_probes) = bounded(MAX_QUEUED_PROBES);
         let connections = database.connections.max(2);
@@ -72,7 +72,7 @@ impl Postgres {
             reads,
             writes,
             write_queue: write_queue.clone(),
-            open: is_open.clone(),
+            open: open_receiver.clone(),
             context: context.clone(),
             notifier: notifier.clone(),
             node_notifications: node_notifications.clone(),
@@ -142,8 +142,8 @@ fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<(), Store
         .map_err(|e| StoreError::Files("starting a store thread".to_owned(), e))
 }
 
-/// Runs work on a new thread and waits for it. The caller's thread may run a Tokio runtime, so it must not use a
-/// connection.
+/// Runs work on a new thread and waits for the result. The caller's thread may run a Tokio runtime, and a
+/// connection must not be used on such a thread.
 fn on_own_thread<T: Send>(work: impl FnOnce() -> Result<T, StoreError> + Send) -> Result<T, StoreError> {
     thread::scope(|scope| scope.spawn(work).join().unwrap_or(Err(StoreError::Panicked)))
 }

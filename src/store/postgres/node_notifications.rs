@@ -1,8 +1,9 @@
 //! Notifications between nodes, with `LISTEN` and `NOTIFY`.
 //!
-//! Each node has one connection for notifications. The node collects the topics of several commits and sends them
-//! together, because PostgreSQL serializes the commits of transactions that notify. If the connection is down, or if
-//! the node dies before it has notified the others, subscribers still find the events, because they also poll.
+//! Each node has one connection for notifications. The node collects the topics of several commits and sends
+//! them together, because PostgreSQL serializes the commits of transactions that notify. A notification is
+//! lost if the connection is down, or if the node dies before it sends the notification. Subscribers still
+//! find the events, because they also poll.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +31,7 @@ const BATCH_DELAY: Duration = Duration::from_millis(10);
 /// This limit keeps the payload below PostgreSQL's limit of 8000 bytes.
 const MAX_TOPICS_PER_MESSAGE: usize = 300;
 
-/// The topics about which this node has not notified the other nodes yet.
+/// The topics that this node has not yet sent to the other nodes.
 #[derive(Default)]
 pub struct NodeNotifications {
     pending: Mutex<BTreeSet<Topic>>,
@@ -58,7 +59,7 @@ impl NodeNotifications {
         self.closed.load(Ordering::SeqCst)
     }
 
-    fn take(&self) -> BTreeSet<Topic> {
+    fn take_pending(&self) -> BTreeSet<Topic> {
         std::mem::take(&mut *self.pending())
     }
 
@@ -103,10 +104,11 @@ async fn run_connection(
     if std::mem::take(was_down) {
         tracing::info!("node notifications restored");
     }
-    // This node has not received the notifications that were sent before LISTEN.
+    // This node has missed all notifications that were sent before LISTEN, so every subscriber must check for
+    // changes.
     notifier.notify_all();
     loop {
-        let pending: Vec<_> = node_notifications.take().into_iter().collect();
+        let pending: Vec<_> = node_notifications.take_pending().into_iter().collect();
         for topics in pending.chunks(MAX_TOPICS_PER_MESSAGE) {
             let topics: Vec<String> = topics.iter().map(|topic| encode(*topic)).collect();
             let sql = format!("NOTIFY {CHANNEL}, '{node}:{}'", topics.join(","));
@@ -136,14 +138,14 @@ async fn with_timeout<T>(work: impl Future<Output = Result<T, Failure>>) -> Resu
 }
 
 /// Passes the notifications of other nodes to the notifier. Drops `_closing` when the connection ends.
-async fn receive(mut wire: Wire, notifier: Arc<Notifier>, own: String, _closing: mpsc::Sender<()>) {
+async fn receive(mut wire: Wire, notifier: Arc<Notifier>, this_node: String, _closing: mpsc::Sender<()>) {
     let mut messages = poll_fn(|context| wire.poll_message(context));
     while let Some(Ok(message)) = messages.next().await {
         let AsyncMessage::Notification(notification) = message else {
             continue;
         };
         match notification.payload().split_once(':') {
-            Some((node, _)) if node == own => {}
+            Some((node, _)) if node == this_node => {}
             Some((_, topics)) => notifier.notify(topics.split(',').filter_map(decode)),
             None => notifier.notify_all(),
         }

@@ -17,8 +17,9 @@ const MAX_RECONNECT_DELAY: Duration = Duration::from_millis(500);
 pub struct ReconnectingConnection {
     address: Arc<Address>,
     connection: Option<Connection>,
-    /// The time before which no attempt is made, and the error of the last attempt, if it failed.
+    /// After a failed attempt: the earliest time of the next attempt, and the error of the failed attempt.
     back_off: Option<(Instant, String)>,
+    /// The number of failed attempts since the last successful attempt.
     failures: u32,
 }
 
@@ -92,12 +93,12 @@ impl ReconnectingConnection {
     }
 }
 
-/// Sleeps before the next attempt: exponential back-off with jitter.
-pub fn back_off(attempt: u32) {
+/// Sleeps before a transaction or a migration is retried: exponential back-off with jitter.
+pub fn sleep_before_retry(attempt: u32) {
     thread::sleep(jittered(Duration::from_millis(1) * 2u32.pow(attempt.min(6))));
 }
 
-/// A random duration up to `max`. It need not be unpredictable.
+/// A random duration up to `max`. The random number does not have to be unpredictable.
 fn jittered(max: Duration) -> Duration {
     let random = RandomState::new().hash_one(0) as u32;
     max.mul_f64(f64::from(random) / f64::from(u32::MAX))

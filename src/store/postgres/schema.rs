@@ -6,7 +6,7 @@ use super::address::Address;
 use super::connection::Connection;
 use super::failure::{Failure, FailureKind};
 use super::locks;
-use super::reconnect::back_off;
+use super::reconnect::sleep_before_retry;
 use crate::model::time::Time;
 use crate::store::error::StoreError;
 use crate::store::migrate::{Dialect, Schema, migrate};
@@ -21,8 +21,8 @@ const DIALECT: Dialect = Dialect {
     roomy: FILLFACTOR,
     keyed: FILLFACTOR,
     text: "TEXT COLLATE \"C\"",
-    // Without the pending list of a GIN index, PostgreSQL takes predicate locks only on the parts of the index that a
-    // transaction reads.
+    // `fastupdate = off` disables the pending list of the GIN index. Then PostgreSQL takes predicate locks
+    // only on the parts of the index that a transaction reads.
     search_table: "CREATE TABLE ticket_text (ticket BIGINT NOT NULL, body TEXT NOT NULL);\n\
         CREATE INDEX ticket_text_ticket ON ticket_text (ticket);\n\
         CREATE INDEX ticket_text_words ON ticket_text \
@@ -36,8 +36,9 @@ const NO_OVERLAP: &str = "CREATE EXTENSION IF NOT EXISTS btree_gist;
 
 const MAX_MIGRATION_ATTEMPTS: u32 = 5;
 
-/// Migrates the database. Other nodes can use it at the same time. A migration takes locks in another order than their
-/// transactions, so PostgreSQL can abort the migration to resolve a deadlock. The migration is then retried.
+/// Migrates the database, which other nodes can use at the same time. A migration and the transactions of
+/// other nodes take locks in different orders, so PostgreSQL can abort the migration to resolve a deadlock.
+/// Then the migration is retried.
 pub fn migrate_shared(address: &Address, schema: &Schema, now: Time) -> Result<(), StoreError> {
     let mut connection = Connection::open(address).map_err(Failure::into_store_error)?;
     let mut attempt = 1;
@@ -49,13 +50,13 @@ pub fn migrate_shared(address: &Address, schema: &Schema, now: Time) -> Result<(
         }
         connection.roll_back().map_err(Failure::into_store_error)?;
         tracing::warn!(attempt, "migration blocked by a lock, retrying");
-        back_off(attempt);
+        sleep_before_retry(attempt);
         attempt += 1;
     }
 }
 
 fn migrate_once(connection: &mut Connection, schema: &Schema, now: Time) -> Result<(), StoreError> {
-    // With READ COMMITTED, the statements after the lock see the commit of the node that held the lock before.
+    // With READ COMMITTED, the statements after the lock see the commit of the previous lock holder.
     connection.begin("BEGIN ISOLATION LEVEL READ COMMITTED", &BTreeSet::new());
     connection.execute("SET LOCAL statement_timeout = 0", &[])?;
     connection.execute("SET LOCAL lock_timeout = 0", &[])?;
@@ -72,14 +73,15 @@ fn migrate_once(connection: &mut Connection, schema: &Schema, now: Time) -> Resu
     connection.commit("").map_err(Failure::into_store_error)
 }
 
-/// Refuses a database whose encoding cannot store all characters, because later writes could fail.
+/// Refuses a database whose encoding is not UTF-8. Other encodings cannot store all characters, so later
+/// writes could fail.
 fn refuse_other_encodings(connection: &mut Connection) -> Result<(), StoreError> {
     let mut rows = connection.query("SELECT current_setting('server_encoding')", &[])?;
     let encoding: String = rows.first_mut().map_or(Ok(String::new()), Row::take)?;
     match encoding.as_str() {
         "UTF8" => Ok(()),
         other => Err(StoreError::Schema(format!(
-            "the database has the encoding {other}: create one with ENCODING 'UTF8'"
+            "the database has the encoding {other}: create a database with ENCODING 'UTF8'"
         ))),
     }
 }
@@ -97,6 +99,8 @@ fn defer_foreign_keys(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Adds the constraint `NO_OVERLAP`, if it does not exist. If PostgreSQL refuses, logs a warning and
+/// continues without the constraint.
 fn forbid_overlaps(connection: &mut Connection) -> Result<(), StoreError> {
     let existing = "SELECT 1 FROM pg_constraint
         WHERE conname = 'subnet_no_overlap' AND conrelid = 'subnet'::regclass";

@@ -1,8 +1,9 @@
 //! TLS for connections to the database, with the `sslmode` of libpq.
 //!
-//! `require`, `verify-ca` and `verify-full` all verify the server's certificate, with the system's root certificates
-//! and those in `sslrootcert`. `prefer`, the default, encrypts the connection if the server supports it. It does not
-//! verify the certificate, because an attacker on the network could turn encryption off anyway.
+//! `require`, `verify-ca` and `verify-full` all verify the server's certificate, with the system's root
+//! certificates and those in `sslrootcert`. `prefer`, the default, encrypts the connection if the server
+//! supports it. It verifies the certificate only if `sslrootcert` is set, because an attacker on the network
+//! could turn encryption off anyway.
 
 use std::sync::Arc;
 
@@ -14,19 +15,21 @@ use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, Signatur
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+const SSLMODE_ERROR: &str = "sslmode: must be disable, allow, prefer, require, verify-ca or verify-full";
+
 /// The TLS connector for an `sslmode`.
 pub fn connector(mode: &str, root_file: Option<&str>) -> Result<(SslMode, MakeRustlsConnect), String> {
-    let (mode, verifies) = match mode {
+    let (mode, must_verify) = match mode {
         "disable" => (SslMode::Disable, false),
         "allow" | "prefer" => (SslMode::Prefer, false),
         "require" | "verify-ca" | "verify-full" => (SslMode::Require, true),
-        _ => return Err("sslmode: must be disable, prefer, require or verify-full".to_owned()),
+        _ => return Err(SSLMODE_ERROR.to_owned()),
     };
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|e| format!("TLS: {e}"))?;
-    let config = match verifies || root_file.is_some() {
+    let config = match must_verify || root_file.is_some() {
         true => builder
             .with_root_certificates(roots(root_file)?)
             .with_no_client_auth(),
@@ -38,6 +41,7 @@ pub fn connector(mode: &str, root_file: Option<&str>) -> Result<(SslMode, MakeRu
     Ok((mode, MakeRustlsConnect::new(config)))
 }
 
+/// The system's root certificates and the certificates in `file`.
 fn roots(file: Option<&str>) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -55,7 +59,7 @@ fn roots(file: Option<&str>) -> Result<RootCertStore, String> {
     Ok(roots)
 }
 
-/// Accepts any certificate, if the server has its private key.
+/// Accepts any certificate, if the server proves that it has the private key of the certificate.
 #[derive(Debug)]
 struct AcceptAnyCertificate(Arc<CryptoProvider>);
 

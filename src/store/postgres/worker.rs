@@ -1,8 +1,8 @@
 //! The worker threads. Each has a connection and takes jobs from the queues.
 //!
-//! Writes are SERIALIZABLE. If two transactions conflict, PostgreSQL aborts one of them, and its worker retries it
-//! without reporting an error to the caller. Writes to the same account wait for each other, on all nodes. This is only
-//! an optimization, because it avoids conflicts: correctness does not depend on it.
+//! Writes are SERIALIZABLE. If two transactions conflict, PostgreSQL aborts one of them. The worker then
+//! retries the aborted transaction, and the caller gets no error. Writes to the same account wait for each
+//! other, on all nodes. This only avoids conflicts: correctness does not depend on it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, select};
 use super::connection::Connection;
 use super::failure::{Failure, FailureKind};
 use super::node_notifications::{CHANNEL, NodeNotifications};
-use super::reconnect::{ReconnectingConnection, back_off};
+use super::reconnect::{ReconnectingConnection, sleep_before_retry};
 use super::write_queue::{QueuedWrite, WriteQueue};
 use crate::store::context::StoreContext;
 use crate::store::error::StoreError;
@@ -29,8 +29,8 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(3600);
 const MAX_WRITE_ATTEMPTS: u32 = 40;
 /// A write that fails more than this time after its start is not retried.
 const MAX_WRITE_RETRY_TIME: Duration = Duration::from_secs(15);
-/// A write that violates a constraint this number of times is not retried, because a concurrent write is then not the
-/// cause.
+/// A write that has violated a constraint this number of times is not retried again, because the cause is
+/// then probably not a concurrent write.
 const MAX_CONSTRAINT_ATTEMPTS: u32 = 5;
 
 pub struct Worker {
@@ -115,7 +115,7 @@ impl Worker {
     fn write_with_retries(&mut self, mut job: Box<dyn WriteJob>, lock: Option<WriteLock>) {
         let (started, mut locks) = (Instant::now(), BTreeSet::from_iter(lock));
         for attempt in 1.. {
-            match self.attempt(&mut job, &mut locks) {
+            match self.try_write(&mut job, &mut locks) {
                 Attempt::Finished(result) => return job.complete(result),
                 Attempt::Retry(failure) => {
                     metrics::counter!("garth_store_retries_total").increment(1);
@@ -127,13 +127,13 @@ impl Worker {
                     if attempt >= max_attempts || started.elapsed() > MAX_WRITE_RETRY_TIME {
                         return job.complete(Err(failure.into_store_error()));
                     }
-                    back_off(attempt);
+                    sleep_before_retry(attempt);
                 }
             }
         }
     }
 
-    fn attempt(&mut self, job: &mut Box<dyn WriteJob>, locks: &mut BTreeSet<WriteLock>) -> Attempt {
+    fn try_write(&mut self, job: &mut Box<dyn WriteJob>, locks: &mut BTreeSet<WriteLock>) -> Attempt {
         let connection = match self.connection.get() {
             Ok(connection) => connection,
             Err(cause) => return Attempt::Finished(Err(cause)),
@@ -153,7 +153,8 @@ impl Worker {
     }
 }
 
-/// Runs a write from BEGIN to COMMIT. An error means that the transaction did not commit and can be retried.
+/// Runs a write from BEGIN to COMMIT. Returns the result of the write, and the topics to notify. A `Failure`
+/// means that the transaction did not commit and can be retried.
 fn run_transaction(
     connection: &mut Connection,
     job: &mut Box<dyn WriteJob>,
@@ -177,7 +178,7 @@ fn run_transaction(
         }
         return match failure.kind {
             FailureKind::Contended | FailureKind::Constraint | FailureKind::Lost => Err(failure),
-            // PostgreSQL has ignored all later statements, even if the job has handled the error.
+            // PostgreSQL has ignored all statements after the failure, even if the job has handled the error.
             FailureKind::Busy | FailureKind::Invalid => {
                 Ok((Err(failure.into_store_error()), BTreeSet::new()))
             }

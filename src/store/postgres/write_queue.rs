@@ -1,6 +1,6 @@
-//! The queue of writes. A node runs one write to each account at a time. PostgreSQL would block or abort concurrent
-//! writes to an account, and each of them would occupy a connection that other accounts could use (decision 0016, point
-//! 2).
+//! The queue of writes. A node runs at most one write to an account at a time. PostgreSQL would block or
+//! abort concurrent writes to an account, and each of them would occupy a connection that other accounts
+//! could use (decision 0016, point 2).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};

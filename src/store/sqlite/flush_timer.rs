@@ -9,7 +9,8 @@ pub struct FlushTimer {
 }
 
 impl FlushTimer {
-    /// Measures a flush. `flush` returns whether it has written pages; only then is its duration recorded.
+    /// Runs a flush and measures its duration. `flush` returns whether it has written pages. If it has not,
+    /// the duration is not recorded.
     pub fn time<E>(&self, flush: impl FnOnce() -> Result<bool, E>) -> Result<(), E> {
         let started = Instant::now();
         self.set(Some(started));

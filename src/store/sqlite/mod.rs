@@ -48,7 +48,9 @@ pub struct Sqlite {
     probes: Sender<Box<dyn ReadJob>>,
     writes: Sender<Box<dyn WriteJob>>,
     flush: Arc<FlushTimer>,
+    /// Whether a flush has failed. The store then refuses writes.
     stopped: Arc<AtomicBool>,
+    /// Whether the server is shutting down.
     closing: Arc<AtomicBool>,
     failed: watch::Receiver<bool>,
 }
@@ -177,6 +179,7 @@ mod tests {
     use crate::store::value::args;
     use crate::store::{Store, sqlite};
 
+    /// Counts to `end` in SQL. With a large `end`, the read takes a long time.
     fn count_to(tx: &mut ReadTx, end: i64) -> Result<i64, StoreError> {
         let sql = "WITH RECURSIVE count (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM count WHERE n < $1)
             SELECT count(*) FROM count";
@@ -195,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_long_read_runs_again_on_a_reader_thread_and_a_short_one_runs_once() {
+    async fn a_long_read_runs_again_on_a_reader_thread_and_a_short_read_runs_once() {
         let (store, folder) = empty_store("reads");
         for (end, runs) in [(10, 1), (1_000_000, 2), (10, 1)] {
             let counted = Arc::new(AtomicUsize::new(0));
@@ -256,7 +259,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_refused_write_is_rolled_back_alone_and_the_others_of_its_batch_commit() {
+    async fn a_refused_write_is_rolled_back_and_the_other_writes_of_its_batch_commit() {
         let (store, folder) = empty_store("refused");
         let table = store.write(|tx| tx.execute("CREATE TABLE thing (number BIGINT)", args![]));
         table.await.unwrap();
@@ -294,7 +297,10 @@ mod tests {
         for (number, write) in writes.into_iter().enumerate() {
             assert_eq!(write.await.unwrap().is_ok(), number % 3 != 1, "{number}");
         }
-        assert!(counted.load(Ordering::SeqCst) > 9, "they were not in one batch");
+        assert!(
+            counted.load(Ordering::SeqCst) > 9,
+            "the writes were not in one batch"
+        );
         let read = store.read(|tx| {
             let sql = "SELECT number FROM thing ORDER BY number";
             tx.read(sql, args![], |row| row.take::<i64>())
@@ -304,7 +310,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_batch_whose_transaction_has_ended_early_reports_its_commits() {
+    async fn writes_report_whether_they_were_committed_after_sqlite_has_rolled_back_their_batch() {
         let (store, folder) = empty_store("ended");
         let table = store.write(|tx| tx.execute("CREATE TABLE thing (number BIGINT)", args![]));
         table.await.unwrap();

@@ -39,7 +39,8 @@ pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
     pragma(&connection, "journal_mode", "wal", Some("wal"))?;
     pragma(&connection, "synchronous", "full", Some("2"))?;
     pragma(&connection, "foreign_keys", "on", Some("1"))?;
-    // Holds the original pages for savepoints in memory. By default, SQLite writes them to a file above 64 KiB.
+    // Holds the original pages for savepoints in memory. By default, SQLite writes them to a file if they
+    // exceed 64 KiB.
     pragma(&connection, "temp_store", "memory", Some("2"))?;
     pragma(&connection, "cache_size", "-16384", None)?;
     // SQLite's automatic checkpoint ignores errors. The writer runs checkpoints itself, because a failed flush must
@@ -72,7 +73,7 @@ fn open(file: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Sets a pragma. If `expected` is `Some`, checks that SQLite returns this value for it.
+/// Sets a pragma. If `expected` is `Some`, checks that SQLite then returns this value.
 fn pragma(
     connection: &Connection,
     name: &str,
@@ -211,10 +212,10 @@ mod tests {
             jobs,
             "instance_power 1: start 11 200 at 100, instance_power 2: finish 12 at 150"
         );
-        let left: i64 = connection
+        let remaining: i64 = connection
             .query_row("SELECT count(*) FROM due_work", [], |row| row.get(0))
             .expect("SQL");
-        assert_eq!(left, 0);
+        assert_eq!(remaining, 0);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::store::error::StoreError;
 use crate::store::task::ReadJob;
 use crate::store::tx::ReadTx;
 
-/// The number of SQLite's virtual machine instructions after which a statement on the caller's thread is interrupted.
+/// SQLite interrupts a statement on the caller's thread after this number of virtual machine instructions.
 /// They take about a millisecond.
 const MAX_INLINE_INSTRUCTIONS: i32 = 50_000;
 
@@ -28,8 +28,8 @@ self_cell!(
     }
 );
 
-/// The connection of one thread to a store. Each thread has its own, so that the connection's pages and statements
-/// remain in the cache of a core.
+/// The connection of one thread to a store. Each thread has its own connection, so that the pages and
+/// statements of the connection remain in the cache of a core.
 struct ThreadReader {
     /// Identifies the store, and shows whether the store was dropped.
     store: Weak<PathBuf>,
@@ -47,12 +47,12 @@ impl ThreadReader {
         let mut connection = open_reader(file)?;
         let interrupted = Arc::new(AtomicBool::new(false));
         let interrupt = interrupted.clone();
-        let too_long = move || {
+        let on_limit = move || {
             interrupt.store(true, Ordering::Relaxed);
             true
         };
         connection
-            .progress_handler(MAX_INLINE_INSTRUCTIONS, Some(too_long))
+            .progress_handler(MAX_INLINE_INSTRUCTIONS, Some(on_limit))
             .map_err(database)?;
         Ok(Self {
             store: Arc::downgrade(file),
@@ -65,6 +65,7 @@ impl ThreadReader {
         std::ptr::eq(self.store.as_ptr(), Arc::as_ptr(file))
     }
 
+    /// Runs a job. Returns false if SQLite interrupted the job, or if the transaction failed.
     fn run(&mut self, job: &mut dyn ReadJob, context: &StoreContext) -> bool {
         self.interrupted.store(false, Ordering::Relaxed);
         let read = |_: &Connection, statements: &mut Statements| run_read(statements, job, context);
@@ -92,7 +93,7 @@ pub fn try_read_inline(file: &Arc<PathBuf>, job: &mut dyn ReadJob, context: &Sto
     THREAD_READERS.try_with(read).ok().flatten().unwrap_or(false)
 }
 
-/// The loop of a reader thread.
+/// Runs queued reads on a reader thread until the store is dropped.
 pub fn read_loop(connection: &Connection, jobs: &Receiver<Box<dyn ReadJob>>, context: &StoreContext) {
     let mut statements = Statements::on(connection);
     for mut job in jobs {

@@ -31,8 +31,8 @@ struct Prepared<'c> {
     /// For each parameter of the statement, the index of its argument.
     arguments: Vec<usize>,
     /// Whether the statement can change data.
-    changes: bool,
-    /// Whether `RETURNING id` was removed from the statement, so that the result is `last_insert_rowid`.
+    is_write: bool,
+    /// Whether `RETURNING id` was removed from the statement. The result is then `last_insert_rowid`.
     returns_id: bool,
 }
 
@@ -67,20 +67,21 @@ impl<'c> Statements<'c> {
         std::mem::take(&mut self.conflicted)
     }
 
-    fn failed(&mut self, cause: rusqlite::Error) -> StoreError {
+    /// Records whether the error is a violated constraint, and converts it to an error of the store.
+    fn record_error(&mut self, cause: rusqlite::Error) -> StoreError {
         let cause = database(cause);
         self.conflicted |= matches!(cause, StoreError::Conflict(_));
         cause
     }
 
-    /// The prepared statement with these arguments bound.
-    fn bound(&mut self, sql: &str, args: &[Value]) -> Result<&mut Prepared<'c>, StoreError> {
+    /// Prepares a statement, or takes it from the cache, and binds the arguments to it.
+    fn bind(&mut self, sql: &str, args: &[Value]) -> Result<&mut Prepared<'c>, StoreError> {
         let index = match self.indexes.get(sql) {
             Some(index) => *index,
             None => self.prepare(sql)?,
         };
         let prepared = &mut self.prepared[index];
-        self.changed |= prepared.changes;
+        self.changed |= prepared.is_write;
         for (parameter, argument) in prepared.arguments.iter().enumerate() {
             let value = args.get(*argument).ok_or_else(|| {
                 let number = argument + 1;
@@ -104,7 +105,7 @@ impl<'c> Statements<'c> {
         }
         self.indexes.insert(sql.into(), self.prepared.len());
         self.prepared.push(Prepared {
-            changes: !statement.readonly(),
+            is_write: !statement.readonly(),
             returns_id: insert.is_some(),
             statement,
             arguments,
@@ -113,9 +114,9 @@ impl<'c> Statements<'c> {
     }
 }
 
-/// The SQL of an INSERT of one row, without its `RETURNING id`; `None` for other statements. `last_insert_rowid`
-/// returns the same ID at a lower cost: for RETURNING, SQLite creates a temporary table for the result, and copies each
-/// page before the change.
+/// Removes `RETURNING id` from an INSERT of one row. Returns `None` for other statements. `last_insert_rowid`
+/// returns the same ID at a lower cost: for RETURNING, SQLite creates a temporary table for the result, and
+/// copies each page before changing it.
 fn without_returning(sql: &str) -> Option<&str> {
     let insert = sql.strip_suffix("RETURNING id")?;
     let inserts_one =
@@ -123,8 +124,8 @@ fn without_returning(sql: &str) -> Option<&str> {
     inserts_one.then_some(insert)
 }
 
-/// The index of a parameter's argument. For SQLite, `$2` is only a name: it numbers parameters in the order in which
-/// their names first appear.
+/// The index of a parameter's argument. For SQLite, `$2` is only a name. SQLite numbers parameters in the
+/// order in which their names first appear.
 fn argument_of(statement: &Statement, parameter: usize) -> Result<usize, StoreError> {
     let name = statement.parameter_name(parameter).unwrap_or_default();
     let number = name.strip_prefix('$').and_then(|number| number.parse().ok());
@@ -155,10 +156,10 @@ impl Sql for Statements<'_> {
             statement,
             returns_id,
             ..
-        } = self.bound(sql, args)?;
+        } = self.bind(sql, args)?;
         if *returns_id {
             let inserted = statement.raw_execute();
-            inserted.map_err(|cause| self.failed(cause))?;
+            inserted.map_err(|cause| self.record_error(cause))?;
             let id = Value::Int(connection.last_insert_rowid());
             return visit(&mut Row::owned(vec![id]));
         }
@@ -171,12 +172,12 @@ impl Sql for Statements<'_> {
             }
         };
         drop(rows);
-        ended.map_err(|cause| self.failed(cause))
+        ended.map_err(|cause| self.record_error(cause))
     }
 
     fn execute(&mut self, sql: &str, args: &[Value]) -> Result<u64, StoreError> {
-        let changed = self.bound(sql, args)?.statement.raw_execute();
-        Ok(changed.map_err(|cause| self.failed(cause))? as u64)
+        let changed = self.bind(sql, args)?.statement.raw_execute();
+        Ok(changed.map_err(|cause| self.record_error(cause))? as u64)
     }
 
     fn match_condition(&self, argument: usize) -> String {
@@ -254,6 +255,7 @@ impl<'a> From<ValueRef<'a>> for Value<'a> {
     }
 }
 
+/// Converts an error of SQLite to an error of the store.
 pub fn database(cause: rusqlite::Error) -> StoreError {
     match cause.sqlite_error_code() {
         Some(ErrorCode::ConstraintViolation) => StoreError::Conflict(cause.to_string()),

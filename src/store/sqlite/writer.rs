@@ -22,8 +22,8 @@ use crate::store::tx::WriteTx;
 
 /// The number of pages in the write-ahead log (WAL) at which the writer runs a checkpoint.
 const CHECKPOINT_PAGES: i32 = 1000;
-/// How often a write is run if it violates a constraint, as for PostgreSQL. A retry can succeed: the rule then sees the
-/// conflicting row and reports it, or uses another random number.
+/// The maximum number of runs of a write that violates a constraint. The limit for PostgreSQL is the same. A
+/// retry can succeed: the rule then sees the conflicting row and reports it, or uses another random number.
 const MAX_CONFLICT_RUNS: u32 = 5;
 
 /// The scope of the rollback if a job fails after it has changed data.
@@ -37,9 +37,11 @@ pub struct Writer {
     pub jobs: Receiver<Box<dyn WriteJob>>,
     pub context: Arc<StoreContext>,
     pub notifier: Arc<Notifier>,
+    /// Set to true after a failed flush. The store then refuses writes.
     pub stopped: Arc<AtomicBool>,
     /// Whether the server is shutting down. The writer then empties the log after the next commit.
     pub closing: Arc<AtomicBool>,
+    /// Notifies the server of a failed flush.
     pub failing: watch::Sender<bool>,
     pub max_batch_jobs: usize,
     /// The number of pages in the log after the last commit.
@@ -47,7 +49,7 @@ pub struct Writer {
     pub flush: Arc<FlushTimer>,
 }
 
-/// A counter that SQLite sets to the number of pages in the log after each commit.
+/// Returns a counter. After each commit that writes pages, SQLite sets it to the number of pages in the log.
 pub fn count_wal_pages(connection: &mut Connection) -> Result<Arc<AtomicI32>, StoreError> {
     let wal_pages = Arc::new(AtomicI32::new(0));
     let counter = wal_pages.clone();
@@ -90,9 +92,9 @@ impl Writer {
 
     /// Runs the first job, and all jobs that are queued in the meantime, in one transaction.
     ///
-    /// Jobs that fail have rarely changed data before. If a job has, the writer rolls back the batch and runs it again
-    /// with a savepoint for each job. It does not always use savepoints, because they are expensive: SQLite copies each
-    /// page before a job changes it.
+    /// A job that fails has rarely changed data before the failure. If it has, the writer rolls back the
+    /// batch and runs the batch again, with a savepoint for each job. The first run has no savepoints,
+    /// because they are expensive: SQLite copies each page before a job changes it.
     fn commit_batch(
         &self,
         statements: &mut Statements,
@@ -138,8 +140,8 @@ impl Writer {
         Ok(self.wal_pages.load(Ordering::Relaxed) > 0)
     }
 
-    /// Moves a long log into the database file, and flushes the file. The checkpoint is part of the commit: if the
-    /// checkpoint fails, the callers get an error.
+    /// If the log is long, moves it into the database file and flushes the file. The checkpoint is part of
+    /// the commit: if the checkpoint fails, the callers get an error.
     fn checkpoint(&self, statements: &mut Statements) -> Result<(), StoreError> {
         if self.wal_pages.load(Ordering::Relaxed) < CHECKPOINT_PAGES {
             return Ok(());
@@ -205,8 +207,8 @@ impl Writer {
     }
 }
 
-/// Moves the whole log into the database file, so that after a shutdown, the file alone is a complete backup. If this
-/// fails, no data is lost: SQLite reads the log at the next start.
+/// Moves the whole log into the database file. After a shutdown, the file alone is then a complete backup. If
+/// this fails, no data is lost, because SQLite reads the log at the next start.
 fn truncate_wal(statements: &mut Statements) {
     if let Err(cause) = statements.query("PRAGMA wal_checkpoint(TRUNCATE)", &[]) {
         tracing::warn!(error = %cause, "wal checkpoint failed");

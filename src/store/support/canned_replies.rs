@@ -43,6 +43,7 @@ pub fn find(tx: &mut ReadTx, id: CannedReplyId) -> Result<Option<CannedReply>, S
     tx.find(&sql, args![id])?.as_mut().map(read).transpose()
 }
 
+/// Whether a canned reply has this label. Ignores the canned reply `except`.
 pub fn has_label(
     tx: &mut ReadTx,
     label: &CannedLabel,

@@ -70,8 +70,9 @@ pub fn newest(tx: &mut ReadTx, ticket: TicketId) -> Result<HistoryId, StoreError
     tx.one(sql, args![ticket])?.take()
 }
 
-/// The steps of a ticket after the step `after`, except the steps of one staff user. The IDs of a ticket's steps
-/// increase in commit order, because each step updates the row of the ticket.
+/// The steps of a ticket after the step `after`, except the steps of one staff user. The IDs of a ticket's
+/// steps, except downloads, increase in commit order, because each of these steps updates the row of the
+/// ticket.
 pub fn by_others(
     tx: &mut ReadTx,
     ticket: TicketId,
@@ -104,8 +105,8 @@ pub fn last_updaters(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<Ti
     tx.all(&sql, &args)?.into_iter().map(read).collect()
 }
 
-/// Whether a staff user has written this text as a reply or note. Only replies or notes after the step `after`, and the
-/// newest one of the ticket, count.
+/// Whether a staff user has already written this text as a reply or note, depending on `step`. Checks all
+/// steps after `after`, and always the newest reply or note of the ticket.
 pub fn has_duplicate(
     tx: &mut ReadTx,
     (ticket, agent): (TicketId, &str),
@@ -164,8 +165,9 @@ pub fn append(
     Ok(())
 }
 
-/// A watermark that changes with every step of any ticket: the newest ID, and the number of steps among the 1000 IDs up
-/// to it. With several nodes, a lower ID can be committed after a higher one. Then only the number of steps changes.
+/// A watermark that changes with every step of any ticket. It has the newest ID, and the number of steps
+/// among the newest 1000 IDs. With several nodes, a step with a lower ID can be committed after a step with a
+/// higher ID. Then only the number of steps changes.
 pub fn watermark(tx: &mut ReadTx) -> Result<(i64, i64), StoreError> {
     const WINDOW_IDS: i64 = 1000;
     let mut row = tx.one(

@@ -1,4 +1,4 @@
-//! The `note` table: internal notes of staff. No query for tenants reads it.
+//! The `note` table: internal notes of staff. Queries for tenants do not read this table.
 
 use crate::model::id::TicketId;
 use crate::model::reply::{Note, ReplyText};

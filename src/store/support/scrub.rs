@@ -45,7 +45,8 @@ pub fn insert(tx: &mut WriteTx, id: AttachmentId) -> Result<(), StoreError> {
     tx.execute_deferred(sql, args![id, now])
 }
 
-/// Records a verification, and whether the file is damaged: missing or different.
+/// Records the result of a verification. A file is damaged if it is missing or if its content differs from
+/// the upload.
 pub fn record(tx: &mut WriteTx, id: AttachmentId, damaged: bool) -> Result<(), StoreError> {
     let now = tx.now();
     let sql =

@@ -102,7 +102,8 @@ pub fn find(tx: &mut ReadTx, account: AccountId, id: TicketId) -> Result<Option<
     Ok(Some(ticket))
 }
 
-/// The ID of the newest ticket that a user opened, or the provider if `opener` is `None`; zero if there is none.
+/// The ID of the newest ticket that `opener` has opened; zero if there is none. `None` stands for the
+/// provider.
 pub fn newest(tx: &mut ReadTx, opener: Option<UserId>) -> Result<i64, StoreError> {
     let sql = "SELECT coalesce(max(id), 0) FROM ticket WHERE opener IS NOT DISTINCT FROM $1";
     tx.one(sql, args![opener])?.take()
@@ -191,7 +192,8 @@ pub fn update(tx: &mut WriteTx, ticket: &Ticket, before: Status) -> Result<(), S
     tx.changed(ticket.account, ChangeKind::Ticket, ticket.id.0)
 }
 
-/// The tally that counts tickets with this status: the tally of open tickets, or that of closed tickets.
+/// The tally that counts tickets with this status: the tally of open tickets or the tally of closed
+/// tickets.
 fn tally_of(account: AccountId, status: Status) -> Tally {
     match status {
         Status::New | Status::Open => Tally::of("ticket:open", account.0),
@@ -199,6 +201,7 @@ fn tally_of(account: AccountId, status: Status) -> Tally {
     }
 }
 
+/// The tallies that count the results of a list query. `None` if no tallies exist for the filter.
 fn tallied(account: AccountId, query: &ListQuery) -> Option<Tallied> {
     let part = |status, condition| Part {
         tally: tally_of(account, status),
@@ -224,7 +227,7 @@ fn tallied(account: AccountId, query: &ListQuery) -> Option<Tallied> {
     })
 }
 
-/// Updates the label of an entity in the tickets about it.
+/// Updates the label of an entity in the tickets that refer to it.
 pub fn rename_entity(tx: &mut WriteTx, account: AccountId, entity: &Entity) -> Result<(), StoreError> {
     let renamed = tx.all(
         "UPDATE ticket SET entity_label = $4

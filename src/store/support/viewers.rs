@@ -30,7 +30,7 @@ pub fn delete(tx: &mut WriteTx, ticket: TicketId, tab: &str) -> Result<(), Store
     Ok(())
 }
 
-/// The names of the other staff users who have had the ticket open since a time.
+/// The names of the staff users who had the ticket open after a time, except one user.
 pub fn others(
     tx: &mut ReadTx,
     ticket: TicketId,
@@ -45,6 +45,7 @@ pub fn others(
     rows.into_iter().map(|mut row| row.take()).collect()
 }
 
+/// Deletes the rows that were not renewed after a time.
 pub fn delete_before(tx: &mut WriteTx, before: Time) -> Result<(), StoreError> {
     tx.execute("DELETE FROM ticket_viewer WHERE seen <= $1", args![before])?;
     Ok(())

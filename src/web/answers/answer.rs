@@ -16,7 +16,7 @@ use crate::web::chunks::Chunks;
 /// The content type of JSON. It has no charset, because a published client compares it with `application/json`.
 pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// The estimated size of an item in a list: a VPC with two subnets.
+/// The estimated size of a list item. A VPC with two subnets has about this size.
 const ITEM_BYTES: usize = 640;
 
 pub fn json(status: StatusCode, value: &impl Serialize) -> Response {
@@ -74,13 +74,13 @@ pub fn optional_time<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S
     }
 }
 
-/// Serializes a time as in the API.
+/// Serializes a time in the format of the API.
 pub fn time<S: Serializer>(time: &Time, to: S) -> Result<S::Ok, S::Error> {
     let mut text = [0; Time::WIDTH];
     to.serialize_str(time.write(&mut text))
 }
 
-/// Serializes a network as in the API.
+/// Serializes a network in the format of the API.
 pub fn network<S: Serializer>(network: &Cidr, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(network.write(&mut [0; Cidr::WIDTH]))
 }

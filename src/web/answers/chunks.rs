@@ -1,5 +1,5 @@
-//! Splits a large response body into chunks. The server frees each chunk after sending it, and never reallocates a
-//! buffer.
+//! Splits a large response body into chunks. The server frees each chunk after sending it. A chunk has spare
+//! capacity for one more item, so that its buffer rarely has to grow.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -64,7 +64,7 @@ impl Chunks {
     }
 }
 
-/// The chunks that the connection has not taken yet, and their total length.
+/// The chunks that the connection has not read yet, and their total length.
 struct Unsent {
     chunks: VecDeque<Bytes>,
     length: usize,
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_long_response_is_split_into_pieces() {
+    async fn a_long_response_is_split_into_chunks() {
         let mut chunks = Chunks::with_capacity(100);
         let mut expected = String::new();
         for number in 0..200_000 {

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_is_known_if_an_equal_one_is_in_the_list() {
+    fn a_tag_is_known_if_the_list_contains_an_equal_tag() {
         for lines in [
             &["\"a\""][..],
             &["W/\"a\""],
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_list_matches_nothing() {
+    fn a_different_tag_or_a_malformed_list_does_not_match() {
         for lines in [
             &[][..],
             &[""],

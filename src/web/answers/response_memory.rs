@@ -1,8 +1,9 @@
 //! A memory budget for responses, from their creation until the client has received them.
 //!
-//! A client decides how fast it reads, so without a limit a few slow readers of large pages could use up all memory.
-//! Every byte of a response counts until it is written to the socket. A response that exceeds the budget is dropped.
-//! The request runs again when enough memory is free, or is refused after a timeout (decision 0023).
+//! Each client decides how fast it reads. Without a budget, a few clients that read large responses slowly
+//! could use up all memory. Every byte of a response counts until it is written to the socket. A response
+//! that exceeds the budget is dropped. Its request runs again when enough memory is free, or is refused after
+//! a timeout (decision 0023).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -14,7 +15,7 @@ use axum::response::Response;
 use http_body_util::BodyExt;
 use tokio::sync::Notify;
 
-/// Smaller responses do not count, because the limits on connections already bound their total size.
+/// Responses below this size do not count, because the connection limits already bound their total size.
 const MIN_CHARGED_BYTES: usize = 4 * 1024;
 const GAUGE: &str = "garth_response_memory_bytes";
 /// The maximum time that a request waits for free memory.
@@ -63,7 +64,8 @@ impl ResponseMemory {
         Self(Arc::new(Budget { max, used, freed }))
     }
 
-    /// Whether so much of the budget is used that the next response might not fit, and might have to be computed twice.
+    /// Whether more than a quarter of the budget is used. The next response might then not fit, so its
+    /// request might have to run twice.
     pub fn is_scarce(&self) -> bool {
         self.used().total > self.0.max / 4
     }
@@ -76,7 +78,7 @@ impl ResponseMemory {
         (!used.fits(client, largest, self.0.max)).then_some(largest)
     }
 
-    /// Reserves memory for a response. If the response does not fit, the error is its size.
+    /// Reserves memory for a response. If the response does not fit, the error is the size of the response.
     pub fn reserve(&self, client: IpAddr, response: &Response) -> Result<MemoryReservation, usize> {
         let bytes = size_of(response);
         let mut used = self.used();
@@ -86,7 +88,8 @@ impl ResponseMemory {
         Ok(self.charge(&mut used, client, bytes))
     }
 
-    /// Reserves memory for a response even if it does not fit, because it reports a change that is already committed.
+    /// Reserves memory for the response to a write, even if the response does not fit. The response must not
+    /// be dropped, because it reports a change that is already committed.
     pub fn reserve_unconditionally(&self, client: IpAddr, response: &Response) -> MemoryReservation {
         self.charge(&mut self.used(), client, size_of(response))
     }
@@ -141,11 +144,13 @@ impl ResponseMemory {
     }
 }
 
-/// Marks a response whose body is a buffer that all responses share. Such a response uses no memory of the budget.
+/// Marks a response whose body is a shared buffer, not a copy of it. Such a response does not count toward
+/// the budget.
 #[derive(Clone, Copy)]
 pub struct SharedBody;
 
-/// The number of bytes that count for a response: zero for streams, because they are produced while the client reads.
+/// The number of bytes of a response that count toward the budget. A stream counts as zero, because its bytes
+/// are produced while the client reads them.
 fn size_of(response: &Response) -> usize {
     if response.extensions().get::<SharedBody>().is_some() {
         return 0;
@@ -163,7 +168,8 @@ pub struct MemoryReservation {
 }
 
 impl MemoryReservation {
-    /// Attaches the reservation to the body, so that each chunk releases its part after it is sent.
+    /// Attaches the reservation to the body. Each chunk of the body releases its part after the chunk is
+    /// sent.
     pub fn attach(mut self, response: Response) -> Response {
         if self.bytes == 0 {
             return response;
@@ -222,7 +228,7 @@ mod tests {
         Response::new(Body::from(vec![b'x'; bytes]))
     }
 
-    fn held(memory: &ResponseMemory, client: IpAddr, bytes: usize) -> Option<Response> {
+    fn try_respond(memory: &ResponseMemory, client: IpAddr, bytes: usize) -> Option<Response> {
         let response = response_of(bytes);
         let charge = memory.reserve(client, &response).ok()?;
         Some(charge.attach(response))
@@ -231,22 +237,25 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn only_unsent_responses_use_the_budget() {
         let memory = ResponseMemory::new(100_000);
-        let first = held(&memory, ADA, 60_000).expect("the response fits");
+        let first = try_respond(&memory, ADA, 60_000).expect("the response fits");
         assert!(memory.is_scarce());
-        assert!(held(&memory, BOB, 60_000).is_none());
-        assert!(held(&memory, BOB, 1_000).is_some(), "small responses always fit");
+        assert!(try_respond(&memory, BOB, 60_000).is_none());
+        assert!(
+            try_respond(&memory, BOB, 1_000).is_some(),
+            "small responses always fit"
+        );
         assert!(
             !memory.wait(BOB, 60_000).await,
-            "nothing was read, so nothing is free"
+            "the client has read nothing, so no memory was freed"
         );
 
         let sent = first.into_body().collect().await.expect("a body").to_bytes();
         assert_eq!(sent.len(), 60_000);
-        assert_eq!(memory.used().total, 60_000, "it is still in memory");
+        assert_eq!(memory.used().total, 60_000, "the response is still in memory");
         drop(sent);
         assert!(memory.wait(BOB, 60_000).await);
         assert!(
-            held(&memory, BOB, 60_000).is_some(),
+            try_respond(&memory, BOB, 60_000).is_some(),
             "a dropped response uses no memory"
         );
         let mut shared = response_of(500_000);
@@ -254,11 +263,11 @@ mod tests {
         let charge = memory.reserve(BOB, &shared);
         assert!(
             charge.is_ok_and(|charge| charge.bytes == 0),
-            "it reserves no memory"
+            "a shared body reserves no memory"
         );
         assert!(
-            held(&memory, BOB, 500_000).is_some(),
-            "a response can exceed the budget if no other is unsent"
+            try_respond(&memory, BOB, 500_000).is_some(),
+            "a response can exceed the budget if no other response is unsent"
         );
         assert_eq!(memory.used().total, 0);
         assert!(memory.used().by_client.is_empty());
@@ -267,9 +276,9 @@ mod tests {
     #[test]
     fn one_client_cannot_use_the_whole_budget() {
         let memory = ResponseMemory::new(100_000);
-        let first = held(&memory, ADA, 30_000);
-        let second = held(&memory, ADA, 30_000);
-        let third = held(&memory, BOB, 30_000);
+        let first = try_respond(&memory, ADA, 30_000);
+        let second = try_respond(&memory, ADA, 30_000);
+        let third = try_respond(&memory, BOB, 30_000);
         assert!(first.is_some() && second.is_none() && third.is_some());
         assert_eq!(
             memory.shortfall(ADA),

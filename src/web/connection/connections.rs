@@ -12,7 +12,8 @@ use crate::web::proxies::client_network;
 
 /// The maximum number of connections above the limit. Such a connection can send only health checks.
 const MAX_HEALTH_CONNECTIONS: usize = 64;
-/// The maximum number of such connections from one address, so that it cannot block the health checks of others.
+/// The maximum number of health-check connections from one address, so that one address cannot block the
+/// health checks of the others.
 const MAX_HEALTH_CONNECTIONS_PER_ADDRESS: usize = 8;
 /// File descriptors that are reserved for other parts of the server: the store, files, logs, database connections.
 const RESERVED_FILE_DESCRIPTORS: u64 = 512;
@@ -87,7 +88,7 @@ struct Count {
 }
 
 impl Count {
-    fn of_mut(&mut self, admission: Admission) -> &mut usize {
+    fn counter_mut(&mut self, admission: Admission) -> &mut usize {
         match admission {
             Admission::All => &mut self.ordinary,
             Admission::HealthOnly(_) => &mut self.health_only,
@@ -114,8 +115,8 @@ impl Connections {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let from_address = open.by_address.get(&address).copied().unwrap_or_default();
         let admission = self.admission(open.all, from_address, is_proxy)?;
-        *open.all.of_mut(admission) += 1;
-        *open.by_address.entry(address).or_default().of_mut(admission) += 1;
+        *open.all.counter_mut(admission) += 1;
+        *open.by_address.entry(address).or_default().counter_mut(admission) += 1;
         metrics::gauge!("garth_connections").set(open.all.total() as f64);
         let guard = ConnectionGuard {
             address,
@@ -131,9 +132,9 @@ impl Connections {
             () if all.ordinary >= self.max.total => Limit::Total,
             () => return Ok(Admission::All),
         };
-        let is_below_limit = all.health_only < MAX_HEALTH_CONNECTIONS
+        let has_health_slot = all.health_only < MAX_HEALTH_CONNECTIONS
             && (from_address.health_only < MAX_HEALTH_CONNECTIONS_PER_ADDRESS || is_proxy);
-        match is_below_limit {
+        match has_health_slot {
             true => Ok(Admission::HealthOnly(limit)),
             false => Err(limit),
         }
@@ -150,10 +151,10 @@ pub struct ConnectionGuard {
 impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        *open.all.of_mut(self.admission) -= 1;
+        *open.all.counter_mut(self.admission) -= 1;
         metrics::gauge!("garth_connections").set(open.all.total() as f64);
         if let Some(count) = open.by_address.get_mut(&self.address) {
-            *count.of_mut(self.admission) -= 1;
+            *count.counter_mut(self.admission) -= 1;
             if count.total() == 0 {
                 open.by_address.remove(&self.address);
             }

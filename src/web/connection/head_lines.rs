@@ -1,16 +1,18 @@
 //! Checks that the request line and the headers of a request end with CRLF.
 //!
-//! The HTTP parser also accepts a bare LF. A proxy in front of the server might see the end of the headers in another
-//! place, which allows request smuggling. So the server refuses such a request.
+//! The HTTP parser also accepts a bare LF, but a proxy in front of the server might not. The proxy and the
+//! server could then disagree about where the headers end, which allows request smuggling. So the server
+//! refuses a request with a bare LF in its headers.
 
 use memchr::memchr;
 
 #[derive(Default)]
 pub struct HeadLines {
-    /// The number of bytes of the current line in earlier reads, and whether the last of these bytes was CR.
+    /// The number of bytes of the current line that arrived in earlier reads.
     carried: usize,
+    /// Whether the last of the carried bytes is CR.
     carried_return: bool,
-    /// Whether a line was not empty. The next empty line then ends the headers.
+    /// Whether a non-empty line has arrived. The next empty line then ends the headers.
     begun: bool,
     ended: bool,
 }

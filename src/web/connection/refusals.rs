@@ -9,7 +9,7 @@ use crate::web::ongoing_condition::OngoingCondition;
 /// The interval at which to check whether the refusals have ended.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The state of the refusals for each limit. Clones share it.
+/// For each limit, whether the server is refusing connections because of it. Clones share this state.
 #[derive(Clone, Default)]
 pub struct Refusals(Arc<[Mutex<OngoingCondition>; 2]>);
 

@@ -1,8 +1,8 @@
 //! Detects stalled responses on a multiplexed connection (HTTP/2).
 //!
-//! An HTTP/2 client can stop reading one response while it reads others. No write to the connection blocks then, so
-//! `write_stall.rs` does not detect it. This module therefore tracks each response. A response makes progress when hyper
-//! takes or sends one of its chunks.
+//! An HTTP/2 client can stop reading one response while it reads others. Writes to the connection do not
+//! block then, so `write_stall.rs` does not detect the stall. This module therefore tracks each response. A
+//! response makes progress when hyper reads one of its chunks, and when hyper has sent the chunk.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
@@ -24,6 +24,7 @@ struct Progress(AtomicU64);
 
 static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
 
+/// The current time, in milliseconds since [`STARTED`].
 fn now() -> u64 {
     u64::try_from(STARTED.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
@@ -45,7 +46,7 @@ impl Sending {
         })
     }
 
-    /// The time until the response with the oldest progress counts as stalled; `None` if no response is being sent.
+    /// The time until the next response counts as stalled; `None` if no response is being sent.
     pub fn remaining_time(&self) -> Option<Duration> {
         let responses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = |progress: &Weak<Progress>| {

@@ -96,7 +96,7 @@ pub struct TimedConnection<S> {
     stream: S,
     state: Arc<ConnectionState>,
     phase: Phase,
-    /// The number of requests when the phase was last updated.
+    /// The number of requests begun when the phase was last updated.
     requests_begun: usize,
     /// The first bytes of the connection, to compare them with the HTTP/2 preface.
     opening: Vec<u8>,
@@ -162,7 +162,8 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> TimedConnection<S> {
         self.deadline = None;
     }
 
-    /// Processes bytes that were read. Returns false if they are not valid header lines.
+    /// Updates the phase after a read. Returns false if a header line in the new bytes does not end with
+    /// CRLF.
     fn inspect(&mut self, new: &[u8]) -> bool {
         if self.phase == Phase::Idle && !new.is_empty() {
             self.enter(Phase::Head, self.header_timeout);
@@ -224,7 +225,7 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> TimedConnection<S> {
     /// `answering.rs` in this case, so the response must be replaced with JSON here.
     fn is_refusal(&self, bytes: &[u8]) -> bool {
         let no_new_request = self.state.requests_begun.load(Ordering::SeqCst) == self.requests_begun;
-        // Responses of Garth have a request ID, unlike those of the parser.
+        // Garth's responses have a request ID. The parser's responses have none.
         let is_ours = || {
             bytes
                 .windows(12)
@@ -256,7 +257,7 @@ impl<S: AsyncRead + AsyncWrite + Abort + Unpin> TimedConnection<S> {
         let _ = Pin::new(&mut self.stream).poll_flush(cx);
     }
 
-    /// The result of a write, or a timeout if the client has stopped reading.
+    /// Returns the result of a write, or a timeout error if the client has stopped reading.
     fn fail_if_stalled(
         &mut self,
         cx: &mut Context<'_>,

@@ -23,8 +23,8 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Loads a certificate chain and a private key from PEM files. The first certificate of the chain is the server's
-    /// own.
+    /// Loads a certificate chain and a private key from PEM files. The chain begins with the certificate of
+    /// the server.
     pub fn load(chain: &Path, key: &Path) -> anyhow::Result<Self> {
         Ok(Self {
             chain: chain.to_owned(),
@@ -36,8 +36,8 @@ impl Certificate {
     /// Reloads the files. New connections use the new certificate. If the files are invalid, the old
     /// certificate stays in use.
     pub fn reload(&self) -> anyhow::Result<()> {
-        let read = read(&self.chain, &self.key)?;
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = read;
+        let config = read(&self.chain, &self.key)?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = config;
         Ok(())
     }
 

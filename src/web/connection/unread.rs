@@ -17,19 +17,22 @@ use hyper::body::{Frame, SizeHint};
 
 use crate::web::body::expects_continue;
 
-/// The maximum size of a discarded remainder, and the maximum time for reading it.
+/// The maximum size of a discarded remainder.
 const MAX_DISCARDED_BYTES: usize = 2 * 1024 * 1024;
+/// The maximum time for reading the remainder.
 const MAX_DISCARD_TIME: Duration = Duration::from_secs(2);
 
-/// The body of a request, if the handler drops it before its end.
+/// Receives the remainder of a request body, if the handler drops the body before its end.
 pub struct Unread {
     remainder: Arc<Mutex<Option<Body>>>,
-    /// Whether the client has sent `Expect: 100-continue`, and waits before it sends the body.
+    /// Whether the client has sent `Expect: 100-continue`, and waits for a 100 response before it sends the
+    /// body.
     expects_continue: bool,
 }
 
 impl Unread {
-    /// Tracks the body of a request. `None` if the request has no body or uses HTTP/2, which can cancel a body.
+    /// Tracks the body of a request. Returns `None` if the request has no body, or if it uses HTTP/2, where
+    /// the server can cancel a body without closing the connection.
     pub fn watch(request: Request) -> (Request, Option<Unread>) {
         if request.version() > Version::HTTP_11 || request.body().is_end_stream() {
             return (request, None);
@@ -69,7 +72,7 @@ impl Unread {
     }
 }
 
-/// Reads and discards a body. Returns whether it ended within the limits.
+/// Reads and discards a body. Returns whether the body ended within the limits.
 async fn discard(mut body: Body) -> bool {
     let declared = body.size_hint().lower();
     let mut allowance = MAX_DISCARDED_BYTES;

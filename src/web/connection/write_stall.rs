@@ -19,8 +19,9 @@ const MIN_BYTES_PER_SECOND: u64 = 1024;
 pub struct WriteStall {
     /// The time at which the current write became blocked.
     since: Option<Instant>,
-    /// The total blocked time of earlier writes, and the number of bytes that they wrote.
+    /// The total blocked time of earlier writes.
     waited: Duration,
+    /// The number of bytes written since the first blocked write.
     written: u64,
     timer: Option<Pin<Box<Sleep>>>,
 }
@@ -30,7 +31,7 @@ impl WriteStall {
     pub fn must_close(&mut self, cx: &mut Context<'_>, written: &Poll<std::io::Result<usize>>) -> bool {
         match written {
             Poll::Ready(Ok(bytes)) => {
-                self.progress(*bytes as u64);
+                self.record_progress(*bytes as u64);
                 false
             }
             Poll::Ready(Err(_)) => false,
@@ -38,7 +39,7 @@ impl WriteStall {
         }
     }
 
-    fn progress(&mut self, bytes: u64) {
+    fn record_progress(&mut self, bytes: u64) {
         if let Some(since) = self.since.take() {
             self.waited += since.elapsed();
         }
@@ -55,6 +56,7 @@ impl WriteStall {
         self.waited >= MAX_STALL && self.written < MIN_BYTES_PER_SECOND * self.waited.as_secs()
     }
 
+    /// Starts or continues to wait for a blocked write. Returns whether the connection must be closed.
     fn wait(&mut self, cx: &mut Context<'_>) -> bool {
         if self.is_too_slow() {
             return true;
@@ -76,7 +78,7 @@ mod tests {
 
     use super::*;
 
-    /// The time until a client that reads `bytes` after each pause is disconnected.
+    /// Simulates a client that reads `bytes` after each pause. Returns the time until it is disconnected.
     async fn time_until_close(bytes: usize, pause: Duration) -> Option<Duration> {
         let mut stall = WriteStall::default();
         let begun = Instant::now();

@@ -13,8 +13,8 @@ use crate::rules::error::BodyFault;
 use crate::web::json;
 
 const MAX_BODY_BYTES: usize = 1024 * 1024;
-/// The maximum size of the excess that is read and discarded, so that a client that is still sending can read its
-/// response.
+/// The maximum number of bytes that the server reads and discards after `MAX_BODY_BYTES`. A client that is
+/// still sending can then read its response.
 const MAX_DISCARDED_BYTES: usize = 8 * MAX_BODY_BYTES;
 
 /// Parses the body as a JSON object; an empty body is an empty object.
@@ -37,7 +37,7 @@ pub async fn read(request: Request, timeout: Duration) -> Result<Input, BodyFaul
     }
 }
 
-/// Reads a whole body, within the limits on its size and its time.
+/// Reads a whole body, within the size limit and the timeout.
 pub async fn bytes(headers: &HeaderMap, body: Body, timeout: Duration) -> Result<Bytes, BodyFault> {
     match tokio::time::timeout(timeout, collect(headers, body)).await {
         Ok(collected) => collected,

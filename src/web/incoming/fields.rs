@@ -15,7 +15,7 @@ use crate::web::{App, body};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormEncoding {
     UrlEncoded,
-    /// Also multipart/form-data.
+    /// Also accepts multipart/form-data.
     UrlencodedOrMultipart,
 }
 
@@ -27,12 +27,12 @@ impl Fields {
         let bytes = body::bytes(&parts.headers, body, app.options().body_timeout).await;
         let bytes = bytes.map_err(Error::Body)?;
         let sent = content_type(&parts.headers);
-        if bytes.is_empty() || is(&sent, "application/x-www-form-urlencoded") {
+        if bytes.is_empty() || has_type(&sent, "application/x-www-form-urlencoded") {
             return Ok(Self(pairs(&bytes)));
         }
         match multer::parse_boundary(&sent) {
             Ok(boundary) if encoding == FormEncoding::UrlencodedOrMultipart => {
-                Ok(Self(multipart(bytes, boundary).await?))
+                Ok(Self(parse_multipart(bytes, boundary).await?))
             }
             _ => {
                 let sent = sent.split(';').next().unwrap_or_default().trim().to_owned();
@@ -60,19 +60,19 @@ impl Fields {
     /// The name of a field that occurs more than once, if there is one.
     pub fn repeated(&self) -> Option<&str> {
         let occurs_before = |at: usize, name: &str| self.0[..at].iter().any(|(key, _)| key == name);
-        let mut named = self.0.iter().enumerate();
-        named
+        let mut fields = self.0.iter().enumerate();
+        fields
             .find(|(at, (name, _))| occurs_before(*at, name))
             .map(|(_, (name, _))| name.as_str())
     }
 }
 
-/// Parses a query string.
+/// Parses a query string, or a form in the same encoding.
 pub fn pairs(query: &[u8]) -> Vec<(String, String)> {
     form_urlencoded::parse(query).into_owned().collect()
 }
 
-async fn multipart(bytes: Bytes, boundary: String) -> Result<Vec<(String, String)>> {
+async fn parse_multipart(bytes: Bytes, boundary: String) -> Result<Vec<(String, String)>> {
     let body = stream::iter([Ok::<_, std::convert::Infallible>(bytes)]);
     let mut parts = Multipart::new(body, boundary);
     let mut fields = Vec::new();
@@ -99,7 +99,7 @@ fn content_type(headers: &HeaderMap) -> String {
         .to_owned()
 }
 
-fn is(sent: &str, kind: &str) -> bool {
+fn has_type(sent: &str, kind: &str) -> bool {
     let essence = sent.split(';').next().unwrap_or_default().trim();
     essence.eq_ignore_ascii_case(kind)
 }

@@ -2,8 +2,8 @@
 
 use axum::http::HeaderValue;
 
-/// The file name that the client sent. If there is a `filename`, it takes precedence over `filename*`, which RFC 7578
-/// forbids: a filter in front of the server may have checked only the `filename`.
+/// The file name that the client sent. A `filename` takes precedence over a `filename*`: RFC 7578 forbids
+/// `filename*`, and a filter in front of the server may have checked only the `filename`.
 pub fn sent_in(disposition: &HeaderValue) -> Option<String> {
     let text = std::str::from_utf8(disposition.as_bytes()).ok()?;
     let parameters = parameters(text);
@@ -36,7 +36,8 @@ fn parameters(disposition: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Splits a text after the value at its start, which may be quoted. Returns `None` if the quote is not closed.
+/// Splits a text into the value at its start and the remainder. The value may be quoted. Returns `None` if
+/// the closing quote is missing.
 fn value_at_start(text: &str) -> Option<(String, &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find([';', ' ']).unwrap_or(text.len());
@@ -98,7 +99,7 @@ mod tests {
         ] {
             assert_eq!(name(rest).as_deref(), Some(expected), "{rest}");
         }
-        for none in [
+        for rest in [
             "",
             "x=y",
             "filename",
@@ -106,23 +107,23 @@ mod tests {
             "filename=\"a.txt\\\"",
             "x=\"; filename=b.txt\"",
         ] {
-            assert_eq!(name(none), None, "{none}");
+            assert_eq!(name(rest), None, "{rest}");
         }
     }
 
     #[test]
-    fn an_extended_name_is_used_without_a_plain_one() {
+    fn an_extended_name_is_used_if_there_is_no_plain_name() {
         assert_eq!(
             name("filename*=UTF-8''na%C3%AFve+1%262.txt"),
             Some("naïve+1&2.txt".to_owned())
         );
         assert_eq!(name("FileName*=utf-8'en'a.txt"), Some("a.txt".to_owned()));
-        for none in [
+        for rest in [
             "filename*=latin1''a.txt",
             "filename*=UTF-8''%ff.txt",
             "filename*=a.txt",
         ] {
-            assert_eq!(name(none), None, "{none}");
+            assert_eq!(name(rest), None, "{rest}");
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::net::Ipv6Addr;
 
-/// Whether the value is valid. The server refuses invalid values (RFC 9112, 3.2), because a proxy in front of it may
-/// read another host from the same value.
+/// Whether the value is valid. The server refuses invalid values (RFC 9112, 3.2), because a proxy in front of
+/// the server may parse the same value as a different host.
 pub fn is_valid(raw: &[u8]) -> bool {
     let Ok(raw) = std::str::from_utf8(raw) else {
         return false;

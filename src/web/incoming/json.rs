@@ -16,7 +16,7 @@ const MAX_ITEMS: usize = 1_000;
 const MAX_VALUES: usize = 10_000;
 /// The maximum number of characters that an error quotes from the request.
 const MAX_QUOTED_CHARS: usize = 64;
-/// 2 to the power of 63. An `i64` is less than this number, and not less than its negative.
+/// 2 to the power of 63. An `i64` is at least `-I64_LIMIT` and less than `I64_LIMIT`.
 const I64_LIMIT: f64 = 9_223_372_036_854_775_808.0;
 
 /// Parses a whole document. An error names the position.
@@ -35,15 +35,18 @@ pub fn parse(bytes: &[u8]) -> Result<Input, Reason> {
     parsed.map_err(|error| Reason::new(fault.get(), format!("Invalid JSON: {error}")))
 }
 
+/// Deserializes one value. All seeds of a document share the error code and the number of values.
 #[derive(Clone, Copy)]
 struct Seed<'a> {
     depth: usize,
+    /// The code of the error, if parsing fails.
     fault: &'a Cell<Code>,
     /// The number of values read so far.
     values: &'a Cell<usize>,
 }
 
 impl Seed<'_> {
+    /// The seed for the values inside an array or object.
     fn deeper<E: Error>(self) -> Result<Self, E> {
         if self.depth == MAX_DEPTH {
             self.fault.set(Code::JsonTooDeep);
@@ -166,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parsed_documents_round_trip() {
+    fn values_of_every_type_are_parsed() {
         let input = parse(br#"{"a": [1, -2, 1.5, 99999999999999999999, true, null, "x"]}"#).unwrap();
         let list = vec![
             Input::Integer(1),

@@ -1,7 +1,8 @@
 //! Removes control characters from the part headers of a multipart form before it is parsed.
 //!
-//! The parser refuses headers with control characters, and file names sometimes contain them. Garth uses file names for
-//! display only, so it removes the characters. It does not change the content of parts.
+//! The multipart parser refuses headers with control characters, but file names in these headers sometimes
+//! contain them. Garth uses file names for display only, so it removes the control characters. It does not
+//! change the content of parts.
 
 use bytes::{Bytes, BytesMut};
 
@@ -52,7 +53,7 @@ impl PartHeads {
             if matches!(self.state, State::Head(_)) && is_removed(byte) {
                 output.get_or_insert_with(|| BytesMut::from(&bytes[..at]));
             } else {
-                self.state = self.after(byte);
+                self.state = self.next_state(byte);
                 if let Some(output) = &mut output {
                     output.extend_from_slice(&[byte]);
                 }
@@ -62,31 +63,32 @@ impl PartHeads {
         output.map_or(bytes, BytesMut::freeze)
     }
 
-    fn after(&self, byte: u8) -> State {
+    fn next_state(&self, byte: u8) -> State {
         match self.state {
-            State::Content(seen) => match step(&self.delimiter, seen, byte) {
+            State::Content(matched) => match step(&self.delimiter, matched, byte) {
                 all if all == self.delimiter.len() => State::Head(0),
-                seen => State::Content(seen),
+                matched => State::Content(matched),
             },
-            State::Head(seen) => match step(END_OF_HEAD, seen, byte) {
+            State::Head(matched) => match step(END_OF_HEAD, matched, byte) {
                 all if all == END_OF_HEAD.len() => State::Content(0),
-                seen => State::Head(seen),
+                matched => State::Head(matched),
             },
         }
     }
 }
 
-/// The number of matched bytes of `text` after one more byte. After a mismatch, only a carriage return can begin a new
-/// match, because both texts begin with one.
-fn step(text: &[u8], seen: usize, byte: u8) -> usize {
+/// The number of bytes of `pattern` that match after the next byte, if `matched` bytes matched before it.
+/// Both patterns begin with a carriage return, so after a mismatch only a carriage return can begin a new
+/// match.
+fn step(pattern: &[u8], matched: usize, byte: u8) -> usize {
     match byte {
-        _ if text.get(seen) == Some(&byte) => seen + 1,
+        _ if pattern.get(matched) == Some(&byte) => matched + 1,
         b'\r' => 1,
         _ => 0,
     }
 }
 
-/// Whether a byte is a control character other than a line break or a tab, which headers can contain.
+/// Whether a byte is a control character that headers cannot contain. Line breaks and tabs are allowed.
 fn is_removed(byte: u8) -> bool {
     byte.is_ascii_control() && !matches!(byte, b'\r' | b'\n' | b'\t')
 }
@@ -96,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_removed_from_heads_across_pieces() {
+    fn control_characters_are_removed_from_heads_across_chunks() {
         let form = b"--edge\r\nName: a\x01b\x7f\r\n\r\n\x01\x02\r\n--ed\x01\r\n\r\n--edge\r\nX: \x1by\r\n\r\n\0\r\n--edge--\r\n";
         let expected =
             b"--edge\r\nName: ab\r\n\r\n\x01\x02\r\n--ed\x01\r\n\r\n--edge\r\nX: y\r\n\r\n\0\r\n--edge--\r\n";

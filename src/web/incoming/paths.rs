@@ -4,7 +4,7 @@ use axum::extract::Request;
 use axum::http::Uri;
 use axum::http::uri::PathAndQuery;
 
-/// Alternative path prefixes after the version, and their canonical prefixes.
+/// Alternative and canonical prefixes of the part of a path after the version (`/v4`).
 const ALIASES: [(&str, &str); 4] = [
     ("/networking/vpcs/ips", "/vpcs/ips"),
     ("/networking/ipv4/assign", "/networking/ips/assign"),
@@ -12,7 +12,8 @@ const ALIASES: [(&str, &str); 4] = [
     ("/linode", "/compute"),
 ];
 
-/// The paths of images and kernels, whose IDs contain a slash that some published clients do not encode.
+/// Alternative and canonical prefixes of the paths of images and kernels. The IDs of images and kernels
+/// contain a slash, which some published clients do not encode.
 const WITH_SLASH: [(&str, &str); 3] = [
     ("/images/", "/images/"),
     ("/linode/kernels/", "/compute/kernels/"),
@@ -55,16 +56,16 @@ fn canonical(path: &str, prefix: &str) -> Option<String> {
         "/" => path,
         _ => path.strip_suffix('/').unwrap_or(path),
     };
-    let prefixed = strip_segment(trimmed, prefix).filter(|_| !prefix.is_empty());
+    let after_prefix = strip_segment(trimmed, prefix).filter(|_| !prefix.is_empty());
     let is_served = |rest: &&str| {
         PREFIXED
             .iter()
             .any(|served| strip_segment(rest, served).is_some())
     };
-    let trimmed = prefixed.filter(is_served).unwrap_or(trimmed);
+    let trimmed = after_prefix.filter(is_served).unwrap_or(trimmed);
     let canonical = match strip_segment(trimmed, "/v4beta") {
-        Some(rest) => Some(renamed(rest).unwrap_or_else(|| format!("/v4{rest}"))),
-        None => strip_segment(trimmed, "/v4").and_then(renamed),
+        Some(rest) => Some(resolve_alias(rest).unwrap_or_else(|| format!("/v4{rest}"))),
+        None => strip_segment(trimmed, "/v4").and_then(resolve_alias),
     };
     // Most paths are canonical already.
     canonical
@@ -72,8 +73,8 @@ fn canonical(path: &str, prefix: &str) -> Option<String> {
         .filter(|canonical| canonical != path)
 }
 
-/// The canonical path, if `rest`, the part of a path after the version, is an alternative spelling.
-fn renamed(rest: &str) -> Option<String> {
+/// The canonical path, if `rest` is an alternative spelling. `rest` is the part of a path after the version.
+fn resolve_alias(rest: &str) -> Option<String> {
     let alias =
         |(alias, name): &(&str, &str)| strip_segment(rest, alias).map(|rest| format!("/v4{name}{rest}"));
     let item = |(alias, name): &(&str, &str)| {

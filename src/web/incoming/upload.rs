@@ -1,4 +1,4 @@
-//! Receives a file from a multipart form, limited in size and time, without buffering it in memory.
+//! Receives a file from a multipart form, limited in size and time, without buffering the file in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,10 +29,10 @@ use crate::web::{App, file_names};
 
 /// The maximum size of a form without the file.
 const MAX_OTHER_BYTES: u64 = 1024 * 1024;
-/// The maximum size of the headers of a part, or of the preamble.
+/// The maximum size of a part's headers, and of the preamble.
 const MAX_PART_HEAD_BYTES: u64 = 64 * 1024;
-/// The maximum size of the excess that is read and discarded, so that a client that is still sending can read its
-/// response.
+/// The maximum number of bytes that the server reads and discards after the size limit. A client that is
+/// still sending can then read its response.
 const MAX_DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
 /// The maximum duration of an upload.
 const MAX_UPLOAD_TIME: Duration = Duration::from_secs(15 * 60);
@@ -49,12 +49,12 @@ pub async fn receive_attachment(app: App, caller: Caller, ticket: TicketId, requ
     let (head, body) = request.into_parts();
     let upload_info = upload_info(&head.headers);
     let info = upload_info.clone();
-    let expected = app
+    let boundary = app
         .read(caller.clone(), move |tx, caller| {
             attachments::expect(tx, caller, ticket, &info)
         })
         .await;
-    let boundary = match expected {
+    let boundary = match boundary {
         Ok(boundary) => boundary,
         Err(refusal) => {
             discard_body(&app, &head.headers, body).await;
@@ -74,7 +74,7 @@ pub async fn receive_attachment(app: App, caller: Caller, ticket: TicketId, requ
     attaching.await.unwrap_or(Err(Error::Store(StoreError::Panicked)))
 }
 
-/// The information in the request headers about the upload.
+/// Parses the request headers that describe the upload.
 fn upload_info(headers: &HeaderMap) -> UploadInfo {
     let sent = headers
         .get(header::CONTENT_TYPE)
@@ -152,10 +152,14 @@ struct Form<'a> {
     app: &'a App,
     /// See [`BodySource`].
     unparsed: Arc<AtomicU64>,
+    /// The maximum size of the file.
     max_bytes: u64,
     errors: Vec<FieldError>,
+    /// The name and the content of the first file. The name is `None` if it is missing or invalid.
     file: Option<(Option<FileName>, Spooled)>,
+    /// The number of parts with the name `file`.
     files: usize,
+    /// Whether the file is larger than `max_bytes`.
     too_large: bool,
 }
 
@@ -169,13 +173,13 @@ impl Form<'_> {
                     continue;
                 }
             }
-            while self.next_of(&mut part).await?.is_some() {}
+            while self.next_chunk(&mut part).await?.is_some() {}
         }
         Ok(())
     }
 
     /// The next bytes of a part's content.
-    async fn next_of(&self, part: &mut Field<'static>) -> std::result::Result<Option<Bytes>, ReadFailure> {
+    async fn next_chunk(&self, part: &mut Field<'static>) -> std::result::Result<Option<Bytes>, ReadFailure> {
         self.unparsed.store(0, Ordering::Relaxed);
         Ok(part.chunk().await?)
     }
@@ -190,7 +194,7 @@ impl Form<'_> {
             }
         };
         let mut spool = self.app.files().spool().await?;
-        while let Some(bytes) = self.next_of(&mut part).await? {
+        while let Some(bytes) = self.next_chunk(&mut part).await? {
             self.too_large |= spool.size() + bytes.len() as u64 > self.max_bytes;
             if !self.too_large {
                 spool.write(&bytes).await?;
@@ -290,8 +294,8 @@ enum BodyFailure {
     HeadTooLong,
 }
 
-/// The bytes of a body up to `max_bytes`. Up to `MAX_DISCARDED_BYTES` after that are read and discarded. Reading fails
-/// if the body is even larger.
+/// Reads a body of at most `max_bytes`. If the body is larger, it reads and discards at most
+/// `MAX_DISCARDED_BYTES` more, and then fails.
 struct BodySource {
     body: Body,
     max_bytes: u64,
@@ -340,8 +344,8 @@ impl BodySource {
         }
     }
 
-    /// The next bytes for the parser. Fails if the parser would have to buffer too many bytes before it returns
-    /// something.
+    /// The next bytes for the parser. The parser buffers its input until it returns a part or content. If it
+    /// would have to buffer too many bytes, this function fails.
     async fn next_to_parse(&mut self) -> std::result::Result<Option<Bytes>, BodyFailure> {
         if self.unparsed.load(Ordering::Relaxed) > MAX_PART_HEAD_BYTES {
             return Err(BodyFailure::HeadTooLong);
@@ -355,11 +359,12 @@ impl BodySource {
     /// Reads and discards the remainder of the body.
     async fn discard_remainder(&mut self) {
         self.max_bytes = 0;
-        let discarded = async { while let Ok(Some(_)) = self.next().await {} };
-        let _ = tokio::time::timeout(MAX_UPLOAD_TIME, discarded).await;
+        let discard = async { while let Ok(Some(_)) = self.next().await {} };
+        let _ = tokio::time::timeout(MAX_UPLOAD_TIME, discard).await;
     }
 }
 
+/// The body as a stream for the parser, without control characters in the part headers.
 fn bytes_of(
     source: Arc<Mutex<BodySource>>,
     heads: PartHeads,

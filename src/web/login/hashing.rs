@@ -1,8 +1,9 @@
-//! The queue for password hashing, which uses much memory and a full core.
+//! The queue for password hashing. Hashing a password uses much memory and a full core.
 //!
-//! Known clients have priority over other clients, and addresses with few failures over addresses with many, so that an
-//! attacker mainly delays itself. When the queue is full, the request with the lowest priority is rejected with 503. If
-//! an unknown client waits, it gets every second permit, so that known clients cannot starve unknown ones.
+//! Known clients have priority over unknown clients. Among unknown clients, addresses with few failures have
+//! priority, so that an attacker mainly delays itself. When the queue is full, the request with the lowest
+//! priority is rejected with 503. While unknown clients wait, they get every second permit, so that known
+//! clients cannot starve them.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -65,6 +66,7 @@ struct State {
 }
 
 impl State {
+    /// Removes and returns the request that gets the next permit.
     fn pop(&mut self) -> Option<Waiting> {
         let first = *self.waiting.first_key_value()?.0;
         let first_unknown = || self.waiting.range((1, 0)..).next().map(|(key, _)| *key);
@@ -124,7 +126,7 @@ impl HashingQueue {
         };
         state.waiting.insert(key, waiting);
         drop(state);
-        // Only after the state is unlocked: dropping the sender wakes the replaced request, which locks the state.
+        // Dropping the sender wakes the replaced request, which locks the state. So unlock the state first.
         drop(replaced);
         Some(Admission::Queued(key, receiver))
     }
@@ -228,7 +230,7 @@ mod tests {
             drop(running.take());
             running = unknown
                 .next()
-                .expect("three of them")
+                .expect("one of three unknown clients")
                 .await
                 .expect("the task does not panic");
         }
@@ -257,7 +259,10 @@ mod tests {
         assert_eq!(queue.lock().waiting.len(), MAX_WAITING);
         drop(running);
         let unknown = unknown.await.expect("the task does not panic");
-        assert!(unknown.is_some(), "it replaces a request with a lower priority");
+        assert!(
+            unknown.is_some(),
+            "the request replaces a request with a lower priority"
+        );
         drop(unknown);
         for waiting in many.into_iter().chain(others) {
             drop(waiting.await.expect("the task does not panic"));

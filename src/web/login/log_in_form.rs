@@ -11,7 +11,7 @@ use crate::web::fields::Fields;
 use crate::web::login_attempts::{AttemptOutcome, LoginAttempt, try_log_in};
 use crate::web::pages::{LogInPage, redirect};
 
-/// The form token, if it matches the cookie of this browser.
+/// The CSRF token of the log-in form, if the submitted token matches the browser's cookie.
 pub fn checked_csrf_token(headers: &HeaderMap, fields: &Fields) -> Option<TokenHash> {
     let sent = fields.text(FORM_TOKEN).unwrap_or_default();
     let cookie = cookies::read(headers, cookies::FORM)?;

@@ -76,7 +76,8 @@ async fn log_failure(app: &App, username: &str, address: IpAddr) -> Result<()> {
     Ok(())
 }
 
-/// The client address to store with a log-in. The setting `log.client_address` selects its form, and can make it empty.
+/// The client address to store with a log-in. The setting `log.client_address` determines whether it is
+/// complete, truncated or empty.
 fn recorded_address(app: &App, address: IpAddr) -> String {
     let recorded = app.options().client_address.logged(address);
     recorded.map(|address| address.to_string()).unwrap_or_default()
@@ -131,6 +132,7 @@ async fn run_attempt(app: &App, attempt: LoginAttempt) -> Result<AttemptOutcome>
     verify(app, attempt, found, reservation, permit_request).await
 }
 
+/// Verifies the password. If it is correct, creates a session; otherwise counts and logs the failure.
 async fn verify(
     app: &App,
     attempt: LoginAttempt,
@@ -168,7 +170,7 @@ async fn verify(
     Ok(AttemptOutcome::WrongCredentials { wait })
 }
 
-/// Records the failure after the response, so that the response time does not reveal whether the user exists.
+/// Records the failure in the background, so that the response time does not reveal whether the user exists.
 fn record_failure(app: &App, user: UserId, ip: String) {
     let app = app.clone();
     tokio::spawn(async move {

@@ -1,8 +1,8 @@
 //! Limits on password guesses, per node (decision 0017).
 //!
-//! Failures on unknown devices have a counter for each address, and one for each pair of address and username. There is
-//! no counter for a username alone, so that guesses from other addresses cannot lock out a user. A known device and a
-//! logged-in user have their own counters.
+//! A failure on an unknown device raises two counters: the counter of the address, and the counter of the
+//! pair of address and username. There is no counter for a username alone, so that guesses from other
+//! addresses cannot lock out a user. Each known device and each logged-in user has its own counter.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use crate::web::throttle::{BackOff, Failures};
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 
-/// The back-off for wrong passwords for one name from one address, or from one known client.
+/// The back-off for wrong passwords for one username from one address. It also applies to each known client.
 const PER_NAME: BackOff = BackOff {
     failures_before_delay: 5,
     initial_delay: Duration::from_secs(30),
@@ -49,7 +49,7 @@ pub enum Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KnownClient {
     Device(DeviceId),
-    /// A logged-in user who enters the current password to change it.
+    /// A logged-in user who enters the current password to set a new password.
     User(UserId),
 }
 

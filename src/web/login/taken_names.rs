@@ -44,6 +44,7 @@ pub struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
+    /// Begins an attempt. Fails if the account must wait.
     pub fn reserve(names: &'a TakenNames, clock: &'a Clock, account: AccountId) -> Result<Self> {
         let (mut failures, now) = (names.lock(), clock.monotonic());
         let wait = failures.wait(&account, now);
@@ -59,6 +60,7 @@ impl<'a> Attempt<'a> {
         })
     }
 
+    /// Ends the attempt and counts a taken name.
     pub fn found_taken(mut self) {
         self.has_result = true;
         self.names.lock().fail(&self.account, self.clock.monotonic());

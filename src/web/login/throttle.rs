@@ -1,15 +1,16 @@
 //! Counts the failures for each key, with exponential back-off: the delay before the next attempt doubles with each
 //! failure.
 //!
-//! The caller reserves an attempt before it runs, and then reports a success or a failure, or releases the attempt
-//! without a result. A reserved attempt counts like a failure until then, so that parallel attempts cannot exceed
-//! `failures_before_delay`. The table has a maximum size. When it is full, the least recently used entry is removed.
+//! The caller reserves an attempt before the attempt runs. Afterwards it reports success or failure, or
+//! releases the attempt without a result. Until then, the attempt counts like a failure, so that parallel
+//! attempts cannot exceed `failures_before_delay`. The table has a maximum size. When it is full, the least
+//! recently used entry without an attempt in progress is removed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::time::Duration;
 
-/// The delay while the attempts in progress use up `failures_before_delay`.
+/// The delay while no further attempt can begin, because all attempts in progress could fail.
 const IN_PROGRESS_DELAY: Duration = Duration::from_secs(1);
 
 /// The parameters of an exponential back-off.
@@ -80,7 +81,7 @@ impl<K: Copy + Eq + Hash> Failures<K> {
         entry.failures.saturating_add(entry.reserved)
     }
 
-    /// Reserves an attempt. Returns false if the table is full, and each of its entries has an attempt in progress.
+    /// Reserves an attempt. Returns false if the table is full and every entry has an attempt in progress.
     pub fn reserve(&mut self, key: K, now: Duration) -> bool {
         let mut entry = self.entry(&key, now);
         if !self.entries.contains_key(&key) && !self.make_room(now) {
@@ -119,16 +120,16 @@ impl<K: Copy + Eq + Hash> Failures<K> {
         self.release(key, now);
     }
 
-    /// The entry for a key. Its failures are reset if the last of them is older than `reset_after`.
+    /// The entry for a key. If the last failure is older than `reset_after`, the number of failures is zero.
     fn entry(&self, key: &K, now: Duration) -> Entry {
         let mut entry = self.entries.get(key).copied().unwrap_or_default();
-        if self.is_reset(&entry, now) {
+        if self.has_expired(&entry, now) {
             entry.failures = 0;
         }
         entry
     }
 
-    fn is_reset(&self, entry: &Entry, now: Duration) -> bool {
+    fn has_expired(&self, entry: &Entry, now: Duration) -> bool {
         now.saturating_sub(entry.last_failure) >= self.back_off.reset_after
     }
 
@@ -154,13 +155,13 @@ impl<K: Copy + Eq + Hash> Failures<K> {
         }
     }
 
-    /// Removes entries whose failures are reset and, if the table is still full, the oldest entry without an attempt in
-    /// progress. Returns false if the table remains full.
+    /// Removes expired entries. If the table is still full, removes the least recently used entry without an
+    /// attempt in progress. Returns false if there is no such entry.
     fn make_room(&mut self, now: Duration) -> bool {
         while let Some((_, key)) = self.by_last_use.first_key_value() {
             let key = *key;
             let entry = self.entries.get(&key).copied().unwrap_or_default();
-            if entry.reserved > 0 || !self.is_reset(&entry, now) {
+            if entry.reserved > 0 || !self.has_expired(&entry, now) {
                 break;
             }
             self.remove(&key);
@@ -168,11 +169,11 @@ impl<K: Copy + Eq + Hash> Failures<K> {
         if self.entries.len() < self.max_entries {
             return true;
         }
-        let idle = |key: &&K| self.entries.get(key).is_none_or(|entry| entry.reserved == 0);
-        let Some(oldest) = self.by_last_use.values().find(idle).copied() else {
+        let is_idle = |key: &&K| self.entries.get(key).is_none_or(|entry| entry.reserved == 0);
+        let Some(least_recent) = self.by_last_use.values().find(is_idle).copied() else {
             return false;
         };
-        self.remove(&oldest);
+        self.remove(&least_recent);
         true
     }
 }
@@ -192,7 +193,7 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    fn fails(failures: &mut Failures<u32>, key: u32, now: Duration) -> u64 {
+    fn record_failure(failures: &mut Failures<u32>, key: u32, now: Duration) -> u64 {
         assert!(failures.wait(&key, now).is_zero() && failures.reserve(key, now));
         failures.fail(&key, now).as_secs()
     }
@@ -200,22 +201,22 @@ mod tests {
     #[test]
     fn each_failure_after_the_first_delay_doubles_the_delay() {
         let mut failures = Failures::new(BACK_OFF, 10);
-        let waits = [0, 5, 10].map(|now| fails(&mut failures, 1, at(now)));
+        let waits = [0, 5, 10].map(|now| record_failure(&mut failures, 1, at(now)));
         assert_eq!(waits, [0, 0, 30]);
         assert_eq!(failures.wait(&1, at(39)), at(1));
         assert_eq!(failures.wait(&2, at(39)), at(0), "another key is not affected");
-        assert_eq!(fails(&mut failures, 1, at(40)), 60);
-        assert_eq!(fails(&mut failures, 1, at(100)), 100);
+        assert_eq!(record_failure(&mut failures, 1, at(40)), 60);
+        assert_eq!(record_failure(&mut failures, 1, at(100)), 100);
         assert_eq!(failures.wait(&1, at(1100)), at(0));
         assert_eq!(
-            fails(&mut failures, 1, at(1100)),
+            record_failure(&mut failures, 1, at(1100)),
             0,
             "the number of failures is reset"
         );
     }
 
     #[test]
-    fn attempts_in_progress_count_and_an_attempt_that_is_released_does_not() {
+    fn attempts_in_progress_count_and_released_attempts_do_not() {
         let mut failures = Failures::new(BACK_OFF, 10);
         for _ in 0..3 {
             assert!(failures.wait(&1, at(0)).is_zero() && failures.reserve(1, at(0)));
@@ -233,7 +234,7 @@ mod tests {
         let mut failures = Failures::new(BACK_OFF, 10);
         assert!(failures.reserve(0, at(0)));
         for key in 1..1000 {
-            fails(&mut failures, key, at(u64::from(key) / 10));
+            record_failure(&mut failures, key, at(u64::from(key) / 10));
             assert!(failures.entries.len() <= 10 && failures.by_last_use.len() == failures.entries.len());
         }
         assert!(

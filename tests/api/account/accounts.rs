@@ -100,7 +100,7 @@ async fn a_restricted_user_needs_account_access_to_view_the_account() {
             (403, "Unauthorized")
         );
     }
-    // Clients request these for any user.
+    // Clients request these paths for every user.
     for path in [
         "/profile",
         "/profile/grants",

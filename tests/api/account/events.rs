@@ -106,9 +106,9 @@ async fn a_reader_that_sends_its_last_id_misses_no_event() {
         ada.create_vpc(&format!("vpc-{number}"), &[]).await;
     }
 
-    let mut seen = Vec::new();
+    let mut ids = Vec::new();
     loop {
-        let after = seen.last().copied().unwrap_or(0);
+        let after = ids.last().copied().unwrap_or(0);
         let page = ada
             .get(&format!("/account/events?after={after}&page_size=3"))
             .await
@@ -116,12 +116,12 @@ async fn a_reader_that_sends_its_last_id_misses_no_event() {
         if page.is_empty() {
             break;
         }
-        seen.extend(page);
+        ids.extend(page);
     }
-    assert_eq!(seen, [1, 2, 3, 4, 5, 6, 7]);
-    for bad in ["-1", "x", "1.5", ""] {
-        let reply = ada.get(&format!("/account/events?after={bad}")).await;
-        assert_eq!(reply.errors(), ["after after_invalid"], "{bad}");
+    assert_eq!(ids, [1, 2, 3, 4, 5, 6, 7]);
+    for invalid in ["-1", "x", "1.5", ""] {
+        let reply = ada.get(&format!("/account/events?after={invalid}")).await;
+        assert_eq!(reply.errors(), ["after after_invalid"], "{invalid}");
     }
     let both = ada.get("/account/events?after=x&page=0").await;
     assert_eq!(both.errors(), ["page page_invalid", "after after_invalid"]);
@@ -172,7 +172,7 @@ async fn events_are_deleted_after_ninety_days() {
     assert_eq!(
         ada.events().await,
         ["vpc_create 2"],
-        "the old one is gone for good"
+        "the old event remains deleted"
     );
 }
 

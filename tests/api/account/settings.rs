@@ -159,7 +159,7 @@ async fn the_settings_are_the_defaults_of_new_instances_and_configs() {
             &third["maintenance_policy"]
         ],
         ["linode/migrate", "linode/power_off_on", "linode/migrate"],
-        "existing instances keep theirs"
+        "existing instances are unchanged"
     );
     let network = [
         helpers("/linode/instances/1/configs/1").await,

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use crate::harness::{TestApp, User};
 
-/// Long enough for a slow machine, short enough to fail.
+/// Maximum time to wait for a message. It is long, because the test machine may be slow.
 pub const STREAM_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A stream of server-sent events.
@@ -102,18 +102,18 @@ async fn a_client_that_reconnects_gets_the_missed_events() {
             assert_eq!(stream.event().await, Some(format!("{id} vpc_create")), "{path}");
         }
     }
-    let bad = ada
+    let invalid = ada
         .call(Method::GET, "/account/events/stream")
         .header("last-event-id", "x")
         .await;
-    assert_eq!(bad.errors(), ["Last-Event-ID after_invalid"]);
-    let beside = ada
+    assert_eq!(invalid.errors(), ["Last-Event-ID after_invalid"]);
+    let both = ada
         .call(Method::GET, "/account/events/stream?after=9223372036854775808")
         .header("last-event-id", "0");
     assert_eq!(
-        beside.send().await.status(),
+        both.send().await.status(),
         400,
-        "a wrong after is wrong beside it too"
+        "an invalid after is refused even with a valid header"
     );
 }
 

@@ -6,8 +6,8 @@ use crate::harness::{TestApp, User};
 
 async fn create_instance(user: &User<'_>, tags: &[&str]) -> i64 {
     let body = json!({"type": "g6-nanode-1", "region": "us-east", "tags": tags});
-    let made = user.post("/linode/instances", body).await;
-    made.json()["id"].as_i64().expect("an ID")
+    let created = user.post("/linode/instances", body).await;
+    created.json()["id"].as_i64().expect("an ID")
 }
 
 /// The labels of the account's tags.
@@ -34,12 +34,12 @@ async fn a_tag_is_created_with_instances_listed_and_deleted() {
     create_instance(&ada, &[]).await;
 
     app.advance(5);
-    let made = ada
+    let created = ada
         .post("/tags", json!({"label": "prod", "linodes": [1, 2]}))
         .await;
 
     assert_eq!(
-        (made.status.as_u16(), made.json()),
+        (created.status.as_u16(), created.json()),
         (200, json!({"label": "prod"}))
     );
     assert_eq!(tags_of(&ada, 1).await, json!(["first", "prod"]));
@@ -126,8 +126,8 @@ async fn labels_with_any_characters_work_in_paths() {
     let ada = app.user("ada").await;
     create_instance(&ada, &[]).await;
     let label = "a/b +ü%";
-    let made = ada.post("/tags", json!({"label": label, "linodes": [1]})).await;
-    assert_eq!(made.json()["label"], label);
+    let created = ada.post("/tags", json!({"label": label, "linodes": [1]})).await;
+    assert_eq!(created.json()["label"], label);
     let event = ada.get("/account/events?after=1").await.data();
     let url = event[0]["entity"]["url"].as_str().unwrap();
     assert_eq!(url, "/v4/tags/a%2Fb%20%2B%C3%BC%25");
@@ -186,8 +186,8 @@ async fn the_number_of_tags_is_limited() {
         "tag-10"
     );
     for number in 1..1000 {
-        let made = ada.post("/tags", json!({"label": format!("own-{number}")})).await;
-        assert_eq!(made.status, 200);
+        let created = ada.post("/tags", json!({"label": format!("own-{number}")})).await;
+        assert_eq!(created.status, 200);
     }
     let over = ada.post("/tags", json!({"label": "own-1000"})).await;
     assert_eq!(over.errors(), ["- quota_exceeded"]);

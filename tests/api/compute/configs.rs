@@ -17,7 +17,7 @@ async fn a_config_is_created_with_the_recorded_defaults() {
     let app = TestApp::new().await;
     let ada = set_up(&app).await;
 
-    let made = ada
+    let created = ada
         .post(
             "/linode/instances/1/configs",
             json!({"kernel": null, "label": "boot", "devices": {"sda": null}, "interfaces": null}),
@@ -37,7 +37,7 @@ async fn a_config_is_created_with_the_recorded_defaults() {
         "devices": {"sda": null, "sdb": null, "sdc": null, "sdd": null, "sde": null, "sdf": null, "sdg": null, "sdh": null},
         "initrd": null, "run_level": "default", "virt_mode": "paravirt", "interfaces": [],
     });
-    assert_eq!((made.status.as_u16(), made.json()), (200, config.clone()));
+    assert_eq!((created.status.as_u16(), created.json()), (200, config.clone()));
     assert_eq!(ada.get("/linode/instances/1/configs").await.data(), [config]);
     assert_eq!(ada.events().await.last().unwrap(), "linode_config_create 1");
 }
@@ -65,10 +65,10 @@ async fn the_default_config_of_an_instance_has_a_valid_label() {
         (2, format!("My {} Profile", "a".repeat(37))),
     ] {
         let configs = format!("/linode/instances/{instance}/configs");
-        let made = ada.get(&configs).await.data()[0].clone();
-        assert_eq!((made["label"].as_str().unwrap(), label.len()), (&*label, 48));
-        let id = made["id"].as_i64().unwrap();
-        let same = json!({"label": made["label"]});
+        let created = ada.get(&configs).await.data()[0].clone();
+        assert_eq!((created["label"].as_str().unwrap(), label.len()), (&*label, 48));
+        let id = created["id"].as_i64().unwrap();
+        let same = json!({"label": created["label"]});
         assert_eq!(ada.put(&format!("{configs}/{id}"), same).await.status, 200);
     }
 }

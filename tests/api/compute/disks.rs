@@ -361,8 +361,8 @@ async fn devices_of_a_config_are_disks_of_its_instance_and_replace_each_other() 
         (&moved["devices"]["sda"], &moved["devices"]["sdb"]["disk_id"]),
         (&json!(null), &json!(3))
     );
-    let kept = ada.put(&config, json!({"comments": "x"})).await.json();
-    assert_eq!(kept["devices"], moved["devices"]);
+    let updated = ada.put(&config, json!({"comments": "x"})).await.json();
+    assert_eq!(updated["devices"], moved["devices"]);
 }
 
 #[tokio::test]
@@ -388,11 +388,14 @@ async fn disks_of_a_slow_server_are_not_ready_until_their_event_is_finished() {
     settle().await;
     assert_eq!(status(1).await, "ready");
 
-    let made = ada
+    let created = ada
         .post(DISKS, json!({"label": "data", "size": 100}))
         .await
         .json();
-    assert_eq!((&made["id"], &made["status"]), (&json!(3), &json!("not ready")));
+    assert_eq!(
+        (&created["id"], &created["status"]),
+        (&json!(3), &json!("not ready"))
+    );
     assert_eq!(event_lines(&ada).await[1], "disk_create scheduled 3");
     for path in ["/linode/instances/1/boot", "/linode/instances/1/disks/1/clone"] {
         assert_eq!(

@@ -44,7 +44,7 @@ async fn the_slash_in_an_image_id_needs_no_encoding() {
     let image = anonymous.get("/images/linode%2Fdebian12").await.json();
     assert_eq!(image["regions"], json!([]), "linode-cli requires the field");
     assert_eq!(image["id"], "linode/debian12");
-    // One published client does not encode it.
+    // One published client does not encode the slash.
     for path in ["/images/linode/debian12", "/images/linode/debian12/"] {
         assert_eq!(anonymous.get(path).await.json(), image, "{path}");
     }

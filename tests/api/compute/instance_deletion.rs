@@ -98,7 +98,7 @@ async fn deleting_an_instance_releases_its_addresses_in_any_state() {
     assert_eq!(
         (&again["id"], &again["ipv4"]),
         (&json!(2), &json!(["192.0.2.2"])),
-        "the address is free, the id is not"
+        "the address is reused, the ID is not"
     );
     assert_eq!(ada.get("/vpcs/ips").await.data()[0]["address"], "10.0.0.2");
     ada.delete("/linode/instances/2").await;

@@ -27,16 +27,16 @@ async fn a_new_instance_has_all_fields() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
-    let made = ada
+    let created = ada
         .post(
             "/linode/instances",
             json!({"type": NANODE, "region": "us-east", "label": "web-1"}),
         )
         .await;
 
-    let instance = made.json();
+    let instance = created.json();
     assert_eq!(
-        (made.status.as_u16(), instance.clone()),
+        (created.status.as_u16(), instance.clone()),
         (200, ada.get("/compute/instances/1").await.json())
     );
     assert_eq!(
@@ -59,7 +59,7 @@ async fn a_new_instance_has_all_fields() {
     assert_eq!(
         ada.count("/linode/instances/1/configs").await,
         0,
-        "no image and no interfaces make no config"
+        "without an image and interfaces, there is no config"
     );
     assert_eq!(ada.events().await, ["linode_create 1"]);
 }
@@ -68,7 +68,7 @@ async fn a_new_instance_has_all_fields() {
 async fn the_fields_of_an_instance_have_the_recorded_order_and_defaults() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    let made = ada
+    let created = ada
         .post("/linode/instances", json!({"type": NANODE, "region": "us-east"}))
         .await;
     let keys = [
@@ -100,10 +100,10 @@ async fn the_fields_of_an_instance_have_the_recorded_order_and_defaults() {
         "maintenance_policy",
         "locks",
     ];
-    let text = String::from_utf8(made.body.to_vec()).unwrap();
+    let text = String::from_utf8(created.body.to_vec()).unwrap();
     let places: Vec<_> = keys.iter().map(|key| text.find(&format!("\"{key}\":"))).collect();
     assert!(places.is_sorted() && places[0].is_some(), "{text}");
-    let instance = made.json();
+    let instance = created.json();
     assert_eq!(instance.as_object().unwrap().len(), keys.len());
     for (key, value) in [
         ("site_type", json!("core")),
@@ -130,12 +130,12 @@ async fn an_instance_labeled_like_a_host_does_not_block_the_next_one() {
     let body = json!({"type": NANODE, "region": "us-east"});
     let first = ada.post("/linode/instances", body.clone()).await.json();
     let host = first["host_uuid"].as_str().unwrap();
-    // All hosts are equal here, as if the random number of the next one had been guessed.
+    // All hosts have the same ID here, as if a user had guessed the random ID of the next host.
     let labeled = json!({"type": NANODE, "region": "us-east", "label": host});
     assert_eq!(ada.post("/linode/instances", labeled).await.status, 200);
-    let made = ada.post("/linode/instances", body).await;
+    let created = ada.post("/linode/instances", body).await;
     assert_eq!(
-        (made.status.as_u16(), &made.json()["label"]),
+        (created.status.as_u16(), &created.json()["label"]),
         (200, &json!("linode3"))
     );
 }
@@ -145,10 +145,10 @@ async fn an_instance_from_an_image_gets_a_disk_and_a_config_and_boots() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     let body = json!({"type": NANODE, "region": "us-east", "image": "linode/debian12", "root_pass": "x"});
-    let made = ada.post("/linode/instances", body.clone()).await.json();
+    let created = ada.post("/linode/instances", body.clone()).await.json();
 
     assert_eq!(
-        (&made["status"], &made["label"], &made["image"]),
+        (&created["status"], &created["label"], &created["image"]),
         (&json!("running"), &json!("linode1"), &json!("linode/debian12"))
     );
     let configs = ada.get("/linode/instances/1/configs").await.data();
@@ -249,7 +249,7 @@ async fn labels_tags_and_group_change_and_a_boot_needs_a_config() {
     assert_eq!(
         ada.post("/linode/instances/1/shutdown", json!({})).await.status,
         200,
-        "it is off already"
+        "the instance is already offline"
     );
     assert_eq!(
         ada.post("/linode/instances/1/reboot", json!({})).await.errors(),
@@ -298,7 +298,7 @@ async fn restricted_users_see_and_change_only_granted_instances() {
     assert_eq!(
         hidden.errors(),
         ["interfaces[0].subnet_id subnet_invalid"],
-        "he may not know of that subnet"
+        "bob cannot see the subnet"
     );
     assert!(
         bob.events()

@@ -36,12 +36,15 @@ async fn an_interface_is_added_viewed_changed_and_deleted() {
         "ip_ranges": [], "ipam_address": null, "ipv4": {"nat_1_1": ""}, "label": null, "primary": true,
         "purpose": "vpc", "subnet_id": 1, "vpc_id": 1,
     });
-    let made = ada.post(PATH, sent).await;
+    let created = ada.post(PATH, sent).await;
     let interface = json!({
         "id": 1, "purpose": "vpc", "primary": true, "active": false, "ipam_address": null, "label": null,
         "vpc_id": 1, "subnet_id": 1, "ipv4": {"vpc": "10.0.0.2", "nat_1_1": null}, "ip_ranges": [],
     });
-    assert_eq!((made.status.as_u16(), made.json()), (200, interface.clone()));
+    assert_eq!(
+        (created.status.as_u16(), created.json()),
+        (200, interface.clone())
+    );
     assert_eq!(ada.get(PATH).await.json(), json!([interface]), "a bare array");
     assert_eq!(ada.get(&format!("{PATH}/1")).await.json(), interface);
 
@@ -56,7 +59,7 @@ async fn an_interface_is_added_viewed_changed_and_deleted() {
     assert_eq!(
         ada.get(&format!("{PATH}/1")).await.json()["primary"],
         false,
-        "there is one primary"
+        "only one interface is primary"
     );
 
     let change = json!({"ipv4": {"vpc": "10.0.0.9", "nat_1_1": "any"}, "ip_ranges": ["10.0.0.64/28"]});
@@ -73,7 +76,7 @@ async fn an_interface_is_added_viewed_changed_and_deleted() {
     assert_eq!(
         moved["ipv4"],
         json!({"vpc": "10.0.0.10", "nat_1_1": "192.0.2.2"}),
-        "the translation stays"
+        "the 1:1 NAT remains"
     );
     let plain = ada
         .put(&format!("{PATH}/1"), json!({"ipv4": {"nat_1_1": ""}}))
@@ -111,13 +114,13 @@ async fn an_interface_is_added_viewed_changed_and_deleted() {
         .map(|f| f["id"].clone())
         .collect();
     assert_eq!(order, [2, 1]);
-    for bad in [
+    for invalid in [
         json!({"ids": [1]}),
         json!({"ids": [1, 1]}),
         json!({"ids": [1, 2, 3]}),
     ] {
         assert_eq!(
-            ada.post(&format!("{PATH}/order"), bad).await.errors(),
+            ada.post(&format!("{PATH}/order"), invalid).await.errors(),
             ["ids order_invalid"]
         );
     }
@@ -173,7 +176,7 @@ async fn interfaces_of_a_running_instance_can_be_added_but_not_removed_or_moved(
     assert_eq!(
         ada.delete(&format!("{PATH}/2")).await.status,
         200,
-        "the new one is not active"
+        "the new interface is not active"
     );
     assert_eq!(
         ada.post(PATH, json!({"purpose": "vpc", "subnet_id": 2}))
@@ -209,9 +212,9 @@ async fn a_small_subnet_can_be_exhausted_and_reuses_released_addresses() {
     let ada = set_up(&app).await;
     let mut got = Vec::new();
     for _ in 0..4 {
-        let made = ada.create_instance_on(2).await;
-        assert_eq!(made.status, 200, "{made}");
-        got.push(made.json()["id"].as_i64().unwrap());
+        let created = ada.create_instance_on(2).await;
+        assert_eq!(created.status, 200, "{created}");
+        got.push(created.json()["id"].as_i64().unwrap());
     }
     let full = ada.create_instance_on(2).await;
     assert_eq!(full.errors(), ["interfaces[0].ipv4.vpc addresses_exhausted"]);
@@ -331,13 +334,13 @@ fn addresses_are_assigned_lowest_first_and_never_twice() {
             let ada = app.user("ada").into_future().await;
             ada.create_vpc("core", &["10.0.0.0/27"]).await;
             for _ in 0..12 {
-                let made = ada
+                let created = ada
                     .post(
                         "/linode/instances",
                         json!({"type": "g6-nanode-1", "region": "us-east"}),
                     )
                     .await;
-                let path = format!("/linode/instances/{}/configs", made.json()["id"]);
+                let path = format!("/linode/instances/{}/configs", created.json()["id"]);
                 ada.post(&path, json!({"label": "boot", "devices": {}})).await;
             }
             let mut model = Model::default();
@@ -363,7 +366,8 @@ fn addresses_are_assigned_lowest_first_and_never_twice() {
 
 #[test]
 fn exactly_the_attached_interfaces_block_a_deletion() {
-    // Which of four instances' two configs is attached to which of three subnets, and which instances run.
+    // For each of the two configs of four instances: the attached subnet, one of three. For each instance:
+    // whether it runs.
     let attachment = prop::collection::vec(prop::option::of(0usize..3), 8);
     let running = prop::collection::vec(any::<bool>(), 4);
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -378,7 +382,7 @@ fn exactly_the_attached_interfaces_block_a_deletion() {
             let ada = app.user("ada").into_future().await;
             ada.create_vpc("core", &["10.0.0.0/24", "10.0.1.0/24", "10.0.2.0/24"])
                 .await;
-            let mut wanted: BTreeMap<usize, BTreeSet<(i64, i64, bool)>> = BTreeMap::new();
+            let mut expected: BTreeMap<usize, BTreeSet<(i64, i64, bool)>> = BTreeMap::new();
             for (instance, runs) in (1i64..=4).zip(&running) {
                 ada.post(
                     "/linode/instances",
@@ -398,7 +402,7 @@ fn exactly_the_attached_interfaces_block_a_deletion() {
                         .json();
                     if let Some(subnet) = subnet {
                         let blocker = (instance, config["id"].as_i64().unwrap(), *runs && half == 0);
-                        wanted.entry(subnet).or_default().insert(blocker);
+                        expected.entry(subnet).or_default().insert(blocker);
                     }
                     if *runs && half == 0 {
                         let boot = format!("/linode/instances/{instance}/boot");
@@ -424,7 +428,7 @@ fn exactly_the_attached_interfaces_block_a_deletion() {
                     .collect()
             };
             let recorded = ada.events().await.len();
-            let all: BTreeSet<_> = wanted.values().flatten().copied().collect();
+            let all: BTreeSet<_> = expected.values().flatten().copied().collect();
             let whole = ada.delete("/vpcs/1").await;
             assert_eq!(
                 (whole.status == 200, blockers(&whole.json())),
@@ -437,10 +441,10 @@ fn exactly_the_attached_interfaces_block_a_deletion() {
                 );
                 for subnet in 0..3 {
                     let reply = ada.delete(&format!("/vpcs/1/subnets/{}", subnet + 1)).await;
-                    let wanted = wanted.get(&subnet).cloned().unwrap_or_default();
+                    let expected = expected.get(&subnet).cloned().unwrap_or_default();
                     assert_eq!(
                         (reply.status == 200, blockers(&reply.json())),
-                        (wanted.is_empty(), wanted)
+                        (expected.is_empty(), expected)
                     );
                 }
             }

@@ -47,7 +47,7 @@ async fn a_boot_uses_the_requested_the_only_or_the_last_config() {
             .await
             .status,
         200,
-        "it runs with it already"
+        "the instance already runs with this config"
     );
     assert_eq!(
         ada.delete("/linode/instances/1/configs/2").await.errors(),
@@ -160,7 +160,7 @@ async fn a_slow_power_change_is_scheduled_then_finished_while_the_instance_is_bu
     assert_eq!(
         event_lines(&ada).await[2],
         "linode_shutdown 1 failed",
-        "the change does not wait forever"
+        "the pending change has ended"
     );
     app.advance(60);
     settle().await;

@@ -17,8 +17,8 @@ async fn the_upkeep_of_an_instance_is_permanent_and_returned() {
         "interface_generation": "legacy_config", "private_ip": false, "backups_enabled": false,
         "firewall_id": 0, "stackscript_data": {}, "placement_group": null, "ipv4": [],
     });
-    let made = ada.post("/linode/instances", body).await.json();
-    assert_eq!(made, ada.get("/linode/instances/1").await.json());
+    let created = ada.post("/linode/instances", body).await.json();
+    assert_eq!(created, ada.get("/linode/instances/1").await.json());
     let upkeep = |instance: &Value| {
         let (alerts, backups) = (&instance["alerts"], &instance["backups"]);
         json!([
@@ -32,10 +32,14 @@ async fn the_upkeep_of_an_instance_is_permanent_and_returned() {
             instance["watchdog_enabled"],
         ])
     };
-    let kept = json!([60, 0, 80, false, "Monday", null, "linode/power_off_on", false]);
-    assert_eq!(upkeep(&made), kept);
+    let stored = json!([60, 0, 80, false, "Monday", null, "linode/power_off_on", false]);
+    assert_eq!(upkeep(&created), stored);
     assert_eq!(
-        (&made["disk_encryption"], &made["group"], &made["has_user_data"]),
+        (
+            &created["disk_encryption"],
+            &created["group"],
+            &created["has_user_data"]
+        ),
         (&json!("enabled"), &json!("web"), &json!(true))
     );
     let disk = ada.get("/linode/instances/1/disks/1").await.json();
@@ -50,13 +54,13 @@ async fn the_upkeep_of_an_instance_is_permanent_and_returned() {
         (&json!("linode/grub2"), &json!(false), &json!(true))
     );
 
-    // As linodego sends it: an empty policy is none.
+    // As linodego sends it: an empty policy means no policy.
     let same = ada
         .put("/linode/instances/1", json!({"maintenance_policy": ""}))
         .await;
-    assert_eq!(upkeep(&same.json()), kept);
+    assert_eq!(upkeep(&same.json()), stored);
     assert_eq!(
-        ada.put("/linode/instances/1", made).await.status,
+        ada.put("/linode/instances/1", created).await.status,
         200,
         "a response can be sent back as a request"
     );
@@ -73,7 +77,7 @@ async fn the_upkeep_of_an_instance_is_permanent_and_returned() {
     assert_eq!(
         upkeep(&ada.get("/linode/instances/1").await.json()),
         json!([60, 0, 0, false, "Monday", "W4", "linode/migrate", true]),
-        "a power change keeps it"
+        "a power change does not change it"
     );
 }
 
@@ -103,8 +107,8 @@ async fn disks_are_encrypted_by_default_in_regions_that_support_it() {
     ] {
         let mut body = image.as_object().unwrap().clone();
         body.extend(extra.as_object().unwrap().clone());
-        let made = ada.post("/linode/instances", Value::Object(body)).await.json();
-        assert_eq!(made["disk_encryption"], expected, "{extra}");
+        let created = ada.post("/linode/instances", Value::Object(body)).await.json();
+        assert_eq!(created["disk_encryption"], expected, "{extra}");
         let disks = ada.get(&format!("/linode/instances/{id}/disks")).await.data();
         assert!(disks.iter().all(|disk| disk["disk_encryption"] == expected));
     }

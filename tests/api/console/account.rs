@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::browser::{Browser, PASSWORD, text};
-use crate::console::{app_with_ada, assert_contains, assert_lacks, browser, links, redirects_to};
+use crate::console::{app_with_ada, assert_contains, assert_lacks, assert_redirects_to, browser, links};
 use crate::harness::Reply;
 
 const LONGER: &str = "a rather longer passphrase";
@@ -27,7 +27,7 @@ async fn a_profile_is_updated_and_errors_preserve_the_input() {
     ];
     let again = ada.submit(&page, "/account", &wrong).await;
     assert_eq!(again.status, 400);
-    for wanted in [
+    for expected in [
         "value=\"&quot;&gt;&lt;script&gt;\"",
         "value=\"no where\"",
         "There are 2 problems",
@@ -35,7 +35,7 @@ async fn a_profile_is_updated_and_errors_preserve_the_input() {
         "id=\"f-timezone-wrong\"",
         "name=\"email_notifications\" value=\"true\" checked",
     ] {
-        assert_contains(&again, wanted);
+        assert_contains(&again, expected);
     }
     assert_lacks(&again, "<script>");
 
@@ -44,16 +44,16 @@ async fn a_profile_is_updated_and_errors_preserve_the_input() {
         ("email", "ada@new.example"),
         ("timezone", "Europe/Berlin"),
     ];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&page, "/account", &right).await,
         "/account?done=profile-changed",
     );
     let page = ada.get("/account?done=profile-changed").await;
-    for wanted in ["Profile updated.", "ada@new.example", "Europe/Berlin"] {
-        assert_contains(&page, wanted);
+    for expected in ["Profile updated.", "ada@new.example", "Europe/Berlin"] {
+        assert_contains(&page, expected);
     }
     assert_lacks(&page, "value=\"true\" checked");
-    // The form has an outdated version now.
+    // The version in the form is outdated now.
     assert_eq!(ada.submit(&page, "/account", &right).await.status, 412);
 }
 
@@ -94,8 +94,8 @@ async fn changing_the_password_needs_the_current_one_and_ends_other_sessions() {
     let changed = ada
         .submit(&page, "/account/password", &fields(PASSWORD, LONGER, LONGER))
         .await;
-    redirects_to(&changed, "/account?done=password-changed");
-    assert_ne!(ada.cookies, before, "the session is a new one");
+    assert_redirects_to(&changed, "/account?done=password-changed");
+    assert_ne!(ada.cookies, before, "the user has a new session");
     assert_eq!(ada.get("/account").await.status, 200);
     assert_eq!(elsewhere.get("/account").await.status, 303);
     let mut thief = Browser::new(&app);
@@ -130,7 +130,7 @@ async fn guesses_of_the_current_password_are_throttled() {
     assert_eq!(locked.status, 429);
     assert_eq!(locked.header("retry-after"), "30");
     app.advance(31);
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&page, "/account/password", &right).await,
         "/account?done=password-changed",
     );
@@ -152,7 +152,7 @@ async fn a_login_elsewhere_does_not_conflict_with_an_open_form() {
         ("username", "ada"),
         ("email", "ada@one.example"),
     ];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&user, "/account/users/ada/edit", &fields).await,
         "/account/users/ada?done=user-changed",
     );
@@ -172,7 +172,7 @@ async fn a_login_elsewhere_does_not_conflict_with_an_open_form() {
         ("email", "ada@two.example"),
         ("timezone", "GMT"),
     ];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&profile, "/account", &fields).await,
         "/account?done=profile-changed",
     );
@@ -247,8 +247,8 @@ async fn quotas_show_their_usage() {
     maker.create_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
     maker.create_vpc("edge", &[]).await;
     let page = ada.get("/account/quotas").await;
-    for wanted in ["2 of 1,000", "0 of 1,000", ">core<"] {
-        assert_contains(&page, wanted);
+    for expected in ["2 of 1,000", "0 of 1,000", ">core<"] {
+        assert_contains(&page, expected);
     }
     let core = text(&page).find(">core<");
     assert!(core < text(&page).find(">edge<"), "sorted by usage");

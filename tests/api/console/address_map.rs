@@ -102,13 +102,13 @@ async fn the_address_map_zooms_from_a_vpc_to_single_addresses() {
     );
 
     let small = ada.get("/vpcs/1/subnets/2").await;
-    for wanted in [
+    for expected in [
         "172.16.0.1: gateway",
         "172.16.0.2: small",
         "172.16.0.3: free",
         "172.16.0.7: broadcast",
     ] {
-        assert_contains(&small, &format!("<title>{wanted}</title>"));
+        assert_contains(&small, &format!("<title>{expected}</title>"));
     }
     for outside in ["11.0.0.0/16", "10.0.0.0/7", "x", "10.0.0.1/16"] {
         let page = ada.get(&format!("/vpcs/1/subnets/1?in={outside}")).await;

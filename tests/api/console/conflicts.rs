@@ -60,10 +60,10 @@ async fn a_conflict_shows_the_current_value_of_each_field() {
         ),
     ] {
         let page = ada.get(form).await;
-        let seen = hidden_field(&page, "version");
+        let version = hidden_field(&page, "version");
         assert_eq!(program.put(path, change).await.status, 200, "{path}");
         let late = ada
-            .submit(&page, form, &[&fields[..], &[("version", &seen)]].concat())
+            .submit(&page, form, &[&fields[..], &[("version", &version)]].concat())
             .await;
         assert_eq!(late.status, 412, "{form}: {late}");
         assert_contains(&late, &format!("Current value: <strong>{current}</strong>"));
@@ -95,16 +95,16 @@ async fn closing_a_ticket_conflicts_with_an_unseen_reply() {
     let mut grace = logged_in(&app, "grace").await;
     let close = "/desk/tickets/1/close";
     let page = grace.get("/desk/tickets/1").await;
-    let seen = form_value(&page, close, "version");
+    let version = form_value(&page, close, "version");
     ada.post("/support/tickets/1/replies", json!({"description": "It burns"}))
         .await;
-    let late = grace.submit(&page, close, &[("version", &seen)]).await;
+    let late = grace.submit(&page, close, &[("version", &version)]).await;
     assert_eq!(late.status, 412);
     assert_contains(&late, "It burns");
     assert_eq!(ada.get("/support/tickets/1").await.json()["status"], "new");
-    let seen = form_value(&late, close, "version");
+    let version = form_value(&late, close, "version");
     assert_eq!(
-        grace.submit(&late, close, &[("version", &seen)]).await.status,
+        grace.submit(&late, close, &[("version", &version)]).await.status,
         303
     );
 }
@@ -171,14 +171,14 @@ async fn events_are_complete_sentences() {
         })
         .map(|sentence| sentence.trim_end_matches(" new").to_owned())
         .collect();
-    for wanted in [
+    for expected in [
         "ada created the VPC core",
         "ada created the user bob",
         "ada deleted the user bob",
     ] {
         assert!(
-            sentences.iter().any(|sentence| sentence == wanted),
-            "{wanted}: {sentences:?}"
+            sentences.iter().any(|sentence| sentence == expected),
+            "{expected}: {sentences:?}"
         );
     }
     for sentence in &sentences {
@@ -199,7 +199,7 @@ async fn after_a_conflict_unedited_fields_have_the_current_value() {
     let mut ada = logged_in(&app, "ada").await;
     let form = "/vpcs/1/edit";
     let page = ada.get(form).await;
-    let (seen, was) = (hidden_field(&page, "version"), hidden_field(&page, "was.label"));
+    let (version, was) = (hidden_field(&page, "version"), hidden_field(&page, "was.label"));
     assert_eq!(was, "core");
     program.put("/vpcs/1", json!({"label": "renamed"})).await;
     let fields = [
@@ -207,16 +207,20 @@ async fn after_a_conflict_unedited_fields_have_the_current_value() {
         ("was.label", "core"),
         ("description", "mine"),
         ("was.description", ""),
-        ("version", &seen),
+        ("version", &version),
     ];
     let late = ada.submit(&page, form, &fields).await;
     assert_eq!(late.status, 412);
     assert_contains(&late, "name=\"label\" value=\"renamed\"");
     assert_contains(&late, "mine</textarea>");
     assert_lacks(&late, "Current value: ");
-    // Submitted unchanged, it preserves the other change.
-    let seen = hidden_field(&late, "version");
-    let fields = [("label", "renamed"), ("description", "mine"), ("version", &seen)];
+    // If the form is submitted unchanged, it preserves the change of the other user.
+    let version = hidden_field(&late, "version");
+    let fields = [
+        ("label", "renamed"),
+        ("description", "mine"),
+        ("version", &version),
+    ];
     assert_eq!(ada.submit(&late, form, &fields).await.status, 303);
     let vpc = program.get("/vpcs/1").await.json();
     assert_eq!(
@@ -232,12 +236,12 @@ async fn a_reply_after_an_unseen_update_is_not_sent_and_lists_the_update() {
     let program = app.user("ada").await;
     program.open_ticket("Slow").await;
     let mut grace = logged_in(&app, "grace").await;
-    let here = "/desk/tickets/1";
-    let page = grace.get(here).await;
+    let path = "/desk/tickets/1";
+    let page = grace.get(path).await;
     let since = hidden_field(&page, "since");
     let more = json!({"description": "And now it works."});
     program.post("/support/tickets/1/replies", more).await;
-    let to = format!("{here}/replies");
+    let to = format!("{path}/replies");
     let late = grace
         .submit(&page, &to, &[("description", "Try again."), ("since", &since)])
         .await;
@@ -255,8 +259,15 @@ async fn get_on_a_form_action_redirects_to_the_form_page() {
     let program = app.user("ada").await;
     program.open_ticket("Slow").await;
     let mut ada = logged_in(&app, "ada").await;
-    assert_eq!(ada.get("/tickets/1/replies").await.status, 405, "for programs");
+    assert_eq!(
+        ada.get("/tickets/1/replies").await.status,
+        405,
+        "programs get 405"
+    );
     ada.accept = Some("text/html");
-    let led = ada.get("/tickets/1/replies").await;
-    assert_eq!((led.status.as_u16(), led.header("location")), (303, "/tickets/1"));
+    let redirect = ada.get("/tickets/1/replies").await;
+    assert_eq!(
+        (redirect.status.as_u16(), redirect.header("location")),
+        (303, "/tickets/1")
+    );
 }

@@ -21,38 +21,38 @@ async fn only_staff_can_use_the_desk_and_its_forms_need_a_token() {
     let app = app_with_desk().await;
     app.user("ada").await;
     let (mut ada, mut grace) = (logged_in(&app, "ada").await, logged_in(&app, "grace").await);
-    let (of_ada, of_grace) = (
+    let (ada_page, grace_page) = (
         hidden_field(&ada.get("/tickets/new").await, "form_token"),
         hidden_field(&grace.get("/desk/tickets/new").await, "form_token"),
     );
-    let mut seen = 0;
+    let mut count = 0;
     for page in PAGES.iter().filter(|page| page.audience == Audience::Staff) {
         let path = example(page.path);
         if page.method == Method::GET {
             assert_eq!(ada.get(&path).await.status, 403, "{}", page.id);
         } else {
             assert_eq!(
-                ada.post(&path, &[("form_token", &of_ada)]).await.status,
+                ada.post(&path, &[("form_token", &ada_page)]).await.status,
                 403,
                 "{}",
                 page.id
             );
             assert_eq!(
-                grace.post(&path, &[("form_token", &of_ada)]).await.status,
+                grace.post(&path, &[("form_token", &ada_page)]).await.status,
                 403,
                 "{}",
                 page.id
             );
-            let with_proof = grace.post(&path, &[("form_token", &of_grace)]).await;
+            let with_proof = grace.post(&path, &[("form_token", &grace_page)]).await;
             assert!(
                 [400, 404].contains(&with_proof.status.as_u16()),
                 "{}: {with_proof}",
                 page.id
             );
         }
-        seen += 1;
+        count += 1;
     }
-    assert!(seen > 15, "the table is almost empty");
+    assert!(count > 15, "the table is almost empty");
     let start = grace.get("/login").await;
     assert_eq!((start.status.as_u16(), start.header("location")), (303, "/desk"));
     assert_eq!(grace.get("/desk").await.status, 200);
@@ -141,30 +141,34 @@ async fn a_form_does_not_overwrite_an_unseen_change() {
     open_three_tickets(&app).await;
     let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let change = "/desk/tickets/1/change";
-    let (of_grace, of_linus) = (
+    let (grace_page, linus_page) = (
         grace.get("/desk/tickets/1").await,
         linus.get("/desk/tickets/1").await,
     );
-    assert_contains(&of_grace, "<form class=\"handling\"");
-    let seen = hidden_field(&of_grace, "version");
-    let urgent = [("priority", "urgent"), ("version", seen.as_str())];
-    assert_eq!(grace.submit(&of_grace, change, &urgent).await.status, 303);
-    let seen = hidden_field(&of_linus, "version");
+    assert_contains(&grace_page, "<form class=\"handling\"");
+    let version = hidden_field(&grace_page, "version");
+    let urgent = [("priority", "urgent"), ("version", version.as_str())];
+    assert_eq!(grace.submit(&grace_page, change, &urgent).await.status, 303);
+    let version = hidden_field(&linus_page, "version");
     let other = [
         ("priority", "normal"),
         ("may_close", "no"),
-        ("version", seen.as_str()),
+        ("version", version.as_str()),
     ];
-    let late = linus.submit(&of_linus, change, &other).await;
+    let late = linus.submit(&linus_page, change, &other).await;
     assert_eq!(late.status, 412);
     assert_contains(&late, "This was changed after you opened the page");
     let late = linus
-        .submit(&of_linus, "/desk/tickets/1/close", &[("version", seen.as_str())])
+        .submit(
+            &linus_page,
+            "/desk/tickets/1/close",
+            &[("version", version.as_str())],
+        )
         .await;
     assert_eq!(late.status, 412);
-    assert_contains(&of_linus, "name=\"version\" value=\"&quot;");
+    assert_contains(&linus_page, "name=\"version\" value=\"&quot;");
     // The form has the version of the ticket.
-    let form = text(&of_linus);
+    let form = text(&linus_page);
     let form = &form[form.find("class=\"handling\"").unwrap()..];
     let form = &form[..form.find("</form>").unwrap()];
     assert!(form.contains("name=\"version\""), "{form}");
@@ -200,12 +204,12 @@ async fn a_ticket_is_reassigned_only_on_request_and_can_be_unassigned() {
     open_three_tickets(&app).await;
     let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
     let page = grace.get("/desk/tickets/1").await;
-    let of_linus = linus.get("/desk/tickets/1").await;
+    let linus_page = linus.get("/desk/tickets/1").await;
     assert_eq!(
         grace.submit(&page, "/desk/tickets/1/claim", &[]).await.status,
         303
     );
-    let refused = linus.submit(&of_linus, "/desk/tickets/1/claim", &[]).await;
+    let refused = linus.submit(&linus_page, "/desk/tickets/1/claim", &[]).await;
     assert_eq!(refused.status, 400);
     let html = text(&refused);
     assert!(
@@ -214,7 +218,7 @@ async fn a_ticket_is_reassigned_only_on_request_and_can_be_unassigned() {
     );
     assert_eq!(
         linus
-            .submit(&of_linus, "/desk/tickets/1/claim", &[("take_over", "yes")])
+            .submit(&linus_page, "/desk/tickets/1/claim", &[("take_over", "yes")])
             .await
             .status,
         303
@@ -230,7 +234,7 @@ async fn a_ticket_is_reassigned_only_on_request_and_can_be_unassigned() {
     );
     assert_eq!(
         linus
-            .submit(&of_linus, "/desk/tickets/1/release", &[])
+            .submit(&linus_page, "/desk/tickets/1/release", &[])
             .await
             .status,
         303
@@ -248,9 +252,9 @@ async fn the_desk_shows_staff_names_counts_and_texts_without_field_names() {
         .submit(&page, "/desk/tickets/1/replies", &[("description", "Hello")])
         .await;
     // A note does not count as an update.
-    let of_linus = page_of(&mut linus, 1).await;
+    let linus_page = page_of(&mut linus, 1).await;
     linus
-        .submit(&of_linus, "/desk/tickets/1/notes", &[("note", "x")])
+        .submit(&linus_page, "/desk/tickets/1/notes", &[("note", "x")])
         .await;
     for page in [page_of(&mut linus, 1).await, linus.get("/desk").await] {
         assert_contains(&page, ">by grace</span>");
@@ -258,8 +262,8 @@ async fn the_desk_shows_staff_names_counts_and_texts_without_field_names() {
     }
     assert_contains(&ada_page(&app).await, "by Support");
     // The number of other tickets, with a link to all of them.
-    for at in 0..30 {
-        ada.open_ticket(&format!("More {at}")).await;
+    for number in 0..30 {
+        ada.open_ticket(&format!("More {number}")).await;
     }
     let page = page_of(&mut linus, 1).await;
     assert_contains(&page, "Other open tickets <span class=\"tag\">32</span>");
@@ -268,10 +272,10 @@ async fn the_desk_shows_staff_names_counts_and_texts_without_field_names() {
         "<a href=\"/desk?account=1\">All open tickets of this account</a>",
     );
     // Error texts name buttons, not API fields.
-    let of_linus = page_of(&mut linus, 1).await;
-    let of_grace = page_of(&mut grace, 1).await;
-    grace.submit(&of_grace, "/desk/tickets/1/claim", &[]).await;
-    let late = linus.submit(&of_linus, "/desk/tickets/1/claim", &[]).await;
+    let linus_page = page_of(&mut linus, 1).await;
+    let grace_page = page_of(&mut grace, 1).await;
+    grace.submit(&grace_page, "/desk/tickets/1/claim", &[]).await;
+    let late = linus.submit(&linus_page, "/desk/tickets/1/claim", &[]).await;
     assert_eq!(late.status, 400);
     assert_contains(&late, "This ticket is assigned to <strong>grace</strong>");
     assert_lacks(&late, "ask to take it over");

@@ -4,7 +4,9 @@ use serde_json::json;
 
 use crate::browser::{hidden_field, text};
 use crate::console::desk::{app_with_desk, page_of};
-use crate::console::{assert_contains, assert_lacks, has_anchor, links, logged_in, redirects_to};
+use crate::console::{
+    assert_contains, assert_has_anchor, assert_lacks, assert_redirects_to, links, logged_in,
+};
 use crate::harness::User;
 
 /// Tickets about the first VPC, about two instances, and without a resource.
@@ -60,7 +62,7 @@ async fn staff_see_the_addresses_of_an_instance_and_the_holder_of_an_address() {
         assert!(links.contains(&subnet_page(ticket, 1)), "{way}: {links:?}");
     }
     let small = grace.get(&subnet_page(1, 1)).await;
-    has_anchor(&small, "interface-1");
+    assert_has_anchor(&small, "interface-1");
     for page in [small, grace.get(&subnet_page(1, 2)).await] {
         assert_eq!(page.status, 200);
         for link in links(&page) {
@@ -69,7 +71,7 @@ async fn staff_see_the_addresses_of_an_instance_and_the_holder_of_an_address() {
         assert_lacks(&page, ">Edit<");
     }
     let large = grace.get(&format!("{}?interface=2", subnet_page(3, 2))).await;
-    has_anchor(&large, "interface-2");
+    assert_has_anchor(&large, "interface-2");
     // Other VPCs are not found.
     let eve = app.user("eve").of(app.another_account().await).await;
     eve.create_vpc("hers", &["10.0.0.0/24"]).await;
@@ -92,7 +94,7 @@ async fn the_form_for_a_customer_ticket_shows_the_account() {
     let mut grace = logged_in(&app, "grace").await;
     let form = grace.get("/desk/tickets/new").await;
     assert_contains(&form, "name=\"act\" value=\"account\"");
-    let here = "/desk/tickets/new";
+    let path = "/desk/tickets/new";
     let typed = [
         ("account_id", "1"),
         ("summary", "Works"),
@@ -100,7 +102,7 @@ async fn the_form_for_a_customer_ticket_shows_the_account() {
         ("priority", "high"),
     ];
     let shown = grace
-        .submit(&form, here, &[&typed[..], &[("act", "account")]].concat())
+        .submit(&form, path, &[&typed[..], &[("act", "account")]].concat())
         .await;
     assert_eq!(shown.status, 200);
     assert_contains(&shown, "<strong>Example</strong> · owner@example.com");
@@ -108,7 +110,7 @@ async fn the_form_for_a_customer_ticket_shows_the_account() {
     assert_contains(&shown, "value=\"Works\"");
     assert_contains(&shown, "At *night*</textarea>");
     assert_contains(&shown, "<option value=\"high\" selected>");
-    // The script loads the same with a query.
+    // The script loads the same content with a query.
     assert_contains(
         &grace.get("/desk/tickets/new?account_id=1").await,
         "<strong>Example</strong> · owner@example.com",
@@ -128,8 +130,8 @@ async fn a_customer_ticket_that_is_submitted_twice_is_opened_once() {
     let app = app_with_desk().await;
     let ada = app.user("ada").await;
     let mut grace = logged_in(&app, "grace").await;
-    let here = "/desk/tickets/new";
-    let form = grace.get(here).await;
+    let path = "/desk/tickets/new";
+    let form = grace.get(path).await;
     let newest = hidden_field(&form, "newest");
     let typed = |newest: &str, summary: &str| {
         [
@@ -143,18 +145,18 @@ async fn a_customer_ticket_that_is_submitted_twice_is_opened_once() {
     let mut send = async |newest: &str, summary: &str| {
         let fields = typed(newest, summary);
         let fields: Vec<_> = fields.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
-        grace.submit(&form, here, &fields).await
+        grace.submit(&form, path, &fields).await
     };
-    redirects_to(
+    assert_redirects_to(
         &send(&newest, "Works").await,
         "/desk/tickets/1?done=ticket-opened-for-customer",
     );
-    // On the original page, and on one that was rendered again.
+    // Submit it on the original page, and on a page that was rendered again.
     for newest in [newest.as_str(), "1"] {
         let again = send(newest, "Works").await;
-        redirects_to(&again, "/desk/tickets/1?done=ticket-opened-before");
+        assert_redirects_to(&again, "/desk/tickets/1?done=ticket-opened-before");
     }
-    redirects_to(
+    assert_redirects_to(
         &send(&newest, "More works").await,
         "/desk/tickets/2?done=ticket-opened-for-customer",
     );
@@ -285,9 +287,9 @@ async fn a_ticket_shows_the_address_map_of_its_vpc() {
     open_four_tickets(&ada).await;
     let mut grace = logged_in(&app, "grace").await;
     for ticket in [1, 2] {
-        let here = format!("/desk/tickets/{ticket}");
-        let there = format!("{here}/vpc");
-        let (page, whole) = (grace.get(&here).await, grace.get(&there).await);
+        let path = format!("/desk/tickets/{ticket}");
+        let there = format!("{path}/vpc");
+        let (page, whole) = (grace.get(&path).await, grace.get(&there).await);
         for page in [&page, &whole] {
             assert_contains(page, "<title>a 10.0.0.0/24: 1 of 252 in use (&lt;1%)</title>");
             assert_contains(page, "<title>b 10.9.0.0/16: 0 of 65,532 in use</title>");

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::browser::{Browser, hidden_field, text};
 use crate::console::desk::{app_with_desk, open_three_tickets, page_of, save_canned_reply};
-use crate::console::{assert_contains, assert_lacks, has_anchor, logged_in, redirects_to};
+use crate::console::{assert_contains, assert_has_anchor, assert_lacks, assert_redirects_to, logged_in};
 use crate::harness::Reply;
 
 #[tokio::test]
@@ -14,14 +14,14 @@ async fn a_note_cannot_be_sent_as_a_reply() {
     let mut grace = logged_in(&app, "grace").await;
     let page = grace.get("/desk/tickets/1").await;
     let html = text(&page);
-    for wanted in [
+    for expected in [
         "Send reply to customer",
-        "visible to ada",
+        "visible to users of ",
         "Save internal note",
         "visible to staff only",
         "name=\"note\"",
     ] {
-        assert!(html.contains(wanted), "{wanted} is not in {html}");
+        assert!(html.contains(expected), "{expected} is not in {html}");
     }
     // Each box has its own field, which the other form does not read.
     let crossed = grace
@@ -53,8 +53,8 @@ async fn a_note_cannot_be_sent_as_a_reply() {
         html.contains("message staff") && html.contains("We look into it."),
         "{html}"
     );
-    let mut of_ada = logged_in(&app, "ada").await;
-    let html = text(&of_ada.get("/tickets/1").await);
+    let mut ada_page = logged_in(&app, "ada").await;
+    let html = text(&ada_page.get("/tickets/1").await);
     assert!(
         html.contains("We look into it.") && !html.contains("money") && !html.contains("grace"),
         "{html}"
@@ -67,19 +67,19 @@ async fn a_reply_conflicts_with_an_unseen_reply_and_preserves_the_text() {
     let app = app_with_desk().await;
     let ada = open_three_tickets(&app).await;
     let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
-    let (of_grace, of_linus) = (
+    let (grace_page, linus_page) = (
         grace.get("/desk/tickets/1").await,
         linus.get("/desk/tickets/1").await,
     );
-    let since = hidden_field(&of_grace, "since");
+    let since = hidden_field(&grace_page, "since");
     assert_eq!(
         linus
             .submit(
-                &of_linus,
+                &linus_page,
                 "/desk/tickets/1/replies",
                 &[
                     ("description", "Mine"),
-                    ("since", &hidden_field(&of_linus, "since"))
+                    ("since", &hidden_field(&linus_page, "since"))
                 ]
             )
             .await
@@ -88,7 +88,7 @@ async fn a_reply_conflicts_with_an_unseen_reply_and_preserves_the_text() {
     );
     let late = grace
         .submit(
-            &of_grace,
+            &grace_page,
             "/desk/tickets/1/replies",
             &[("description", "Mine too"), ("since", &since)],
         )
@@ -139,14 +139,14 @@ async fn a_text_that_is_submitted_twice_is_posted_once() {
         let since = hidden_field(&old, "since");
         let fields = [(field, message), ("since", since.as_str())];
         assert_eq!(grace.submit(&old, path, &fields).await.status, 303);
-        // A browser that goes back restores the box, on the old page or on a new one.
+        // A browser that goes back restores the text in the box, on the old page or on a new page.
         let fresh = hidden_field(&grace.get(here).await, "since");
         assert_ne!(since, fresh);
         for since in [since.as_str(), &fresh] {
             let again = grace
                 .submit(&old, path, &[(field, message), ("since", since)])
                 .await;
-            redirects_to(&again, &format!("{here}?done=sent-already"));
+            assert_redirects_to(&again, &format!("{here}?done=sent-already"));
         }
         assert_contains(
             &grace.get(&format!("{here}?done=sent-already")).await,
@@ -159,7 +159,7 @@ async fn a_text_that_is_submitted_twice_is_posted_once() {
         ada.post(&format!("/support/tickets/{number}/replies"), reply)
             .await;
         let again = grace.submit(&old, path, &fields).await;
-        redirects_to(&again, &format!("{here}?done=sent-already"));
+        assert_redirects_to(&again, &format!("{here}?done=sent-already"));
     }
     let page = grace.get("/desk/tickets/1").await;
     let since = hidden_field(&page, "since");
@@ -167,14 +167,14 @@ async fn a_text_that_is_submitted_twice_is_posted_once() {
         ("description", "We look into it.\nBye"),
         ("since", since.as_str()),
     ];
-    redirects_to(
+    assert_redirects_to(
         &grace.submit(&page, "/desk/tickets/1/replies", &fields).await,
         "/desk/tickets/1?done=reply-sent",
     );
     // The same text of another user, or from the API, is not a duplicate.
     let mut linus = logged_in(&app, "linus").await;
     let page = linus.get("/desk/tickets/1").await;
-    redirects_to(
+    assert_redirects_to(
         &linus.submit(&page, "/desk/tickets/1/replies", &fields[..1]).await,
         "/desk/tickets/1?done=reply-sent",
     );
@@ -199,23 +199,23 @@ async fn only_changes_visible_to_the_customer_conflict_with_a_reply() {
     let since = hidden_field(&page, "since");
     let says = |text: &'static str| [("description", text), ("since", since.as_str())];
     // Notes and priorities do not conflict.
-    let of_linus = page_of(&mut linus, 1).await;
-    linus.submit(&of_linus, note, &[("note", "He owes us")]).await;
+    let linus_page = page_of(&mut linus, 1).await;
+    linus.submit(&linus_page, note, &[("note", "He owes us")]).await;
     let high = [("priority", "high")];
-    linus.submit(&of_linus, "/desk/tickets/1/change", &high).await;
-    redirects_to(
+    linus.submit(&linus_page, "/desk/tickets/1/change", &high).await;
+    assert_redirects_to(
         &grace.submit(&page, reply, &says("One")).await,
         "/desk/tickets/1?done=reply-sent",
     );
     // The user's own reply does not conflict.
-    redirects_to(
+    assert_redirects_to(
         &grace.submit(&page, reply, &says("Two")).await,
         "/desk/tickets/1?done=reply-sent",
     );
     // An assignment, a file, a reply and closing do conflict.
     let mut seen = hidden_field(&grace.get("/desk/tickets/1").await, "since");
-    for (at, doing) in ["claim", "file", "reply", "close"].into_iter().enumerate() {
-        let text = format!("Text {at}");
+    for (index, doing) in ["claim", "file", "reply", "close"].into_iter().enumerate() {
+        let text = format!("Text {index}");
         match doing {
             "file" => drop(ada.attach_file(1, "log.txt", "hop").await),
             "reply" => drop(
@@ -235,7 +235,7 @@ async fn only_changes_visible_to_the_customer_conflict_with_a_reply() {
         let noted = grace
             .submit(&page, note, &[("note", &text), ("since", &seen)])
             .await;
-        redirects_to(&noted, "/desk/tickets/1?done=note-saved");
+        assert_redirects_to(&noted, "/desk/tickets/1?done=note-saved");
         seen = hidden_field(&late, "since");
     }
 }
@@ -270,13 +270,13 @@ async fn submitting_one_box_preserves_the_text_of_the_other() {
         let fields = [&typed[..], &[button]].concat();
         let preview = grace.submit(&page, path, &fields).await;
         assert_eq!(preview.status, 200);
-        for wanted in [
+        for expected in [
             shown,
             "\nTo *her*</textarea>",
             "\nTo us</textarea>",
             "<p>Hello ada</p>",
         ] {
-            assert_contains(&preview, wanted);
+            assert_contains(&preview, expected);
         }
     }
     let used = grace
@@ -292,7 +292,7 @@ async fn submitting_one_box_preserves_the_text_of_the_other() {
     assert_eq!(refused.status, 400);
     assert_contains(&refused, "\nTo us</textarea>");
     assert_contains(&refused, "id=\"f-description-wrong\"");
-    // Sending clears only its own box.
+    // Sending one box clears only that box.
     let sent = grace.submit(&page, notes, &typed).await;
     assert_eq!(sent.status, 200);
     assert_contains(&sent, "Internal note saved.");
@@ -303,7 +303,7 @@ async fn submitting_one_box_preserves_the_text_of_the_other() {
     assert_contains(&sent, "Reply sent.");
     assert_contains(&sent, "\nTo *her*</textarea>");
     assert_contains(&sent, "\nTo us</textarea>");
-    redirects_to(
+    assert_redirects_to(
         &grace.submit(&page, replies, &typed[..1]).await,
         "/desk/tickets/1?done=reply-sent",
     );
@@ -326,12 +326,12 @@ async fn updates_are_listed_next_to_the_box() {
     let updates_url = format!("/desk/tickets/1?after={since}");
     assert!(loads_updates_from(&page, &updates_url), "{page}");
     assert_eq!(updates(&page), "");
-    for (who, path, field) in [
+    for (browser, path, field) in [
         (&mut linus, "notes", ("note", "Rack 4")),
         (&mut grace, "replies", ("description", "Mine")),
     ] {
-        let page = page_of(who, 1).await;
-        let sent = who
+        let page = page_of(browser, 1).await;
+        let sent = browser
             .submit(&page, &format!("/desk/tickets/1/{path}"), &[field])
             .await;
         assert_eq!(sent.status, 303);
@@ -341,12 +341,12 @@ async fn updates_are_listed_next_to_the_box() {
     ada.attach_file(1, "log.txt", "hop").await;
     let now = grace.get(&updates_url).await;
     let shown = updates(&now);
-    for wanted in [
+    for expected in [
         "linus wrote an internal note",
         "ada replied",
         "ada attached log.txt",
     ] {
-        assert!(shown.contains(&format!(">{wanted}</a>")), "{wanted}: {shown}");
+        assert!(shown.contains(&format!(">{expected}</a>")), "{expected}: {shown}");
     }
     assert!(!shown.contains("grace"), "own actions are not listed: {shown}");
     let places: Vec<_> = shown
@@ -356,7 +356,7 @@ async fn updates_are_listed_next_to_the_box() {
         .collect();
     assert_eq!(places.len(), 3, "{shown}");
     for place in places {
-        has_anchor(&now, place);
+        assert_has_anchor(&now, place);
     }
 }
 

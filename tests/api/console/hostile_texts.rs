@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::tickets::PNG;
 use crate::browser::text;
-use crate::console::{app_with_ada, logged_in, redirects_to};
+use crate::console::{app_with_ada, assert_redirects_to, logged_in};
 
 /// A text that must be escaped.
 const SCRIPT: &str = "<script>alert(1)</script>";
@@ -42,16 +42,16 @@ async fn hostile_texts_names_and_files_are_harmless() {
 
     let mut tenant = logged_in(&app, "eve").await;
     let mut staff = logged_in(&app, "grace").await;
-    let mut seen = 0;
+    let mut count = 0;
     for path in ["/tickets", "/tickets/1", "/events", "/tickets/new"] {
-        harmless(path, &text(&tenant.get(path).await));
-        seen += 1;
+        assert_harmless(path, &text(&tenant.get(path).await));
+        count += 1;
     }
     let (query, form) = (
         format!("/tickets?q={}", "%3Cscript%3E"),
         tenant.get("/tickets/new").await,
     );
-    harmless(&query, &text(&tenant.get(&query).await));
+    assert_harmless(&query, &text(&tenant.get(&query).await));
     let again = tenant
         .submit(
             &form,
@@ -59,7 +59,7 @@ async fn hostile_texts_names_and_files_are_harmless() {
             &[("summary", SCRIPT), ("description", SCRIPT), ("act", "preview")],
         )
         .await;
-    harmless("preview", &text(&again));
+    assert_harmless("preview", &text(&again));
     for path in [
         "/desk",
         "/desk/tickets/1",
@@ -68,10 +68,10 @@ async fn hostile_texts_names_and_files_are_harmless() {
         "/desk/canned-replies",
         "/desk/canned-replies/1",
     ] {
-        harmless(path, &text(&staff.get(path).await));
-        seen += 1;
+        assert_harmless(path, &text(&staff.get(path).await));
+        count += 1;
     }
-    assert_eq!(seen, 10);
+    assert_eq!(count, 10);
 
     // Files are downloaded, not displayed; SVG files are rejected.
     for (browser, path) in [
@@ -98,14 +98,14 @@ async fn hostile_texts_names_and_files_are_harmless() {
         crate::browser::hidden_field(&page, "form_token")
     );
     let svg = tenant.upload(&to, "x.svg", b"<svg onload=alert(1)>", &[]).await;
-    redirects_to(&svg, "/tickets/1");
+    assert_redirects_to(&svg, "/tickets/1");
     let svg = tenant.upload(&to, "x.png", b"<svg onload=alert(1)>", &[]).await;
-    redirects_to(&svg, "/tickets/1");
+    assert_redirects_to(&svg, "/tickets/1");
 }
 
 /// Asserts that a page has no foreign elements, scripts, images or event handlers.
-pub fn harmless(what: &str, html: &str) {
-    assert!(html.contains("</html>"), "{what}: {html}");
+pub fn assert_harmless(name: &str, html: &str) {
+    assert!(html.contains("</html>"), "{name}: {html}");
     let without_ours = html.replace("<script src=\"/console/", "");
     for bad in [
         "<script",
@@ -116,7 +116,7 @@ pub fn harmless(what: &str, html: &str) {
         "<svg onload",
         "style=\"",
     ] {
-        assert!(!without_ours.contains(bad), "{what}: {bad} is in {html}");
+        assert!(!without_ours.contains(bad), "{name}: {bad} is in {html}");
     }
     for tag in html
         .split('<')
@@ -124,6 +124,6 @@ pub fn harmless(what: &str, html: &str) {
         .map(|rest| rest.split('>').next().unwrap_or_default())
     {
         let attributes = tag.split('"').step_by(2).collect::<String>();
-        assert!(!attributes.contains(" on"), "{what}: <{tag}>");
+        assert!(!attributes.contains(" on"), "{name}: <{tag}>");
     }
 }

@@ -10,7 +10,7 @@ use crate::browser::text;
 use crate::console::logged_in;
 use crate::harness::{Reply, TestApp};
 
-/// A server without heartbeats, so that only changes wake its streams.
+/// A server without heartbeats, so that only changes notify its streams.
 async fn without_heartbeat() -> TestApp {
     TestApp::with(|_, options| options.heartbeat = Duration::from_secs(3600)).await
 }
@@ -167,17 +167,17 @@ async fn staff_see_the_other_viewers_of_a_ticket() {
     app.user("grace").staff().await;
     app.user("linus").staff().await;
     let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
-    let of_grace = grace.get("/desk/tickets/1").await;
-    assert!(!text(&of_grace).contains("also viewing this ticket"));
-    let mut stream = Stream::from_response(grace.open_stream(&stream_url(&of_grace), None).await);
+    let grace_page = grace.get("/desk/tickets/1").await;
+    assert!(!text(&grace_page).contains("also viewing this ticket"));
+    let mut stream = Stream::from_response(grace.open_stream(&stream_url(&grace_page), None).await);
     stream.next().await.expect("a beginning");
 
-    let of_linus = linus.get("/desk/tickets/1").await;
+    let linus_page = linus.get("/desk/tickets/1").await;
     assert!(
-        text(&of_linus).contains("<strong>grace</strong> is also viewing this ticket."),
-        "{of_linus}"
+        text(&linus_page).contains("<strong>grace</strong> is also viewing this ticket."),
+        "{linus_page}"
     );
-    let other = Stream::from_response(linus.open_stream(&stream_url(&of_linus), None).await);
+    let other = Stream::from_response(linus.open_stream(&stream_url(&linus_page), None).await);
     assert_eq!(stream.changes().await, ["ticket 1"]);
     assert!(
         text(&grace.get("/desk/tickets/1").await)
@@ -190,7 +190,7 @@ async fn staff_see_the_other_viewers_of_a_ticket() {
     drop(other);
     assert_eq!(stream.changes().await, ["ticket 1"]);
     assert!(!text(&grace.get("/desk/tickets/1").await).contains("linus"));
-    // A viewer whose tab was lost expires; one with an open tab remains.
+    // A viewer whose tab was lost expires. A viewer with an open tab remains.
     let left_behind = app.store.write(|tx| {
         let agent = garth::rules::agent::Agent::at_terminal(tx, "linus")?;
         garth::rules::viewers::register(tx, &agent, garth::model::id::TicketId(1))

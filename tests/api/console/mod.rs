@@ -75,14 +75,14 @@ pub async fn browser<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
     browser
 }
 
-/// Like `browser`, for a user without a password, which is set first.
+/// Like `browser`, for a user without a password. Sets the password first.
 pub async fn logged_in<'a>(app: &'a TestApp, username: &str) -> Browser<'a> {
     app.set_password(username).await;
     browser(app, username).await
 }
 
-pub fn assert_contains(page: &Reply, wanted: &str) {
-    assert!(text(page).contains(wanted), "{wanted} is not in {page}");
+pub fn assert_contains(page: &Reply, expected: &str) {
+    assert!(text(page).contains(expected), "{expected} is not in {page}");
 }
 
 pub fn assert_lacks(page: &Reply, unwanted: &str) {
@@ -90,7 +90,7 @@ pub fn assert_lacks(page: &Reply, unwanted: &str) {
 }
 
 /// Asserts that the response is a redirect to this path.
-pub fn redirects_to(page: &Reply, place: &str) {
+pub fn assert_redirects_to(page: &Reply, place: &str) {
     assert_eq!(
         (page.status.as_u16(), page.header("location")),
         (303, place),
@@ -108,7 +108,7 @@ pub fn links(page: &Reply) -> Vec<String> {
 }
 
 /// Asserts that exactly one element has this ID.
-pub fn has_anchor(page: &Reply, name: &str) {
+pub fn assert_has_anchor(page: &Reply, name: &str) {
     let count = text(page).matches(&format!(" id=\"{name}\"")).count();
     assert_eq!(count, 1, "{name} is {count} times on {page}");
 }
@@ -123,7 +123,7 @@ pub fn example(path: &str) -> String {
 async fn every_page_requires_a_session() {
     let app = app_with_ada().await;
     let mut anonymous = Browser::new(&app);
-    let mut seen = 0;
+    let mut count = 0;
     for page in PAGES.iter().filter(|page| page.audience != Audience::Public) {
         let path = example(page.path);
         let reply = match page.method {
@@ -137,9 +137,9 @@ async fn every_page_requires_a_session() {
             assert_eq!(to.as_deref(), Some(path.as_str()), "{}", page.id);
         }
         assert!(anonymous.cookies.is_empty(), "{}", page.id);
-        seen += 1;
+        count += 1;
     }
-    assert!(seen > 3, "the table is almost empty");
+    assert!(count > 3, "the table is almost empty");
 }
 
 #[tokio::test]
@@ -196,7 +196,7 @@ async fn pages_have_a_strict_content_security_policy_and_are_not_cached() {
         page.headers
     );
     let html = text(&page);
-    for wanted in [
+    for expected in [
         "<html lang=\"en\"",
         "<main",
         "<h1>",
@@ -204,7 +204,7 @@ async fn pages_have_a_strict_content_security_policy_and_are_not_cached() {
         "aria-current=\"page\"",
         "allowEval&quot;:false",
     ] {
-        assert!(html.contains(wanted), "{wanted} is not in {html}");
+        assert!(html.contains(expected), "{expected} is not in {html}");
     }
     for bad in [
         "style=\"",
@@ -243,7 +243,7 @@ async fn htmx_matches_the_hash_in_the_readme() {
 #[tokio::test]
 async fn log_in_returns_to_the_requested_page_and_never_to_another_site() {
     let app = app_with_ada().await;
-    let wanted = [
+    let expected = [
         ("/vpcs?q=x&region=us-east", "/vpcs?q=x&region=us-east"),
         ("//evil.example/vpcs", "/"),
         ("https://evil.example/vpcs", "/"),
@@ -251,7 +251,7 @@ async fn log_in_returns_to_the_requested_page_and_never_to_another_site() {
         ("/oauth/authorize", "/"),
         ("", "/"),
     ];
-    for (to, lands) in wanted {
+    for (to, destination) in expected {
         let mut ada = Browser::new(&app);
         let page = ada.get("/login").await;
         let token = hidden_field(&page, "form_token");
@@ -264,7 +264,7 @@ async fn log_in_returns_to_the_requested_page_and_never_to_another_site() {
         let sent_on = ada.post("/login", &fields).await;
         assert_eq!(
             (sent_on.status.as_u16(), sent_on.header("location")),
-            (303, lands),
+            (303, destination),
             "{to}"
         );
         // The log-in page has the same return URL.
@@ -272,7 +272,7 @@ async fn log_in_returns_to_the_requested_page_and_never_to_another_site() {
         let page = Browser::new(&app).get(&format!("/login?{query}")).await;
         assert_eq!(
             hidden_field(&page, "return_to"),
-            lands.trim_end_matches('/'),
+            destination.trim_end_matches('/'),
             "{to}"
         );
     }
@@ -314,7 +314,7 @@ async fn a_session_is_not_a_token_and_ends_with_log_out() {
     ada.log_in_at_console("ada").await;
     assert_eq!(ada.get("/vpcs").await.status, 200);
     let session = ada.cookies[SESSION].clone();
-    // Neither before nor after a change that invalidates cached identities.
+    // A session is not a token, neither before nor after a change that invalidates cached identities.
     assert_eq!(app.with_token(&session).get("/vpcs").await.status, 401);
     app.user("eve").await;
     assert_eq!(ada.get("/vpcs").await.status, 200);
@@ -369,7 +369,7 @@ async fn a_notice_is_shown_once_and_only_to_its_browser() {
     let page = ada.get("/account").await;
     let fields = [("email", "ada@new.example"), ("timezone", "GMT")];
     let done = ada.submit(&page, "/account", &fields).await;
-    redirects_to(&done, "/account?done=profile-changed");
+    assert_redirects_to(&done, "/account?done=profile-changed");
     assert_lacks(&ada.get("/account").await, notice);
     let page = ada.get("/account?done=profile-changed").await;
     assert_contains(&page, notice);
@@ -401,7 +401,7 @@ async fn a_log_out_link_from_elsewhere_needs_confirmation() {
         let still = ada.get("/vpcs").await.status == 200;
         assert_eq!(still, !ends, "{site} {from}");
     };
-    // A typed URL, a program, pages of this server, and pages of a registered client.
+    // No confirmation for a typed URL, a program, pages of this server, and pages of a registered client.
     out("none", "", true).await;
     out("", "", true).await;
     out("same-origin", "http://garth.example/vpcs", true).await;
@@ -501,11 +501,17 @@ async fn the_minimum_page_size_does_not_apply_to_the_console() {
     ada.create_vpc("web", &["10.0.0.0/24"]).await;
     let ticket = ada.open_ticket("It is down").await;
     let (mut ada, mut grace) = (logged_in(&app, "ada").await, logged_in(&app, "grace").await);
-    let (of_ada, of_grace) = (format!("/tickets/{ticket}"), format!("/desk/tickets/{ticket}"));
-    for path in ["/vpcs", "/account/users", "/account/quotas", "/tickets", &of_ada] {
+    let (ada_page, grace_page) = (format!("/tickets/{ticket}"), format!("/desk/tickets/{ticket}"));
+    for path in [
+        "/vpcs",
+        "/account/users",
+        "/account/quotas",
+        "/tickets",
+        &ada_page,
+    ] {
         assert_eq!(ada.get(path).await.status, 200, "{path}");
     }
-    for path in ["/desk", &of_grace, "/desk/tickets/new", "/desk/canned-replies"] {
+    for path in ["/desk", &grace_page, "/desk/tickets/new", "/desk/canned-replies"] {
         assert_eq!(grace.get(path).await.status, 200, "{path}");
     }
 }

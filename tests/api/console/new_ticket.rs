@@ -22,7 +22,7 @@ async fn ticket_errors_are_at_their_field_and_preserve_the_input() {
     let refused = ada.submit(&form, "/tickets/new", &fields).await;
     assert_eq!(refused.status, 400);
     let html = text(&refused);
-    for wanted in [
+    for expected in [
         "id=\"f-summary-wrong\"",
         "id=\"f-about-id-wrong\"",
         "href=\"#f-summary\"",
@@ -32,7 +32,7 @@ async fn ticket_errors_are_at_their_field_and_preserve_the_input() {
         "<option value=\"vpc_id\" selected>",
         &format!("value=\"{long}\""),
     ] {
-        assert!(html.contains(wanted), "{wanted} is not in {html}");
+        assert!(html.contains(expected), "{expected} is not in {html}");
     }
     let refused = ada
         .submit(

@@ -1,7 +1,7 @@
 //! Subnets in the console: rows of a form, ranges, and changes.
 
 use super::vpcs::api_user;
-use crate::console::{app_with_ada, assert_contains, assert_lacks, browser, redirects_to};
+use crate::console::{app_with_ada, assert_contains, assert_lacks, assert_redirects_to, browser};
 
 #[tokio::test]
 async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript() {
@@ -17,13 +17,13 @@ async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript(
     fields.push(("add", "1"));
     let more = ada.submit(&form, "/vpcs/new", &fields).await;
     assert_eq!(more.status, 200);
-    for wanted in [
+    for expected in [
         "value=\"valid\"",
         "value=\"10.9.0.0/24\"",
         "value=\"10.9.1.0/24\"",
         "value=\"subnet-2\"",
     ] {
-        assert_contains(&more, wanted);
+        assert_contains(&more, expected);
     }
     let mut fields = row.to_vec();
     fields.extend([
@@ -122,14 +122,14 @@ async fn a_subnet_is_added_and_renamed() {
     assert_contains(&refused, "Label must be unique among your VPC's subnets");
     assert_contains(&refused, "value=\"10.3.0.128/25\"");
     let fields = [("label", "b"), ("ipv4", "10.3.0.128/25")];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&form, "/vpcs/1/subnets/new", &fields).await,
         "/vpcs/1/subnets/2?done=subnet-created",
     );
     let form = ada.get("/vpcs/1/subnets/2/edit").await;
-    let seen = crate::browser::hidden_field(&form, "version");
-    let fields = [("version", seen.as_str()), ("label", "renamed")];
-    redirects_to(
+    let version = crate::browser::hidden_field(&form, "version");
+    let fields = [("version", version.as_str()), ("label", "renamed")];
+    assert_redirects_to(
         &ada.submit(&form, "/vpcs/1/subnets/2/edit", &fields).await,
         "/vpcs/1/subnets/2?done=subnet-changed",
     );

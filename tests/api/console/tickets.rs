@@ -5,7 +5,7 @@ use garth::rules::grants::Grant;
 use serde_json::json;
 
 use crate::browser::{Browser, hidden_field, text};
-use crate::console::{app_with_ada, assert_contains, assert_lacks, links, logged_in, redirects_to};
+use crate::console::{app_with_ada, assert_contains, assert_lacks, assert_redirects_to, links, logged_in};
 use crate::harness::TestApp;
 
 pub const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0";
@@ -79,12 +79,12 @@ async fn a_form_that_is_submitted_twice_takes_effect_once() {
         ("summary", "No route"),
         ("description", "Since noon."),
     ];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&form, "/tickets/new", &ticket).await,
         "/tickets/1?done=ticket-opened",
     );
     app.advance(3_600);
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&form, "/tickets/new", &ticket).await,
         "/tickets/1?done=ticket-opened-before",
     );
@@ -93,7 +93,7 @@ async fn a_form_that_is_submitted_twice_takes_effect_once() {
         ("summary", "No route"),
         ("description", "Since ten."),
     ];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&form, "/tickets/new", &about).await,
         "/tickets/2?done=ticket-opened",
     );
@@ -103,7 +103,7 @@ async fn a_form_that_is_submitted_twice_takes_effect_once() {
         ("summary", "No route"),
         ("description", "Since noon."),
     ];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&form, "/tickets/new", &meant).await,
         "/tickets/3?done=ticket-opened",
     );
@@ -112,9 +112,9 @@ async fn a_form_that_is_submitted_twice_takes_effect_once() {
     let to = "/tickets/1/replies";
     let before = hidden_field(&page, "newest");
     let old = [("newest", before.as_str()), ("description", "Any\r\nnews?")];
-    redirects_to(&ada.submit(&page, to, &old).await, "/tickets/1?done=reply-sent");
+    assert_redirects_to(&ada.submit(&page, to, &old).await, "/tickets/1?done=reply-sent");
     let again = ada.submit(&page, to, &old).await;
-    redirects_to(&again, "/tickets/1?done=sent-already");
+    assert_redirects_to(&again, "/tickets/1?done=sent-already");
     assert_contains(&ada.get("/tickets/1?done=sent-already").await, "not sent again");
     // A browser may reload the page when the user goes back, and still restore the text.
     let page = ada.get("/tickets/1").await;
@@ -122,10 +122,10 @@ async fn a_form_that_is_submitted_twice_takes_effect_once() {
     assert_ne!(before, after);
     let resent = [("newest", after.as_str()), ("description", "Any\r\nnews?")];
     let again = ada.submit(&page, to, &resent).await;
-    redirects_to(&again, "/tickets/1?done=sent-already");
+    assert_redirects_to(&again, "/tickets/1?done=sent-already");
     // The same text is sent again after an hour, or after another reply.
     app.advance(3_600);
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&page, to, &resent).await,
         "/tickets/1?done=reply-sent",
     );
@@ -136,7 +136,7 @@ async fn a_form_that_is_submitted_twice_takes_effect_once() {
     let page = ada.get("/tickets/1").await;
     let answering = hidden_field(&page, "newest");
     let answering = [("newest", answering.as_str()), ("description", "Any\r\nnews?")];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&page, to, &answering).await,
         "/tickets/1?done=reply-sent",
     );
@@ -206,7 +206,7 @@ async fn files_have_the_same_limits_as_in_the_api() {
     // Errors: at the field for a browser, as plain text for the script.
     let refused = ada.upload(&to, "a.exe", PNG, &[]).await;
     // The redirect removes the form token from the URL.
-    redirects_to(&refused, &format!("/tickets/{ticket}"));
+    assert_redirects_to(&refused, &format!("/tickets/{ticket}"));
     ada.store_cookies(&refused);
     let page = ada.get(&format!("/tickets/{ticket}")).await;
     assert_contains(&page, "id=\"f-file-wrong\"");
@@ -296,8 +296,8 @@ async fn a_ticket_is_found_by_id_and_text() {
     let app = app_with_ada().await;
     let mut ada = logged_in(&app, "ada").await;
     let bob = app.user("bob").await;
-    for at in 1..=12 {
-        let body = json!({"summary": format!("Case {at}x"), "description": format!("The fan number {at}a hums at 50% load.")});
+    for number in 1..=12 {
+        let body = json!({"summary": format!("Case {number}x"), "description": format!("The fan number {number}a hums at 50% load.")});
         assert_eq!(bob.post("/support/tickets", body).await.status, 200);
     }
     let grace = app.user("grace").staff().await;

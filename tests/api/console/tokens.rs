@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::browser::{Browser, hidden_field, text};
 use crate::console::account::version;
-use crate::console::{app_with_ada, assert_contains, assert_lacks, browser, redirects_to};
+use crate::console::{app_with_ada, assert_contains, assert_lacks, assert_redirects_to, browser};
 use crate::harness::{Reply, TestApp};
 
 /// The secret that a page shows once.
@@ -60,14 +60,14 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
         "the token is read-only"
     );
     let list = ada.get("/account/tokens").await;
-    for wanted in [
+    for expected in [
         "&lt;b&gt;ci",
         &token[..16],
         "vpc:read_only",
         "events:read_write",
         "2024-07-01T12:00:00Z",
     ] {
-        assert_contains(&list, wanted);
+        assert_contains(&list, expected);
     }
     for page in ["/account/tokens", "/account/tokens/new", "/account"] {
         assert_lacks(&ada.get(page).await, &token);
@@ -87,7 +87,7 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
         "the confirmation page revokes nothing"
     );
     let tag = version(&confirmation);
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&confirmation, &revoke, &[("version", &tag)]).await,
         "/account/tokens?done=token-revoked",
     );
@@ -179,34 +179,34 @@ async fn a_token_is_renamed() {
     let program = app.with_token(&secret(&ada.submit(&form, "/account/tokens/new", &fields).await));
     let tokens = program.get("/profile/tokens").await;
     let id = *tokens.ids().last().expect("the newest");
-    let here = format!("/account/tokens/{id}/edit");
-    assert_contains(&ada.get("/account/tokens").await, &format!("href=\"{here}\""));
-    let form = ada.get(&here).await;
+    let path = format!("/account/tokens/{id}/edit");
+    assert_contains(&ada.get("/account/tokens").await, &format!("href=\"{path}\""));
+    let form = ada.get(&path).await;
     assert_contains(&form, "value=\"ci\"");
     let tag = version(&form);
     let long = "x".repeat(101);
     let refused = ada
-        .submit(&form, &here, &[("version", &tag), ("label", &long)])
+        .submit(&form, &path, &[("version", &tag), ("label", &long)])
         .await;
     assert_eq!(refused.status, 400);
     assert_contains(&refused, &format!("value=\"{long}\""));
     assert_contains(&refused, "id=\"f-label-wrong\"");
     let fields = [("version", tag.as_str()), ("label", "<b>build 3")];
-    redirects_to(
-        &ada.submit(&form, &here, &fields).await,
+    assert_redirects_to(
+        &ada.submit(&form, &path, &fields).await,
         "/account/tokens?done=token-changed",
     );
     assert_contains(&ada.get("/account/tokens").await, "&lt;b&gt;build 3");
     let token = program.get(&format!("/profile/tokens/{id}")).await;
     assert_eq!(token.json()["label"], "<b>build 3");
-    let late = ada.submit(&form, &here, &fields).await;
+    let late = ada.submit(&form, &path, &fields).await;
     assert_eq!(late.status, 412);
     assert_contains(&late, "This was changed after you opened the page");
 
     app.user("eve").await;
     app.set_password("eve").await;
     let mut eve = browser(&app, "eve").await;
-    assert_eq!(eve.get(&here).await.status, 404, "tokens belong to their user");
+    assert_eq!(eve.get(&path).await.status, 404, "tokens belong to their user");
 }
 
 #[tokio::test]
@@ -276,7 +276,7 @@ async fn an_application_is_listed_and_revoked() {
     let revoke = "/account/apps/1/revoke";
     let confirmation = ada.get(revoke).await;
     let tag = version(&confirmation);
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&confirmation, revoke, &[("version", &tag)]).await,
         "/account/apps?done=app-revoked",
     );
@@ -315,13 +315,13 @@ async fn a_client_is_created_gets_a_new_secret_and_is_deleted() {
     ];
     let again = ada.submit(&form, "/account/clients/new", &wrong).await;
     assert_eq!(again.status, 400);
-    for wanted in [
+    for expected in [
         "id=\"f-redirect-uri-wrong\"",
         "value=\"&lt;i&gt;Board\"",
         "value=\"javascript:alert(1)\"",
         "name=\"public\" value=\"true\" checked",
     ] {
-        assert_contains(&again, wanted);
+        assert_contains(&again, expected);
     }
     let fields = [("label", "<i>Board"), ("redirect_uri", crate::browser::CALLBACK)];
     let created = ada.submit(&form, "/account/clients/new", &fields).await;
@@ -358,7 +358,7 @@ async fn a_client_is_created_gets_a_new_secret_and_is_deleted() {
         ("label", "Board"),
         ("redirect_uri", crate::browser::CALLBACK),
     ];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&page, &edit, &changed).await,
         "/account/clients?done=client-changed",
     );
@@ -367,7 +367,7 @@ async fn a_client_is_created_gets_a_new_secret_and_is_deleted() {
     let confirmation = ada.get(&delete).await;
     let tag = version(&confirmation);
     let fields = [("version", tag.as_str()), ("label", "Board")];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&confirmation, &delete, &fields).await,
         "/account/clients?done=client-deleted",
     );

@@ -3,7 +3,7 @@
 use crate::browser::{Browser, PASSWORD, hidden_field};
 use crate::console::account::version;
 use crate::console::tokens::secret;
-use crate::console::{app_with_ada, assert_contains, assert_lacks, browser, redirects_to};
+use crate::console::{app_with_ada, assert_contains, assert_lacks, assert_redirects_to, browser};
 
 #[tokio::test]
 async fn actions_that_users_cannot_apply_to_themselves_are_not_offered() {
@@ -46,12 +46,12 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
     ];
     let again = ada.submit(&form, "/account/new-user", &taken).await;
     assert_eq!(again.status, 400);
-    for wanted in [
+    for expected in [
         "id=\"f-username-wrong\"",
         "id=\"f-email-wrong\"",
         "value=\"no address\"",
     ] {
-        assert_contains(&again, wanted);
+        assert_contains(&again, expected);
     }
     // A username may be the same as a path segment.
     let fields = [
@@ -59,7 +59,7 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
         ("email", "new@example.com"),
         ("restricted", "true"),
     ];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&form, "/account/new-user", &fields).await,
         "/account/users/new?done=user-created",
     );
@@ -80,15 +80,15 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
     assert_eq!(new.get(&format!("/vpcs/{vpc}")).await.status, 404);
     let grants = ada.get("/account/users/new/grants").await;
     let tag = version(&grants);
-    let wanted = [
+    let expected = [
         ("version", tag.as_str()),
         ("global.account_access", "read_only"),
         ("global.add_vpcs", "true"),
         ("vpc[0].id", "1"),
         ("vpc[0].permissions", "read_write"),
     ];
-    redirects_to(
-        &ada.submit(&grants, "/account/users/new/grants", &wanted).await,
+    assert_redirects_to(
+        &ada.submit(&grants, "/account/users/new/grants", &expected).await,
         "/account/users/new?done=grants-changed",
     );
     assert_eq!(new.get(&format!("/vpcs/{vpc}/edit")).await.status, 200);
@@ -99,9 +99,9 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
         "name=\"vpc[0].permissions\" value=\"read_write\" checked",
     );
     assert_contains(&grants, "name=\"global.add_vpcs\" value=\"true\" checked");
-    // The form has an outdated version now.
+    // The version in the form is outdated now.
     assert_eq!(
-        ada.submit(&grants, "/account/users/new/grants", &wanted)
+        ada.submit(&grants, "/account/users/new/grants", &expected)
             .await
             .status,
         412
@@ -112,7 +112,7 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
         ("vpc[0].id", "1"),
         ("vpc[0].permissions", ""),
     ];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&grants, "/account/users/new/grants", &fewer).await,
         "/account/users/new?done=grants-changed",
     );
@@ -126,7 +126,7 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
         ("username", "newer"),
         ("email", "new@example.com"),
     ];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&edit, "/account/users/new/edit", &renamed).await,
         "/account/users/newer?done=user-changed",
     );
@@ -141,12 +141,12 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
     assert_eq!(refused.status, 400);
     assert_contains(&refused, "value=\"new\"");
     let meant = [("version", tag.as_str()), ("label", "newer")];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&confirmation, "/account/users/newer/delete", &meant)
             .await,
         "/account/users?done=user-deleted",
     );
-    assert_eq!(new.get("/account").await.status, 303, "their session is over");
+    assert_eq!(new.get("/account").await.status, 303, "the session has ended");
 }
 
 #[tokio::test]

@@ -4,7 +4,9 @@ use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
-use crate::console::{app_with_ada, assert_contains, assert_lacks, browser, has_anchor, links, redirects_to};
+use crate::console::{
+    app_with_ada, assert_contains, assert_has_anchor, assert_lacks, assert_redirects_to, browser, links,
+};
 use crate::harness::{TestApp, User, add_vpcs};
 
 /// A user of the same account who uses the API.
@@ -23,8 +25,8 @@ async fn the_list_of_vpcs_has_an_empty_state_and_a_search() {
     maker.create_instance_on(1).await;
 
     let all = ada.get("/vpcs").await;
-    for wanted in [">core<", ">edge<", "2 VPCs", "1 of 252", "0 of 8", "us-east"] {
-        assert_contains(&all, wanted);
+    for expected in [">core<", ">edge<", "2 VPCs", "1 of 252", "0 of 8", "us-east"] {
+        assert_contains(&all, expected);
     }
     let found = ada.get("/vpcs?q=ED").await;
     assert_contains(&found, ">edge<");
@@ -53,19 +55,19 @@ async fn a_vpc_is_created_with_its_subnets() {
         ("subnets[2].label", "c"),
         ("subnets[2].ipv4", "192.168.0.0/29"),
     ];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&form, "/vpcs/new", &fields).await,
         "/vpcs/1?done=vpc-created",
     );
     let page = ada.get("/vpcs/1?done=vpc-created").await;
-    for wanted in [
+    for expected in [
         "VPC created.",
         "first line\nsecond &lt;b&gt;line",
         "10.0.0.0/24",
         "192.168.0.0/29",
         "datetime=\"2024-06-01T12:00:00Z\" title=\"2024-06-01 12:00:00 UTC\"",
     ] {
-        assert_contains(&page, wanted);
+        assert_contains(&page, expected);
     }
     let maker = api_user(&app).await;
     assert_eq!(
@@ -99,7 +101,7 @@ async fn vpc_errors_are_at_their_field_and_preserve_the_input() {
     ];
     let page = ada.submit(&form, "/vpcs/new", &fields).await;
     assert_eq!(page.status, 400);
-    for wanted in [
+    for expected in [
         "There are 3 problems.",
         "class=\"reason\" id=\"f-label-wrong\">Must only use ASCII letters, numbers, and dashes. Label must not contain two dashes in a row<",
         "aria-describedby=\"f-label-wrong f-label-hint\"",
@@ -110,7 +112,7 @@ async fn vpc_errors_are_at_their_field_and_preserve_the_input() {
         "value=\"10.0.0.128/25\"",
         "value=\"us-east\" selected",
     ] {
-        assert_contains(&page, wanted);
+        assert_contains(&page, expected);
     }
     assert_lacks(&page, "f-subnets-0--ipv4-wrong");
     assert_eq!(api_user(&app).await.count("/vpcs").await, 0);
@@ -128,9 +130,9 @@ async fn a_vpc_is_edited_and_conflicts_are_detected() {
     maker.create_vpc("core", &[]).await;
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/1/edit").await;
-    let seen = crate::browser::hidden_field(&form, "version");
+    let version = crate::browser::hidden_field(&form, "version");
     let fields = [
-        ("version", seen.as_str()),
+        ("version", version.as_str()),
         ("label", "heart"),
         ("description", "mine"),
     ];
@@ -146,13 +148,13 @@ async fn a_vpc_is_edited_and_conflicts_are_detected() {
     );
     assert_eq!(maker.get("/vpcs/1").await.json()["description"], "theirs");
     // The second submission has the current version.
-    let seen = crate::browser::hidden_field(&stale, "version");
+    let version = crate::browser::hidden_field(&stale, "version");
     let fields = [
-        ("version", seen.as_str()),
+        ("version", version.as_str()),
         ("label", "heart"),
         ("description", "mine"),
     ];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&stale, "/vpcs/1/edit", &fields).await,
         "/vpcs/1?done=vpc-changed",
     );
@@ -162,14 +164,14 @@ async fn a_vpc_is_edited_and_conflicts_are_detected() {
     assert_eq!(refused.status, 400);
     assert_contains(&refused, "Label must be between 1 and 64 characters");
     let fields = [("label", "heart"), ("description", "")];
-    redirects_to(
+    assert_redirects_to(
         &ada.submit(&form, "/vpcs/1/edit", &fields).await,
         "/vpcs/1?done=vpc-changed",
     );
     assert_eq!(
         maker.get("/vpcs/1").await.json()["description"],
         "",
-        "it can be emptied"
+        "the description can be empty"
     );
 }
 
@@ -205,14 +207,14 @@ async fn deletion_lists_blockers_and_needs_the_label() {
     let done = ada
         .submit(&form, "/vpcs/1/subnets/1/delete", &[("label", "a")])
         .await;
-    redirects_to(&done, "/vpcs/1?done=subnet-deleted");
+    assert_redirects_to(&done, "/vpcs/1?done=subnet-deleted");
     maker.delete("/compute/instances/1").await;
     let form = ada.get("/vpcs/1/delete").await;
     assert_contains(&form, "1 subnet");
     let refused = ada.submit(&form, "/vpcs/1/delete", &[("label", "nope")]).await;
     assert_eq!(refused.status, 400);
     let done = ada.submit(&form, "/vpcs/1/delete", &[("label", "core")]).await;
-    redirects_to(&done, "/vpcs?done=vpc-deleted");
+    assert_redirects_to(&done, "/vpcs?done=vpc-deleted");
     assert_eq!(ada.get("/vpcs/1").await.status, 404);
 }
 
@@ -241,10 +243,10 @@ async fn blockers_of_a_deletion_link_to_their_interface_in_subnets_of_any_size()
             let place = there
                 .next()
                 .unwrap_or_else(|| panic!("no {anchor} on {page}: {links:?}"));
-            has_anchor(&ada.get(place).await, &anchor[1..]);
+            assert_has_anchor(&ada.get(place).await, &anchor[1..]);
         }
     }
-    // Each link of a map has a target in the table below it, also a routed range.
+    // Each link of a map has a target in the table below the map. This includes routed ranges.
     for part in ["10.201.0.0/24", "10.200.3.0/24"] {
         let page = ada.get(&format!("/vpcs/1/subnets/1?in={part}")).await;
         let links = links(&page);
@@ -256,7 +258,7 @@ async fn blockers_of_a_deletion_link_to_their_interface_in_subnets_of_any_size()
         inside.dedup();
         assert_eq!(inside.len(), if part.starts_with("10.201") { 2 } else { 1 });
         for name in inside {
-            has_anchor(&page, &format!("interface-{name}"));
+            assert_has_anchor(&page, &format!("interface-{name}"));
         }
     }
     // An unknown interface shows the whole subnet.
@@ -317,7 +319,7 @@ async fn restricted_users_have_only_their_granted_access() {
     assert_eq!(rita.submit(&form, "/vpcs/2/edit", &fields).await.status, 403);
     assert_eq!(rita.submit(&form, "/vpcs/1/edit", &fields).await.status, 404);
     let fields = [("label", "own"), ("region", "us-east")];
-    redirects_to(
+    assert_redirects_to(
         &rita.submit(&form, "/vpcs/new", &fields).await,
         "/vpcs/3?done=vpc-created",
     );
@@ -328,8 +330,8 @@ async fn restricted_users_have_only_their_granted_access() {
 async fn the_list_has_the_page_size_of_the_api_and_updates_itself() {
     let app = app_with_ada().await;
     let maker = api_user(&app).await;
-    for at in 0..101 {
-        maker.create_vpc(&format!("net-{at:03}"), &[]).await;
+    for number in 0..101 {
+        maker.create_vpc(&format!("net-{number:03}"), &[]).await;
     }
     let mut ada = browser(&app, "ada").await;
     let list = ada.get("/vpcs").await;

@@ -67,7 +67,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// The response with its body unread; nothing is checked.
+    /// Sends the request. Returns the response without reading its body or checking anything.
     pub async fn send(&self) -> Response<Incoming> {
         let path = match self.path.starts_with("/v4") || self.path.starts_with("//") {
             true => self.path.replacen("//", "/", 1),

@@ -80,14 +80,14 @@ async fn a_change_of_grants_is_partial_and_takes_effect_immediately() {
     };
 
     let vpcs = json!([{"id": 1, "permissions": "read_only"}, {"id": 2, "permissions": "read_write"}]);
-    let given = ada
+    let updated = ada
         .put(
             GRANTS,
             json!({"vpc": vpcs, "global": {"account_access": "read_write"}}),
         )
         .await
         .json();
-    assert_eq!(entries(&given), ["read_only", "read_write"]);
+    assert_eq!(entries(&updated), ["read_only", "read_write"]);
     assert_eq!(bob.get("/vpcs").await.ids(), [1, 2]);
     assert_eq!(bob.put("/vpcs/1", json!({})).await.status, 403);
     assert_eq!(bob.put("/vpcs/2", json!({})).await.status, 200);
@@ -133,7 +133,7 @@ async fn grants_for_products_that_garth_does_not_have_are_stored() {
         "add_lkes": true, "add_kubernetes": true, "add_databases": true, "child_account_access": false,
     });
 
-    let given = ada
+    let updated = ada
         .put(
             GRANTS,
             json!({"global": global, "lkecluster": [], "domain": null}),
@@ -142,9 +142,9 @@ async fn grants_for_products_that_garth_does_not_have_are_stored() {
         .json();
 
     for name in ["add_lkes", "add_kubernetes", "add_databases"] {
-        assert_eq!(given["global"][name], true, "{name}");
+        assert_eq!(updated["global"][name], true, "{name}");
     }
-    assert_eq!(ada.get(GRANTS).await.json(), given);
+    assert_eq!(ada.get(GRANTS).await.json(), updated);
     let none = json!({"global": {"add_lkes": false, "child_account_access": null}});
     let taken = ada.put(GRANTS, none).await.json();
     assert_eq!(taken["global"]["add_lkes"], false);

@@ -32,7 +32,7 @@ async fn log_in(app: &TestApp, address: &str, username: &str, password: &str) ->
     browser.post("/login", &fields).await.status.as_u16()
 }
 
-/// The records of a list, when it has this many: failures are recorded after the response.
+/// Waits until a list has this many records, and returns them. Failures are recorded after the response.
 async fn records(user: &User<'_>, path: &str, count: usize) -> Vec<Value> {
     for _ in 0..500 {
         let found = user.get(path).await.data();
@@ -101,7 +101,7 @@ async fn log_ins_are_recorded_with_their_result() {
     assert_eq!(
         ada.get("/account/logins").await.ids(),
         [1],
-        "records end with the user"
+        "the records are deleted with the user"
     );
 }
 
@@ -136,9 +136,9 @@ async fn guesses_displace_neither_other_users_nor_successful_log_ins() {
     });
     recorded.await.expect("attempts are recorded");
 
-    let kept = ada.get("/account/logins?page_size=500").await.ids();
+    let remaining = ada.get("/account/logins?page_size=500").await.ids();
     let expected: Vec<i64> = (1..=3).chain(154..=253).collect();
-    assert_eq!(kept, expected);
+    assert_eq!(remaining, expected);
 }
 
 #[tokio::test]

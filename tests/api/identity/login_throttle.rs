@@ -23,8 +23,8 @@ async fn behind_a_proxy() -> TestApp {
     app
 }
 
-/// Submits the console's log-in page.
-async fn types(browser: &mut Browser<'_>, username: &str, password: &str) -> Reply {
+/// Submits the log-in form of the console.
+async fn submit_log_in(browser: &mut Browser<'_>, username: &str, password: &str) -> Reply {
     let page = browser.get("/login").await;
     let page = if page.status == 200 {
         page
@@ -43,7 +43,7 @@ async fn types(browser: &mut Browser<'_>, username: &str, password: &str) -> Rep
 }
 
 async fn status(browser: &mut Browser<'_>, username: &str, password: &str) -> u16 {
-    types(browser, username, password).await.status.as_u16()
+    submit_log_in(browser, username, password).await.status.as_u16()
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn failed_logins_from_other_addresses_do_not_lock_a_user_out() {
         for _ in 0..5 {
             assert_eq!(status(&mut attacker, "ada", WRONG).await, 401);
         }
-        let locked = types(&mut attacker, "ada", PASSWORD).await;
+        let locked = submit_log_in(&mut attacker, "ada", PASSWORD).await;
         assert_eq!(
             (locked.status.as_u16(), locked.header("retry-after")),
             (429, "30")
@@ -75,7 +75,7 @@ async fn an_address_has_twenty_attempts_for_all_names() {
     ] {
         for at in 0..20 {
             let mut attacker = Browser::at(&app, addresses[at % 2]);
-            let wrong = types(&mut attacker, &format!("name-{at}"), WRONG).await;
+            let wrong = submit_log_in(&mut attacker, &format!("name-{at}"), WRONG).await;
             let wait = if at < 19 { "" } else { "30" };
             assert_eq!(
                 (wrong.status.as_u16(), wrong.header("retry-after")),
@@ -84,7 +84,7 @@ async fn an_address_has_twenty_attempts_for_all_names() {
             );
         }
         for address in addresses {
-            let locked = types(&mut Browser::at(&app, address), "ada", PASSWORD).await;
+            let locked = submit_log_in(&mut Browser::at(&app, address), "ada", PASSWORD).await;
             assert_eq!(locked.status, 429, "{address}");
             assert!(text(&locked).contains("Wait 30 seconds"), "{locked}");
         }
@@ -100,8 +100,8 @@ async fn an_address_has_twenty_attempts_for_all_names() {
     let mut waited = Browser::at(&app, "192.0.2.1");
     assert_eq!(status(&mut waited, "ada", PASSWORD).await, 303);
     assert_eq!(status(&mut waited, "name-1", WRONG).await, 401);
-    // The correct password does not reset the address: otherwise an attacker could reset it with their own
-    // account.
+    // The correct password does not reset the counter of the address. Otherwise an attacker could reset it
+    // with their own account.
     let mut again = Browser::at(&app, "192.0.2.1");
     assert_eq!(status(&mut again, "name-2", WRONG).await, 429);
     app.advance(3600);
@@ -157,7 +157,7 @@ async fn a_known_device_has_its_own_counter() {
         429,
         "a stolen cookie allows five guesses and no more"
     );
-    // The owner of a stolen cookie can log in from elsewhere, as a fresh device.
+    // A user whose cookie was stolen can log in from another address, as a new device.
     let mut fresh = Browser::at(&app, "192.0.2.2");
     assert_eq!(status(&mut fresh, "ada", PASSWORD).await, 303);
     app.advance(180 * 24 * 3600);
@@ -167,20 +167,20 @@ async fn a_known_device_has_its_own_counter() {
     assert_eq!(
         status(&mut with(&device), "ada", PASSWORD).await,
         429,
-        "a device is forgotten after 180 days"
+        "a device expires after 180 days"
     );
 }
 
 #[tokio::test]
 async fn a_password_link_registers_a_known_device() {
     let app = behind_a_proxy().await;
-    let made = app
+    let created = app
         .store
         .write(|tx| rules::passwords::make_link(tx, "ada", 3600))
         .await;
     let link = format!(
         "/oauth/password/{}",
-        made.expect("a link can be created").reveal()
+        created.expect("a link can be created").reveal()
     );
     for at in 0..20 {
         let mut attacker = Browser::at(&app, "192.0.2.1");
@@ -202,9 +202,9 @@ async fn a_device_has_the_same_number_for_each_log_in_of_its_user() {
     let first = id(&ada);
     app.advance(60);
     assert_eq!(status(&mut ada, "ada", PASSWORD).await, 303);
-    assert_eq!(id(&ada), first, "the same device, seen again");
+    assert_eq!(id(&ada), first, "the device keeps its number");
     assert_eq!(status(&mut ada, "bob", PASSWORD).await, 303);
-    assert_ne!(id(&ada), first, "another user's device is another device");
+    assert_ne!(id(&ada), first, "another user has another number");
 }
 
 #[tokio::test]
@@ -231,7 +231,7 @@ async fn setting_the_clock_does_not_change_a_wait() {
     }
     for jump in [-3 * 3600, 6 * 3600] {
         app.set_clock_by(jump);
-        let locked = types(&mut browser, "ada", PASSWORD).await;
+        let locked = submit_log_in(&mut browser, "ada", PASSWORD).await;
         assert_eq!(
             (locked.status.as_u16(), locked.header("retry-after")),
             (429, "30")
@@ -247,12 +247,12 @@ async fn responses_do_not_distinguish_unknown_names_from_wrong_passwords() {
     app.user("cleo").await;
     app.user("agent").staff().await;
     app.set_password("agent").await;
-    // With a password, of staff, without a password, and unknown.
+    // Users with a password, of the staff, without a password, and unknown.
     for password in [WRONG, "x"] {
         let mut answers = std::collections::BTreeSet::new();
         for name in ["ada", "agent", "cleo", "nobody"] {
             let mut browser = Browser::at(&app, "192.0.2.1");
-            let mut wrong = types(&mut browser, name, password).await;
+            let mut wrong = submit_log_in(&mut browser, name, password).await;
             wrong.headers.remove("x-request-id");
             wrong.headers.remove("date");
             wrong.headers.remove("content-length");

@@ -31,14 +31,14 @@ async fn pages_have_a_strict_policy_and_are_not_cached() {
              frame-ancestors 'none'; base-uri 'none'"
         );
         let html = text(page);
-        for wanted in [
+        for expected in [
             "<html lang=\"en\"",
             "<main>",
             "<h1>",
             "name=\"viewport\"",
             "<title>",
         ] {
-            assert!(html.contains(wanted), "{wanted} is not in {html}");
+            assert!(html.contains(expected), "{expected} is not in {html}");
         }
         for bad in ["<script", "http-equiv", "onclick", "style=\"", "src="] {
             assert!(!html.contains(bad), "{bad} is in {html}");
@@ -62,10 +62,10 @@ async fn names_on_pages_are_escaped() {
     app.set_password("ada").await;
     let evil = "<script>alert(1)</script>\"'&";
     let body = json!({"label": evil, "redirect_uri": CALLBACK});
-    let made = ada.post("/account/oauth-clients", body).await.json();
+    let created = ada.post("/account/oauth-clients", body).await.json();
     let query = format!(
         "client_id={}&response_type=code&scope=*&state=%22%3E%3Cscript%3E",
-        made["id"].as_str().unwrap()
+        created["id"].as_str().unwrap()
     );
     let mut browser = Browser::new(&app);
     let page = browser.open_authorization_page(&query).await;
@@ -114,7 +114,11 @@ async fn a_cross_site_form_cannot_log_in() {
     ];
     assert_eq!(Browser::new(&app).post("/oauth/login", &fields).await.status, 403);
     let users = ada.get("/account/users/ada").await.json();
-    assert_eq!(users["last_login"], json!(null), "none of it was an attempt");
+    assert_eq!(
+        users["last_login"],
+        json!(null),
+        "none of the requests counts as an attempt"
+    );
     assert_eq!(browser.post("/oauth/login", &fields).await.status, 303);
 }
 
@@ -150,7 +154,7 @@ async fn a_cross_site_form_cannot_consent() {
         );
     }
     assert_eq!(ada.count("/profile/apps").await, 0);
-    // Without a session the log-in page is shown, whatever the form says.
+    // Without a session, the log-in page is shown, independent of the form.
     let token = hidden_field(&page, "form_token");
     let fields = [
         ("form_token", token.as_str()),
@@ -218,7 +222,7 @@ async fn unknown_names_and_wrong_passwords_are_throttled_equally() {
     let page = browser.open_authorization_page(&client.query("*")).await;
     let mut answers = BTreeSet::new();
     for name in ["ada", "bob", "eve"] {
-        // One has a password, one has none, and one does not exist.
+        // One user has a password, one has none, and one does not exist.
         for _ in 0..4 {
             let wrong = browser.submit_login(&page, name, "wrong password").await;
             assert_eq!((wrong.status.as_u16(), wrong.header("retry-after")), (401, ""));
@@ -238,7 +242,7 @@ async fn unknown_names_and_wrong_passwords_are_throttled_equally() {
     assert_eq!(answers.len(), 1, "{answers:?}");
     assert!(!browser.cookies.contains_key(SESSION));
     let login = json!({"login_datetime": "2024-06-01T12:00:00", "status": "failed"});
-    // It is written after the response, so that the response time reveals nothing.
+    // `last_login` is written after the response, so that the response time reveals nothing.
     while ada.get("/account/users/ada").await.json()["last_login"] != login {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -264,7 +268,7 @@ async fn unknown_names_and_wrong_passwords_are_throttled_equally() {
     assert_eq!(
         (wrong.status.as_u16(), wrong.header("retry-after")),
         (401, ""),
-        "it begins anew"
+        "the counter starts again"
     );
 }
 
@@ -313,7 +317,7 @@ async fn a_session_is_new_and_expires_after_twelve_hours() {
     app.set_password("bob").await;
     let client = app.client(&ada, false).await;
     let query = client.query("*");
-    let is_in = async |browser: &mut Browser| {
+    let is_logged_in = async |browser: &mut Browser| {
         !text(&browser.open_authorization_page(&query).await).contains("<h1>Log in</h1>")
     };
     let logged_in = async || {
@@ -322,24 +326,24 @@ async fn a_session_is_new_and_expires_after_twelve_hours() {
         browser
     };
 
-    // A log-in with an existing session gets a new one, and the old one ends.
+    // A log-in with an existing session creates a new session, and the old session ends.
     let mut browser = logged_in().await;
     let before = browser.cookies[SESSION].clone();
     let mut thief = Browser::new(&app);
     thief.cookies.insert(SESSION.to_owned(), before.clone());
-    assert!(is_in(&mut thief).await);
+    assert!(is_logged_in(&mut thief).await);
     let other = Browser::new(&app).open_authorization_page(&query).await;
     browser
         .cookies
         .insert("__Host-garth-form".to_owned(), browser_cookie(&other));
     browser.submit_login(&other, "bob", PASSWORD).await;
     assert_ne!(browser.cookies[SESSION], before);
-    assert!(!is_in(&mut thief).await);
+    assert!(!is_logged_in(&mut thief).await);
 
     app.advance(12 * 3600 - 1);
-    assert!(is_in(&mut browser).await);
+    assert!(is_logged_in(&mut browser).await);
     app.advance(1);
-    assert!(!is_in(&mut browser).await);
+    assert!(!is_logged_in(&mut browser).await);
 
     let mut browser = logged_in().await;
     let cookie = format!("{SESSION}={}", browser.cookies[SESSION]);
@@ -347,23 +351,29 @@ async fn a_session_is_new_and_expires_after_twelve_hours() {
         .call(Method::HEAD, "//logout")
         .header("cookie", &cookie)
         .await;
-    assert!(is_in(&mut browser).await, "a look at the head ends nothing");
+    assert!(
+        is_logged_in(&mut browser).await,
+        "a HEAD request does not end the session"
+    );
     let mut copy = Browser::new(&app);
     copy.cookies = browser.cookies.clone();
     let out = browser.get("/logout").await;
     assert!(text(&out).contains("You are logged out"), "{out}");
     assert!(!browser.cookies.contains_key(SESSION));
-    assert!(!is_in(&mut copy).await, "not only the browser has forgotten it");
+    assert!(
+        !is_logged_in(&mut copy).await,
+        "the server has ended the session, not only the browser"
+    );
 
     let mut browser = logged_in().await;
     app.set_password("bob").await;
     assert!(
-        !is_in(&mut browser).await,
-        "a new password ends the sessions of the old"
+        !is_logged_in(&mut browser).await,
+        "a new password ends earlier sessions"
     );
     let mut browser = logged_in().await;
     ada.delete("/account/users/bob").await;
-    assert!(!is_in(&mut browser).await);
+    assert!(!is_logged_in(&mut browser).await);
     assert_eq!(bob.get("/profile").await.status, 401);
 }
 
@@ -373,12 +383,12 @@ async fn a_link_sets_a_password_once() {
     let ada = app.user("ada").await;
     let client = app.client(&ada, false).await;
     let make = async |seconds: i64| {
-        let made = app
+        let created = app
             .store
             .write(move |tx| rules::passwords::make_link(tx, "ada", seconds));
         format!(
             "/oauth/password/{}",
-            made.await.expect("a link can be created").reveal()
+            created.await.expect("a link can be created").reveal()
         )
     };
     let (link, other, short) = (make(3600).await, make(3600).await, make(60).await);
@@ -399,7 +409,11 @@ async fn a_link_sets_a_password_once() {
         assert!(text(&refused).contains(says), "{refused}");
     }
     app.advance(60);
-    assert_eq!(browser.get(&short).await.status, 404, "it was good for a minute");
+    assert_eq!(
+        browser.get(&short).await.status,
+        404,
+        "the link was valid for a minute"
+    );
 
     let fields = [("password", PASSWORD), ("again", PASSWORD)];
     let set = browser.post(&link, &fields).await;
@@ -440,7 +454,7 @@ async fn log_ins_are_rate_limited_by_address() {
 async fn browsers_get_a_page_for_rate_limit_errors() {
     let app = TestApp::with(|_, options| options.rate_limits = true).await;
     let anonymous = app.anonymous();
-    let ask = async |method: Method, path: &str, accept: &str, kind: &str, body: String| {
+    let request = async |method: Method, path: &str, accept: &str, kind: &str, body: String| {
         let call = anonymous.call(method, path).header("accept", accept);
         call.header("content-type", kind).body(body).await
     };
@@ -448,15 +462,15 @@ async fn browsers_get_a_page_for_rate_limit_errors() {
     let form = "application/x-www-form-urlencoded";
     let large = "x".repeat(2 * 1024 * 1024);
     for (accept, kind) in [(html, "text/html; charset=utf-8"), ("*/*", json)] {
-        let wrong = ask(Method::POST, "//oauth/login", accept, json, "{}".to_owned()).await;
+        let wrong = request(Method::POST, "//oauth/login", accept, json, "{}".to_owned()).await;
         assert_eq!((wrong.status.as_u16(), wrong.header("content-type")), (415, kind));
-        let wrong = ask(Method::POST, "//oauth/login", accept, form, large.clone()).await;
+        let wrong = request(Method::POST, "//oauth/login", accept, form, large.clone()).await;
         assert_eq!((wrong.status.as_u16(), wrong.header("content-type")), (413, kind));
     }
     for _ in 0..60 {
         anonymous.get("//oauth/authorize").await;
     }
-    let late = ask(Method::GET, "//oauth/authorize", html, form, String::new()).await;
+    let late = request(Method::GET, "//oauth/authorize", html, form, String::new()).await;
     assert_eq!(late.status, 429);
     assert!(text(&late).contains("Wait a minute"), "{late}");
     assert_ne!(late.header("retry-after"), "");

@@ -38,16 +38,16 @@ async fn a_user_logs_in_and_consents_and_the_client_gets_access() {
     assert_eq!(
         address,
         format!("{CALLBACK}?code={code}&{}", issuer(&app)),
-        "without state, as it was asked"
+        "the request had no state, so the redirect has none"
     );
     assert!(
         code.starts_with('c') && code[1..].bytes().all(|b| b.is_ascii_hexdigit()),
         "{code}"
     );
 
-    let given = app.token(&client, &[("code", &code)]).await;
-    assert_eq!(given.header("cache-control"), "no-store");
-    let keys: Vec<_> = given.json().as_object().unwrap().keys().cloned().collect();
+    let issued = app.token(&client, &[("code", &code)]).await;
+    assert_eq!(issued.header("cache-control"), "no-store");
+    let keys: Vec<_> = issued.json().as_object().unwrap().keys().cloned().collect();
     let expected = [
         "access_token",
         "token_type",
@@ -57,14 +57,14 @@ async fn a_user_logs_in_and_consents_and_the_client_gets_access() {
         "scopes",
     ];
     assert_eq!(keys, expected);
-    let answer = given.json();
+    let answer = issued.json();
     assert_eq!(
         (&answer["token_type"], &answer["expires_in"]),
         (&json!("bearer"), &json!(7200))
     );
     assert_eq!(answer["scope"], "account:read_only vpc:read_write");
     assert_eq!(answer["scopes"], answer["scope"]);
-    let program = app.with_token(&field(&given, "access_token"));
+    let program = app.with_token(&field(&issued, "access_token"));
     let profile = program.get("/profile").await;
     assert_eq!(profile.json()["username"], "ada");
     assert_eq!(
@@ -78,7 +78,7 @@ async fn a_user_logs_in_and_consents_and_the_client_gets_access() {
     assert_eq!(
         ada.count("/profile/tokens").await,
         1,
-        "it is not one of the personal ones"
+        "the list of personal tokens does not contain it"
     );
     app.advance(7200);
     assert_eq!(program.get("/profile").await.status, 401);
@@ -116,7 +116,7 @@ async fn consent_is_remembered_until_it_is_revoked() {
             .await
             .status,
         200,
-        "another program"
+        "another client needs consent"
     );
     for id in ada.get("/profile/apps").await.ids() {
         ada.delete(&format!("/profile/apps/{id}")).await;
@@ -173,18 +173,18 @@ async fn a_public_client_gets_its_token_with_pkce() {
         .map(|(name, value)| (name.as_str(), *value))
         .collect();
     let anonymous = app.anonymous();
-    let given = anonymous
+    let issued = anonymous
         .call(hyper::Method::POST, "//oauth/token")
         .form(&parts)
         .await;
 
-    assert_eq!(given.status, 200, "{given}");
-    assert_eq!(given.json()["scopes"], "*");
-    assert_eq!(given.header("access-control-allow-origin"), "*");
-    let program = app.with_token(&field(&given, "access_token"));
+    assert_eq!(issued.status, 200, "{issued}");
+    assert_eq!(issued.json()["scopes"], "*");
+    assert_eq!(issued.header("access-control-allow-origin"), "*");
+    let program = app.with_token(&field(&issued, "access_token"));
     assert_eq!(program.get("/account/users").await.status, 200);
-    // It revokes the token when its user logs out.
-    let token = field(&given, "access_token");
+    // The client revokes the token when its user logs out.
+    let token = field(&issued, "access_token");
     let back = app
         .form("/oauth/revoke", &[("client_id", &client.id), ("token", &token)])
         .await;
@@ -210,7 +210,11 @@ async fn a_user_can_deny_access() {
     );
     assert_eq!(parameter(address, "state").as_deref(), Some("xyz"));
     let own = format!("http://{}", app.address);
-    assert_eq!(parameter(address, "iss"), Some(own), "an error has it too");
+    assert_eq!(
+        parameter(address, "iss"),
+        Some(own),
+        "an error redirect also has iss"
+    );
     assert_eq!(ada.count("/profile/apps").await, 0);
     assert_eq!(browser.submit_consent(&page, "maybe").await.status, 400);
 }
@@ -233,7 +237,7 @@ async fn staff_authorize_only_the_providers_own_clients() {
         !text(&page).contains("<form"),
         "there is nothing to decide: {page}"
     );
-    // Nor by the form of another client's page.
+    // The form of another client's page does not authorize the client either.
     let consent = agent.open_authorization_page(&own.query("*")).await;
     let (token, query) = (hidden_field(&consent, "form_token"), tenants.query("*"));
     let fields = [

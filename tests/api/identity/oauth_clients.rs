@@ -18,9 +18,9 @@ async fn a_clients_secret_is_shown_once() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
-    let made = ada.post(CLIENTS, dashboard()).await.json();
+    let created = ada.post(CLIENTS, dashboard()).await.json();
 
-    let keys: Vec<_> = made.as_object().unwrap().keys().collect();
+    let keys: Vec<_> = created.as_object().unwrap().keys().collect();
     let expected = [
         "id",
         "label",
@@ -31,13 +31,13 @@ async fn a_clients_secret_is_shown_once() {
         "thumbnail_url",
     ];
     assert_eq!(keys, expected);
-    assert_eq!(made["secret"].as_str().unwrap().len(), 64);
-    assert_eq!(made["id"].as_str().unwrap().len(), 20);
+    assert_eq!(created["secret"].as_str().unwrap().len(), 64);
+    assert_eq!(created["id"].as_str().unwrap().len(), 20);
     assert_eq!(
-        (&made["public"], &made["status"]),
+        (&created["public"], &created["status"]),
         (&json!(false), &json!("active"))
     );
-    let path = format!("{CLIENTS}/{}", made["id"].as_str().unwrap());
+    let path = format!("{CLIENTS}/{}", created["id"].as_str().unwrap());
     let later = ada.get(&path).await.json();
     assert_eq!(later["secret"], "<REDACTED>");
     assert_eq!(ada.get(CLIENTS).await.data(), [later]);
@@ -48,7 +48,7 @@ async fn a_clients_secret_is_shown_once() {
         .header("if-match", &tag)
         .await;
     let secret = reset.json()["secret"].clone();
-    assert_ne!(secret, made["secret"]);
+    assert_ne!(secret, created["secret"]);
     assert_eq!(secret.as_str().unwrap().len(), 64);
     assert_eq!(ada.get(&path).await.json()["secret"], "<REDACTED>");
     let stale = ada.call(Method::DELETE, &path).header("if-match", &tag).await;
@@ -79,7 +79,7 @@ async fn clients_are_listed_changed_and_deleted_with_an_event_each() {
     assert_eq!(
         labels(ada.get(CLIENTS).await),
         ["Zebra", "Ant"],
-        "in the order they were made"
+        "in the order of their creation"
     );
     for (filter, found) in [
         (r#"{"public": true}"#.to_owned(), "Zebra"),
@@ -205,11 +205,11 @@ async fn a_previously_registered_http_uri_remains_until_it_is_changed() {
         redirect_uri: garth::model::oauth::RedirectUri::parse("http://old.example/cb").expect("an address"),
         public: false,
     };
-    let made = app
+    let created = app
         .store
         .write(move |tx| garth::rules::oauth_clients::register(tx, &new))
         .await;
-    made.expect("a client can be created");
+    created.expect("a client can be created");
     let path = format!("{CLIENTS}/0123456789abcdef0123");
     let same = json!({"label": "Renamed", "redirect_uri": "http://old.example/cb"});
     assert_eq!(ada.put(&path, same).await.json()["label"], "Renamed");
@@ -221,5 +221,5 @@ async fn a_previously_registered_http_uri_remains_until_it_is_changed() {
     let query =
         "client_id=0123456789abcdef0123&response_type=code&scope=*&redirect_uri=http://old.example/cb";
     let page = app.anonymous().get(&format!("//oauth/authorize?{query}")).await;
-    assert_eq!(page.status, 200, "it can still be asked with");
+    assert_eq!(page.status, 200, "the registered URI can still be used");
 }

@@ -31,7 +31,7 @@ async fn a_browser_is_redirected_only_to_registered_uris() {
         "https://app.example/oauth/callback\r\nX-Evil: 1",
         "nothing",
     ];
-    let ask = |id: &str, uri: &str| {
+    let request = |id: &str, uri: &str| {
         let pairs = [
             ("client_id", id),
             ("response_type", "code"),
@@ -40,29 +40,29 @@ async fn a_browser_is_redirected_only_to_registered_uris() {
         ];
         form(&pairs)
     };
-    let mut queries: Vec<_> = strange.iter().map(|uri| ask(&client.id, uri)).collect();
-    queries.push(ask("0123456789abcdef0123", CALLBACK));
-    queries.push(ask("", CALLBACK));
+    let mut queries: Vec<_> = strange.iter().map(|uri| request(&client.id, uri)).collect();
+    queries.push(request("0123456789abcdef0123", CALLBACK));
+    queries.push(request("", CALLBACK));
     queries.push(format!(
         "{}&client_id=0123456789abcdef0123",
-        ask(&client.id, CALLBACK)
+        request(&client.id, CALLBACK)
     ));
     queries.push(format!(
         "{}&redirect_uri=https%3A%2F%2Fevil.example",
-        ask(&client.id, CALLBACK)
+        request(&client.id, CALLBACK)
     ));
-    // Two parties could each use a different one of the two values.
+    // With two values, Garth and the client could each use a different one.
     queries.push(format!(
         "redirect_uri=https%3A%2F%2Fevil.example&{}",
-        ask(&client.id, CALLBACK)
+        request(&client.id, CALLBACK)
     ));
     queries.push(format!(
         "client_id=0123456789abcdef0123&{}",
-        ask(&client.id, CALLBACK)
+        request(&client.id, CALLBACK)
     ));
     queries.push(String::new());
     for query in &queries {
-        // With a logged-in user who has consented to everything, and without.
+        // Once with a logged-in user who has consented to everything, and once without a user.
         for browser in [&mut known, &mut Browser::new(&app)] {
             let page = browser.open_authorization_page(query).await;
             assert_eq!(
@@ -73,7 +73,7 @@ async fn a_browser_is_redirected_only_to_registered_uris() {
             assert!(text(&page).contains("Invalid request"), "{query}");
         }
     }
-    // Nor by a later form.
+    // A later form does not redirect there either.
     for query in &queries {
         let mut fresh = Browser::new(&app);
         let page = fresh.open_authorization_page(&client.query("*")).await;

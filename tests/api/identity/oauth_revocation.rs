@@ -15,14 +15,14 @@ struct Program {
 }
 
 impl Program {
-    fn of(given: &Reply) -> Self {
+    fn of(issued: &Reply) -> Self {
         Self {
-            access: field(given, "access_token"),
-            refresh: field(given, "refresh_token"),
+            access: field(issued, "access_token"),
+            refresh: field(issued, "refresh_token"),
         }
     }
 
-    /// Whether its access token and its refresh token are valid.
+    /// Whether the access token is valid, and whether the refresh token is valid.
     async fn valid_tokens(&self, app: &TestApp, client: &Client) -> (bool, bool) {
         let access = app.with_token(&self.access).get("/profile").await.status == 200;
         let fields = [("grant_type", "refresh_token"), ("refresh_token", &self.refresh)];
@@ -62,14 +62,14 @@ async fn a_new_redirect_uri_or_secret_revokes_all_grants_of_a_client() {
         let code = browser.get_code(&client.query("*"), "ada").await;
         let program = Program::of(&app.token(&client, &[("code", &code)]).await);
         assert!(skips_consent(&mut browser, &client.query("*")).await);
-        let on_its_way = browser.open_authorization_page(&client.query("*")).await;
-        let on_its_way = crate::browser::parameter(on_its_way.header("location"), "code").unwrap();
+        let pending_code = browser.open_authorization_page(&client.query("*")).await;
+        let pending_code = crate::browser::parameter(pending_code.header("location"), "code").unwrap();
         let path = format!("/account/oauth-clients/{}", client.id);
         let same = json!({"label": "Renamed", "redirect_uri": crate::browser::CALLBACK});
         assert_eq!(ada.put(&path, same).await.status, 200);
         assert!(
             skips_consent(&mut browser, &client.query("*")).await,
-            "a new label alone ends nothing"
+            "a new label does not end the grant"
         );
 
         if method == Method::PUT {
@@ -85,7 +85,7 @@ async fn a_new_redirect_uri_or_secret_revokes_all_grants_of_a_client() {
             (false, false),
             "{method}"
         );
-        let late = app.token(&client, &[("code", &on_its_way)]).await;
+        let late = app.token(&client, &[("code", &pending_code)]).await;
         assert_eq!(late.errors(), ["code code_invalid"]);
         assert_eq!(ada.count("/profile/apps").await, 0);
     }
@@ -113,7 +113,7 @@ async fn revoking_an_access_token_revokes_its_grant() {
     assert_eq!(
         other.valid_tokens(&app, &client).await,
         (true, true),
-        "another permission"
+        "the other grant remains"
     );
 }
 
@@ -125,7 +125,11 @@ async fn a_new_password_revokes_oauth_grants_but_no_personal_tokens() {
     app.user("bob").await;
 
     app.set_password("bob").await;
-    assert_eq!(ada.count("/profile/apps").await, 1, "another user's password");
+    assert_eq!(
+        ada.count("/profile/apps").await,
+        1,
+        "the password of another user does not matter"
+    );
     app.set_password("ada").await;
 
     assert_eq!(program.valid_tokens(&app, &client).await, (false, false));
@@ -142,11 +146,11 @@ async fn revoking_a_client_revokes_personal_tokens_created_with_it() {
     let app = TestApp::new().await;
     let (ada, client) = set_up(&app).await;
     let program = authorize(&app, &client).await;
-    let made = create_token(&app.with_token(&program.access), json!({})).await;
-    let grandchild = create_token(&app.with_token(&made), json!({})).await;
+    let created = create_token(&app.with_token(&program.access), json!({})).await;
+    let grandchild = create_token(&app.with_token(&created), json!({})).await;
     let own = create_token(&ada, json!({})).await;
     let works = async |token: &str| app.with_token(token).get("/profile").await.status == 200;
-    let all = async || (works(&made).await, works(&grandchild).await, works(&own).await);
+    let all = async || (works(&created).await, works(&grandchild).await, works(&own).await);
 
     // The client's own token is refreshed and then ends; personal tokens created with it remain.
     assert_eq!(program.valid_tokens(&app, &client).await, (true, true));
@@ -164,25 +168,28 @@ async fn personal_tokens_of_a_client_end_on_refresh_token_reuse_but_not_on_log_o
     let app = TestApp::new().await;
     let (_, client) = set_up(&app).await;
     let works = async |token: &str| app.with_token(token).get("/profile").await.status == 200;
-    let left = authorize(&app, &client).await;
-    let made = create_token(&app.with_token(&left.access), json!({})).await;
+    let logged_out = authorize(&app, &client).await;
+    let created = create_token(&app.with_token(&logged_out.access), json!({})).await;
     // A client cannot revoke a personal token.
-    for token in [&made, &left.access] {
+    for token in [&created, &logged_out.access] {
         let fields = [("client_id", client.id.as_str()), ("token", token)];
         assert_eq!(app.form("/oauth/revoke", &fields).await.status, 200);
-        let gone = token == &left.access;
-        assert_eq!((works(&left.access).await, works(&made).await), (!gone, true));
+        let is_revoked = token == &logged_out.access;
+        assert_eq!(
+            (works(&logged_out.access).await, works(&created).await),
+            (!is_revoked, true)
+        );
     }
-    let robbed = authorize(&app, &client).await;
-    let made = create_token(&app.with_token(&robbed.access), json!({})).await;
-    assert_eq!(robbed.valid_tokens(&app, &client).await, (true, true));
+    let stolen = authorize(&app, &client).await;
+    let created = create_token(&app.with_token(&stolen.access), json!({})).await;
+    assert_eq!(stolen.valid_tokens(&app, &client).await, (true, true));
 
     assert!(
-        !robbed.valid_tokens(&app, &client).await.1,
-        "it comes a second time"
+        !stolen.valid_tokens(&app, &client).await.1,
+        "the refresh token was used a second time"
     );
 
-    assert!(!works(&made).await);
+    assert!(!works(&created).await);
 }
 
 #[tokio::test]
@@ -190,15 +197,19 @@ async fn a_renewed_grant_still_owns_earlier_personal_tokens() {
     let app = TestApp::new().await;
     let (ada, client) = set_up(&app).await;
     let program = authorize(&app, &client).await;
-    let made = create_token(&app.with_token(&program.access), json!({})).await;
+    let created = create_token(&app.with_token(&program.access), json!({})).await;
     app.advance(31 * 24 * 3600);
-    assert_eq!(ada.count("/profile/apps").await, 0, "nothing of it can be used");
+    assert_eq!(
+        ada.count("/profile/apps").await,
+        0,
+        "no token of the grant is valid"
+    );
     authorize(&app, &client).await;
 
     let id = ada.get("/profile/apps").await.ids()[0];
     ada.delete(&format!("/profile/apps/{id}")).await;
 
-    assert_eq!(app.with_token(&made).get("/profile").await.status, 401);
+    assert_eq!(app.with_token(&created).get("/profile").await.status, 401);
 }
 
 #[tokio::test]
@@ -207,12 +218,16 @@ async fn a_token_expires_no_later_than_the_token_that_creates_it() {
     let short = app.user("ada").expiring_in(3600).await;
     let own = short.get("/profile/tokens").await.data()[0]["expiry"].clone();
     let make = async |expiry: Value| short.post("/profile/tokens", json!({"expiry": expiry})).await;
-    for (asked, got) in [
+    for (requested, expected) in [
         (Value::Null, own.clone()),
         (own.clone(), own.clone()),
         (json!("2024-06-01T12:30:00"), json!("2024-06-01T12:30:00")),
     ] {
-        assert_eq!(make(asked.clone()).await.json()["expiry"], got, "{asked}");
+        assert_eq!(
+            make(requested.clone()).await.json()["expiry"],
+            expected,
+            "{requested}"
+        );
     }
     let refused = make(json!("2024-06-01T14:00:00")).await;
     assert_eq!(refused.errors(), ["expiry expiry_invalid"]);
@@ -229,7 +244,7 @@ async fn an_unused_code_is_not_listed_as_an_app() {
     assert_eq!(ada.get("/profile/apps/1").await.status, 404);
     assert!(
         !skips_consent(&mut browser, &client.query("*")).await,
-        "what cannot be seen cannot count"
+        "a grant that is not listed does not count"
     );
 }
 
@@ -239,10 +254,10 @@ async fn a_loopback_client_needs_consent_each_time() {
     let (ada, _) = set_up(&app).await;
     for (public, silent) in [(true, false), (false, true)] {
         let body = json!({"label": "Tool", "redirect_uri": "http://127.0.0.1/cb", "public": public});
-        let made = ada.post("/account/oauth-clients", body).await;
+        let created = ada.post("/account/oauth-clients", body).await;
         let client = Client {
-            id: field(&made, "id"),
-            secret: field(&made, "secret"),
+            id: field(&created, "id"),
+            secret: field(&created, "secret"),
         };
         let mut browser = Browser::new(&app);
         let query = client.public_query("*").replace(
@@ -250,10 +265,10 @@ async fn a_loopback_client_needs_consent_each_time() {
             "http%3A%2F%2F127.0.0.1%3A4000%2Fcb",
         );
         let code = browser.get_code(&query, "ada").await;
-        let given = app
+        let issued = app
             .token(&client, &[("code", &code), ("code_verifier", VERIFIER)])
             .await;
-        assert_eq!(given.status, 200, "{given}");
+        assert_eq!(issued.status, 200, "{issued}");
         assert_eq!(
             skips_consent(&mut browser, &query).await,
             silent,
@@ -338,7 +353,7 @@ async fn repeated_log_ins_are_one_authorized_application() {
     assert_eq!((&same["id"], &same["created"]), (&row["id"], &row["created"]));
     assert!(
         same["expiry"].as_str() > row["expiry"].as_str(),
-        "the later of both"
+        "the entry has the later expiry"
     );
     assert_eq!(
         ada.get(&format!("/profile/apps/{}", row["id"])).await.json(),

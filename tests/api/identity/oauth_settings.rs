@@ -14,7 +14,7 @@ async fn the_implicit_flow_works_only_if_enabled() {
         app.set_password("ada").await;
         let client = app.client(&ada, true).await;
         let mut browser = Browser::new(&app);
-        let ask = |id: &str| form(&[("client_id", id), ("response_type", "token"), ("scopes", "*")]);
+        let request = |id: &str| form(&[("client_id", id), ("response_type", "token"), ("scopes", "*")]);
         let server = app
             .anonymous()
             .get("//.well-known/oauth-authorization-server")
@@ -28,7 +28,7 @@ async fn the_implicit_flow_works_only_if_enabled() {
         assert_eq!(server["response_types_supported"], types);
         if !implicit {
             browser.log_in(&client.public_query("*"), "ada").await;
-            let back = browser.open_authorization_page(&ask(&client.id)).await;
+            let back = browser.open_authorization_page(&request(&client.id)).await;
             let address = back.header("location").to_owned();
             assert!(
                 address.starts_with(&format!("{CALLBACK}#error=unsupported_response_type")),
@@ -36,7 +36,7 @@ async fn the_implicit_flow_works_only_if_enabled() {
             );
             continue;
         }
-        let page = browser.log_in(&ask(&client.id), "ada").await;
+        let page = browser.log_in(&request(&client.id), "ada").await;
         let back = browser.submit_consent(&page, "allow").await;
         let address = back.header("location").to_owned();
         let fragment = address
@@ -53,7 +53,7 @@ async fn the_implicit_flow_works_only_if_enabled() {
             "ada"
         );
         let confidential = app.client(&ada, false).await;
-        let back = browser.open_authorization_page(&ask(&confidential.id)).await;
+        let back = browser.open_authorization_page(&request(&confidential.id)).await;
         assert!(
             back.header("location").contains("#error=unauthorized_client"),
             "{back}"
@@ -128,7 +128,7 @@ async fn the_provider_can_require_pkce_of_every_client() {
         app.set_password("ada").await;
         let client = app.provider_client(false).await;
         let mut browser = Browser::new(&app);
-        // A challenge that was sent must match, whether it was required or not.
+        // If a challenge was sent, the verifier must match it, even if no challenge was required.
         let code = browser.get_code(&client.public_query("*"), "ada").await;
         for (verifier, status) in [(None, 400), (Some(CHALLENGE), 400), (Some(VERIFIER), 200)] {
             let mut fields = vec![("code", code.as_str())];

@@ -29,10 +29,10 @@ async fn a_code_works_once_and_its_reuse_revokes_the_grant() {
     let app = TestApp::new().await;
     let (_, client, _) = set_up(&app).await;
     let code = Browser::new(&app).get_code(&client.query("*"), "ada").await;
-    let given = app
+    let issued = app
         .token(&client, &[("grant_type", "authorization_code"), ("code", &code)])
         .await;
-    let program = app.with_token(&field(&given, "access_token"));
+    let program = app.with_token(&field(&issued, "access_token"));
     assert_eq!(program.get("/profile").await.status, 200);
 
     let again = app.token(&client, &[("code", &code)]).await;
@@ -42,7 +42,7 @@ async fn a_code_works_once_and_its_reuse_revokes_the_grant() {
         refused(400, "invalid_grant", "code code_invalid")
     );
     assert_eq!(program.get("/profile").await.status, 401);
-    let refresh = field(&given, "refresh_token");
+    let refresh = field(&issued, "refresh_token");
     let refreshed = app
         .token(
             &client,
@@ -101,7 +101,7 @@ async fn a_code_works_only_for_its_client() {
     assert_eq!(
         app.token(&client, &right).await.status,
         200,
-        "none of it used the code up"
+        "the refused requests did not use the code"
     );
 }
 
@@ -180,7 +180,7 @@ async fn a_refresh_issues_new_tokens_and_revokes_the_old() {
     assert_eq!(
         old.get("/profile").await.status,
         401,
-        "the fresh one takes its place"
+        "the refresh revoked the previous access token"
     );
     let wider = refresh(field(&third, "refresh_token"), "linodes:read_only").await;
     assert_eq!(
@@ -204,14 +204,14 @@ async fn reuse_of_a_refresh_token_revokes_the_grant() {
     let code = Browser::new(&app)
         .get_code(&client.public_query("*"), "ada")
         .await;
-    let ask = async |fields: &[(&str, &str)]| {
+    let request_token = async |fields: &[(&str, &str)]| {
         let mut all = vec![("client_id", client.id.as_str())];
         all.extend_from_slice(fields);
         app.form("/oauth/token", &all).await
     };
-    let first = ask(&[("code", &code), ("code_verifier", VERIFIER)]).await;
+    let first = request_token(&[("code", &code), ("code_verifier", VERIFIER)]).await;
     let stolen = field(&first, "refresh_token");
-    let thief = ask(&[("grant_type", "refresh_token"), ("refresh_token", &stolen)]).await;
+    let thief = request_token(&[("grant_type", "refresh_token"), ("refresh_token", &stolen)]).await;
     assert_eq!(
         app.with_token(&field(&thief, "access_token"))
             .get("/profile")
@@ -220,7 +220,7 @@ async fn reuse_of_a_refresh_token_revokes_the_grant() {
         200
     );
 
-    let owner = ask(&[("grant_type", "refresh_token"), ("refresh_token", &stolen)]).await;
+    let owner = request_token(&[("grant_type", "refresh_token"), ("refresh_token", &stolen)]).await;
 
     assert_eq!(
         refusal(&owner),
@@ -234,9 +234,13 @@ async fn reuse_of_a_refresh_token_revokes_the_grant() {
         401
     );
     let next = field(&thief, "refresh_token");
-    let next = ask(&[("grant_type", "refresh_token"), ("refresh_token", &next)]).await;
+    let next = request_token(&[("grant_type", "refresh_token"), ("refresh_token", &next)]).await;
     assert_eq!(next.status, 400);
-    assert_eq!(ada.count("/profile/apps").await, 0, "and the user is asked again");
+    assert_eq!(
+        ada.count("/profile/apps").await,
+        0,
+        "the authorization is revoked"
+    );
 }
 
 #[tokio::test]
@@ -284,7 +288,7 @@ async fn a_client_authenticates_by_one_method_only() {
         refused(400, "invalid_request", "- client_invalid")
     );
     assert_eq!(basic(secret, format!("code={code}")).await.status, 200);
-    // The old secret is invalid once there is a new one.
+    // The old secret is invalid after it is reset.
     ada.post(&format!("/account/oauth-clients/{id}/reset-secret"), json!({}))
         .await;
     assert_eq!(refusal(&app.token(&client, &[("code", "c0")]).await), invalid);
@@ -349,9 +353,9 @@ async fn a_client_can_revoke_its_own_access_and_refresh_tokens() {
     let personal = ada.token.clone().unwrap();
     for half in ["access_token", "refresh_token"] {
         let code = Browser::new(&app).get_code(&client.query("*"), "ada").await;
-        let given = app.token(&client, &[("code", &code)]).await;
-        let program = app.with_token(&field(&given, "access_token"));
-        let token = field(&given, half);
+        let issued = app.token(&client, &[("code", &code)]).await;
+        let program = app.with_token(&field(&issued, "access_token"));
+        let token = field(&issued, half);
         let revoke = async |fields: &[(&str, &str)]| app.form("/oauth/revoke", fields).await;
         let (id, secret) = (client.id.as_str(), client.secret.as_str());
         for (fields, status) in [
@@ -378,7 +382,7 @@ async fn a_client_can_revoke_its_own_access_and_refresh_tokens() {
             assert_eq!(revoke(&fields).await.json(), json!({}));
         }
         assert_eq!(program.get("/profile").await.status, 401, "{half}");
-        let refresh = field(&given, "refresh_token");
+        let refresh = field(&issued, "refresh_token");
         let refresh = [
             ("grant_type", "refresh_token"),
             ("refresh_token", refresh.as_str()),
@@ -396,8 +400,8 @@ async fn users_list_and_revoke_authorized_clients() {
     let code = Browser::new(&app)
         .get_code(&client.query("vpc:read_only"), "ada")
         .await;
-    let given = app.token(&client, &[("code", &code)]).await;
-    let program = app.with_token(&field(&given, "access_token"));
+    let issued = app.token(&client, &[("code", &code)]).await;
+    let program = app.with_token(&field(&issued, "access_token"));
 
     let apps = ada.get("/profile/apps").await.data();
 
@@ -435,10 +439,10 @@ async fn tokens_are_revoked_with_their_client_and_their_user() {
     let mut programs = Vec::new();
     for user in ["ada", "bob"] {
         let code = Browser::new(&app).get_code(&client.query("*"), user).await;
-        let given = app.token(&client, &[("code", &code)]).await;
+        let issued = app.token(&client, &[("code", &code)]).await;
         programs.push((
-            app.with_token(&field(&given, "access_token")),
-            field(&given, "refresh_token"),
+            app.with_token(&field(&issued, "access_token")),
+            field(&issued, "refresh_token"),
         ));
     }
     let status = async |at: usize| programs[at].0.get("/profile").await.status.as_u16();
@@ -453,6 +457,6 @@ async fn tokens_are_revoked_with_their_client_and_their_user() {
     assert_eq!(status(0).await, 200);
     ada.delete(&format!("/account/oauth-clients/{}", client.id)).await;
     assert_eq!(status(0).await, 401);
-    let asked: Value = ada.get("/profile/apps").await.json();
-    assert_eq!(asked["results"], 0);
+    let apps: Value = ada.get("/profile/apps").await.json();
+    assert_eq!(apps["results"], 0);
 }

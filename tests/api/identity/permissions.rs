@@ -25,7 +25,7 @@ async fn an_unrestricted_user_has_all_permissions() {
     let all = names(ada.get("/v4beta/iam/users/ada/permissions/account").await);
     assert_eq!(all.len(), 64);
     for name in ["is_account_admin", "create_vpc", "create_user"] {
-        assert!(all.iter().any(|held| held == name), "{name}");
+        assert!(all.iter().any(|permission| permission == name), "{name}");
     }
 }
 
@@ -35,7 +35,7 @@ async fn the_permissions_of_a_restricted_user_follow_its_grants() {
     let ada = app.user("ada").await;
     let bob = app.user("bob").restricted().await;
     let path = "/iam/users/bob/permissions/account";
-    let has = |all: &[String], name: &str| all.iter().any(|held| held == name);
+    let has = |all: &[String], name: &str| all.iter().any(|permission| permission == name);
 
     let few = names(bob.get(path).await);
     assert!(has(&few, "list_events") && has(&few, "view_account_settings"));
@@ -55,7 +55,7 @@ async fn the_permissions_of_a_restricted_user_follow_its_grants() {
     let most = names(bob.get(path).await);
     assert!(has(&most, "update_account") && !has(&most, "create_user"));
     assert_eq!(names(ada.get(path).await), most);
-    // What a name promises is true.
+    // The user really has the access that the permissions name.
     assert_eq!(bob.get("/account").await.status, 200);
     assert_eq!(bob.get("/account/users").await.status, 403);
 }

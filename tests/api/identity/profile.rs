@@ -102,12 +102,16 @@ async fn preferences_are_stored_unchanged_per_user() {
     );
     let empty = ada.get("/profile/preferences").await;
     assert_eq!(empty.json(), json!({}));
-    let kept = json!({"theme": "dark", "gone": null, "sortKeys": {"vpcs-order": {"order": "asc", "n": 1.5}}});
+    let preferences =
+        json!({"theme": "dark", "gone": null, "sortKeys": {"vpcs-order": {"order": "asc", "n": 1.5}}});
 
-    assert_eq!(ada.put("/profile/preferences", kept.clone()).await.json(), kept);
+    assert_eq!(
+        ada.put("/profile/preferences", preferences.clone()).await.json(),
+        preferences
+    );
 
     let read = ada.get("/profile/preferences").await;
-    assert_eq!(read.json(), kept);
+    assert_eq!(read.json(), preferences);
     assert_eq!(bob.get("/profile/preferences").await.json(), json!({}));
     assert_eq!(
         ada.put("/profile/preferences", json!({"a": 1})).await.json(),

@@ -8,11 +8,11 @@ const KEY: &str =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMtUMl4Y0bSAMOHUOWuFKqZr8nSVXhFaLbqkmzoQX8sU ada@example.com";
 
 async fn add_key(user: &User<'_>, label: &str) -> Value {
-    let made = user
+    let created = user
         .post("/profile/sshkeys", json!({"label": label, "ssh_key": KEY}))
         .await;
-    assert_eq!(made.status, 200, "{made}");
-    made.json()
+    assert_eq!(created.status, 200, "{created}");
+    created.json()
 }
 
 #[tokio::test]
@@ -20,10 +20,10 @@ async fn a_key_is_added_renamed_and_deleted() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
-    let made = add_key(&ada, "laptop").await;
+    let created = add_key(&ada, "laptop").await;
 
     let expected = json!({"id": 1, "label": "laptop", "ssh_key": KEY, "created": BEGINNING});
-    assert_eq!(made, expected);
+    assert_eq!(created, expected);
     assert_eq!(ada.get("/profile/sshkeys/1").await.json(), expected);
     assert_eq!(ada.get("/profile/sshkeys").await.data(), [expected]);
     let renamed = ada.put("/profile/sshkeys/1", json!({"label": "desktop"})).await;

@@ -12,20 +12,20 @@ async fn a_token_is_shown_once_and_works_immediately() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
-    let made = ada
+    let created = ada
         .post("/profile/tokens", json!({"label": "laptop"}))
         .await
         .json();
 
-    let text = made["token"].as_str().unwrap();
+    let text = created["token"].as_str().unwrap();
     assert_eq!(text.len(), 64);
-    let keys: Vec<_> = made.as_object().unwrap().keys().collect();
+    let keys: Vec<_> = created.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["id", "scopes", "created", "label", "token", "expiry"]);
     assert_eq!(
-        (&made["scopes"], &made["expiry"]),
+        (&created["scopes"], &created["expiry"]),
         (&json!("*"), &json!(NO_EXPIRY))
     );
-    let path = format!("/profile/tokens/{}", made["id"]);
+    let path = format!("/profile/tokens/{}", created["id"]);
     let later = ada.get(&path).await.json();
     assert_eq!(later["token"], text[..16]);
     let listed = ada.get("/profile/tokens").await.data();
@@ -46,15 +46,15 @@ async fn a_token_has_at_most_the_scopes_of_the_token_that_creates_it() {
     let make = async |scopes: Value| ada.post("/profile/tokens", json!({"scopes": scopes})).await;
     let all = "account:read_write events:read_only vpc:read_write";
 
-    for (asked, got) in [
+    for (requested, expected) in [
         (json!("*"), all),
         (Value::Null, all),
         (json!("vpc:read_only"), "vpc:read_only"),
         (json!("vpc,events:read_only"), "events:read_only vpc:read_write"),
         (json!("tokens:view"), "account:read_only"),
     ] {
-        let made = make(asked.clone()).await.json();
-        assert_eq!(made["scopes"], got, "{asked}");
+        let created = make(requested.clone()).await.json();
+        assert_eq!(created["scopes"], expected, "{requested}");
     }
     let omitted = ada.post("/profile/tokens", json!({})).await.json();
     assert_eq!(omitted["scopes"], all);
@@ -73,7 +73,7 @@ async fn a_token_has_at_most_the_scopes_of_the_token_that_creates_it() {
         ["scopes scopes_invalid"]
     );
 
-    // A restricted token cannot create one with more scopes.
+    // A token with few scopes cannot create a token with more scopes.
     let narrow = make(json!("account:read_write")).await.json();
     let narrow = app.with_token(narrow["token"].as_str().unwrap());
     let again = narrow
@@ -87,27 +87,29 @@ async fn a_token_has_at_most_the_scopes_of_the_token_that_creates_it() {
 async fn an_expiry_is_in_the_future_and_takes_effect() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    for bad in [
+    for invalid in [
         "soon",
         "2024-06-01",
         "2024-06-01T12:00:00",
         "2024-06-01T12:00:00.9",
         "2023-01-01T00:00:00",
     ] {
-        let refused = ada.post("/profile/tokens", json!({"expiry": bad})).await;
-        assert_eq!(refused.errors(), ["expiry expiry_invalid"], "{bad}");
+        let refused = ada.post("/profile/tokens", json!({"expiry": invalid})).await;
+        assert_eq!(refused.errors(), ["expiry expiry_invalid"], "{invalid}");
     }
     let body = json!({"label": "short", "expiry": "2024-06-01T12:01:00"});
-    let made = ada.post("/profile/tokens", body).await.json();
-    assert_eq!(made["expiry"], "2024-06-01T12:01:00");
-    let short = app.with_token(made["token"].as_str().unwrap());
+    let created = ada.post("/profile/tokens", body).await.json();
+    assert_eq!(created["expiry"], "2024-06-01T12:01:00");
+    let short = app.with_token(created["token"].as_str().unwrap());
     assert_eq!(short.get("/profile").await.status, 200);
 
     app.advance(60);
 
     assert_eq!(short.get("/profile").await.status, 401);
     assert_eq!(
-        ada.get(&format!("/profile/tokens/{}", made["id"])).await.status,
+        ada.get(&format!("/profile/tokens/{}", created["id"]))
+            .await
+            .status,
         404
     );
     assert_eq!(ada.count("/profile/tokens").await, 1);
@@ -198,12 +200,12 @@ async fn only_the_label_of_a_token_can_change() {
 async fn a_token_can_revoke_itself_and_each_change_is_an_event() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    let made = ada
+    let created = ada
         .post("/profile/tokens", json!({"label": "laptop"}))
         .await
         .json();
-    let path = format!("/profile/tokens/{}", made["id"]);
-    let laptop = app.with_token(made["token"].as_str().unwrap());
+    let path = format!("/profile/tokens/{}", created["id"]);
+    let laptop = app.with_token(created["token"].as_str().unwrap());
     laptop.put(&path, json!({"label": "phone"})).await;
 
     assert_eq!(laptop.delete(&path).await.json(), json!({}));
@@ -218,7 +220,11 @@ async fn a_token_can_revoke_itself_and_each_change_is_an_event() {
     assert_eq!(event["username"], "ada");
     let entity = json!({"id": 2, "label": "phone", "type": "token", "url": "/v4/profile/tokens/2"});
     assert_eq!(event["entity"], entity);
-    assert!(!event.to_string().contains(&made["token"].as_str().unwrap()[..16]));
+    assert!(
+        !event
+            .to_string()
+            .contains(&created["token"].as_str().unwrap()[..16])
+    );
 }
 
 #[tokio::test]

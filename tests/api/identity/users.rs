@@ -12,7 +12,7 @@ async fn a_new_user_is_restricted_and_has_no_password() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
-    let made = ada
+    let created = ada
         .post(
             "/account/users",
             json!({"username": "bob", "email": "bob@example.com"}),
@@ -24,12 +24,12 @@ async fn a_new_user_is_restricted_and_has_no_password() {
         "tfa_enabled": false, "verified_phone_number": null, "password_created": null, "last_login": null,
         "user_type": "default",
     });
-    assert_eq!(made.json(), expected);
+    assert_eq!(created.json(), expected);
     assert_eq!(ada.get("/account/users/bob").await.json(), expected);
     assert_eq!(
         ada.get("/account/users/BOB").await.json(),
         expected,
-        "names have no case"
+        "usernames ignore case"
     );
     let free = json!({"username": "eve", "email": "eve@example.com", "restricted": false});
     assert_eq!(ada.post("/account/users", free).await.json()["restricted"], false);
@@ -138,7 +138,7 @@ async fn renaming_a_user_keeps_its_tokens_and_grants() {
     assert_eq!(
         bob.get(&format!("/vpcs/{vpc}")).await.status,
         200,
-        "its grants stay"
+        "the user keeps its grants"
     );
     let stale = ada
         .call(Method::DELETE, "/account/users/robert")
@@ -151,7 +151,7 @@ async fn renaming_a_user_keeps_its_tokens_and_grants() {
     assert_eq!(
         same.json()["username"],
         "Robert",
-        "one's own name in other letters is free"
+        "users can change the case of their username"
     );
     assert_eq!(
         ada.events().await,
@@ -169,7 +169,11 @@ async fn restricting_a_user_removes_access_and_unrestricting_deletes_grants() {
     let restricted = ada.put("/account/users/bob", json!({"restricted": true})).await;
 
     assert_eq!(restricted.json()["restricted"], true);
-    assert_eq!(bob.count("/vpcs").await, 0, "at once, with the token it had");
+    assert_eq!(
+        bob.count("/vpcs").await,
+        0,
+        "the restriction applies immediately to an existing token"
+    );
     assert_eq!(bob.get("/account/users").await.status, 403);
     app.grant("bob", add_vpcs()).await;
     app.grant("bob", Grant::Vpc(vpc, Permission::ReadWrite)).await;
@@ -187,7 +191,7 @@ async fn restricting_a_user_removes_access_and_unrestricting_deletes_grants() {
     ada.put("/account/users/bob", json!({"restricted": false})).await;
     assert_eq!(bob.get("/account/users").await.status, 200);
     ada.put("/account/users/bob", json!({"restricted": true})).await;
-    assert_eq!(bob.count("/vpcs").await, 0, "grants of before do not come back");
+    assert_eq!(bob.count("/vpcs").await, 0, "earlier grants are not restored");
     assert_eq!(
         bob.post("/vpcs", json!({"label": "x", "region": "us-east"}))
             .await
@@ -232,9 +236,9 @@ async fn a_deleted_user_loses_access_immediately_and_its_texts_remain() {
     }
     assert_eq!(ada.get("/account/users/bob").await.status, 404);
     assert_eq!(ada.get(&format!("/vpcs/{vpc}")).await.json()["label"], "left");
-    let kept = ada.get(&format!("/support/tickets/{ticket}")).await.json();
+    let remaining = ada.get(&format!("/support/tickets/{ticket}")).await.json();
     assert_eq!(
-        (&kept["opened_by"], &kept["status"]),
+        (&remaining["opened_by"], &remaining["status"]),
         (&json!("bob"), &json!("new"))
     );
     let recorded = ada.get("/account/events?after=0").await.data();
@@ -268,7 +272,7 @@ async fn a_reused_username_inherits_nothing() {
     );
     assert!(
         second.events().await.is_empty(),
-        "the events of another bob are not its own"
+        "the events of an earlier bob are not visible"
     );
     assert_eq!(second.count("/profile/tokens").await, 1);
     // A username can also be reused after a rename.
@@ -291,13 +295,13 @@ async fn a_reused_username_inherits_nothing() {
 async fn the_length_of_an_email_is_in_characters() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
-    let ask = async |length: usize| {
+    let request = async |length: usize| {
         let email = format!("{}@example.com", "\u{e9}".repeat(length - 12));
         let body = json!({"username": format!("user-{length}"), "email": email});
         ada.post("/account/users", body).await
     };
-    assert_eq!(ask(254).await.status, 200);
-    assert_eq!(ask(255).await.errors(), ["email email_invalid"]);
+    assert_eq!(request(254).await.status, 200);
+    assert_eq!(request(255).await.errors(), ["email email_invalid"]);
 }
 
 #[tokio::test]
@@ -322,8 +326,8 @@ async fn a_taken_username_reveals_no_owner_and_is_limited_to_twenty_per_hour() {
         if expected == 400 {
             answers.insert(rename.body);
         }
-        let seen = ada.get(&format!("/account/users/{name}")).await;
-        assert_eq!(seen.status, if name == "ada" { 200 } else { 404 }, "{name}");
+        let reply = ada.get(&format!("/account/users/{name}")).await;
+        assert_eq!(reply.status, if name == "ada" { 200 } else { 404 }, "{name}");
     }
     assert_eq!(answers.len(), 1, "{answers:?}");
     for _ in 9..20 {

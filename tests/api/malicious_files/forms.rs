@@ -11,7 +11,7 @@ async fn malformed_forms_do_no_harm() {
     let app = app().await;
     let ada = app.user("ada").await;
     ada.open_ticket("Look").await;
-    let good = form(&named(b"a.txt"), b"words");
+    let valid = form(&named(b"a.txt"), b"words");
     let part = |head: &str| [b"--edge\r\n", head.as_bytes(), b"\r\n\r\nx\r\n"].concat();
     let other = part("Content-Disposition: form-data; name=\"x\"");
     let big = "x".repeat(100_000);
@@ -25,9 +25,9 @@ async fn malformed_forms_do_no_harm() {
         ("nothing", vec![]),
         ("only line breaks", b"\r\n\r\n\r\n".to_vec()),
         ("only the end", b"--edge--".to_vec()),
-        ("no closing boundary", good[..good.len() - 10].to_vec()),
-        ("half a closing boundary", good[..good.len() - 4].to_vec()),
-        ("a head that does not end", good[..40].to_vec()),
+        ("no closing boundary", valid[..valid.len() - 10].to_vec()),
+        ("half a closing boundary", valid[..valid.len() - 4].to_vec()),
+        ("a head that does not end", valid[..40].to_vec()),
         ("another boundary", b"--egde\r\n\r\nx\r\n--egde--\r\n".to_vec()),
         ("a preamble without an end", b"x".repeat(2_000_000)),
         ("thousands of parts", [other.repeat(10_000), b"--edge--".to_vec()].concat()),
@@ -41,15 +41,15 @@ async fn malformed_forms_do_no_harm() {
             &[b"--inner\r\n", disposition.as_bytes(), b"\r\n\r\nx\r\n--inner--"].concat())),
         ("a boundary at the end of the content", form(disposition.as_bytes(), b"x\r\n--edge")),
         ("a boundary in the content", form(disposition.as_bytes(), b"x\r\n--edge\r\nrest")),
-        ("more than the limit in addition to a file", [form(b"Content-Disposition: form-data; name=\"x\"", &b"x".repeat(3_000_000)), good.clone()].concat()),
+        ("more than the limit in addition to a file", [form(b"Content-Disposition: form-data; name=\"x\"", &b"x".repeat(3_000_000)), valid.clone()].concat()),
     ];
-    for (what, body) in refused {
+    for (name, body) in refused {
         let reply = send(&ada, body).await;
-        assert!(reply.status.is_client_error(), "{what}: {reply}");
+        assert!(reply.status.is_client_error(), "{name}: {reply}");
     }
     assert_eq!(ada.count(FILES).await, 0);
 
-    let taken: Vec<(&str, Vec<u8>)> = vec![
+    let accepted: Vec<(&str, Vec<u8>)> = vec![
         (
             "another disposition first",
             form(
@@ -57,11 +57,11 @@ async fn malformed_forms_do_no_harm() {
                 b"x",
             ),
         ),
-        ("a preamble", [&b"this is a form\r\n"[..], &good].concat()),
+        ("a preamble", [&b"this is a form\r\n"[..], &valid].concat()),
         (
             "something behind the end",
             [
-                &good[..],
+                &valid[..],
                 b"--edge\r\n\r\nmore\r\n--edge--",
                 &b"x".repeat(100_000),
             ]
@@ -98,10 +98,10 @@ async fn malformed_forms_do_no_harm() {
             form(disposition.as_bytes(), b"\r\n--edg\r\n-edge\r\r\n--\n--edge"),
         ),
     ];
-    let count = taken.len();
-    for (what, body) in taken {
+    let count = accepted.len();
+    for (name, body) in accepted {
         let reply = send(&ada, body).await;
-        assert_eq!(reply.status, 200, "{what}: {reply}");
+        assert_eq!(reply.status, 200, "{name}: {reply}");
     }
     assert_eq!(ada.count(FILES).await, count as i64);
     assert_harmless(&app, &ada).await;
@@ -150,7 +150,7 @@ async fn an_unterminated_form_is_refused() {
     let part = "--edge\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\nx\r\n";
     let (none, much) = ((400, "- multipart_invalid"), (413, "- body_too_large"));
     let head = b"--edge\r\nX-Long: ".to_vec();
-    let endless: [(&str, Vec<u8>, (u16, &str)); 4] = [
+    let unterminated: [(&str, Vec<u8>, (u16, &str)); 4] = [
         ("preamble", b"preamble ".repeat(1_500_000), none),
         ("head", [head, b"x".repeat(13_000_000)].concat(), none),
         (
@@ -160,7 +160,7 @@ async fn an_unterminated_form_is_refused() {
         ),
         ("parts", part.repeat(220_000).into_bytes(), much),
     ];
-    for (what, body, (status, code)) in endless {
+    for (name, body, (status, code)) in unterminated {
         for chunked in [false, true] {
             let call = ada.call(Method::POST, FILES).body(body.clone());
             let call = call.header("content-type", "multipart/form-data; boundary=edge");
@@ -168,7 +168,7 @@ async fn an_unterminated_form_is_refused() {
             assert_eq!(
                 (reply.status.as_u16(), reply.errors()),
                 (status, vec![code.to_owned()]),
-                "{what}"
+                "{name}"
             );
         }
     }

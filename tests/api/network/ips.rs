@@ -18,8 +18,8 @@ fn private() -> Value {
 
 async fn create_instance(user: &User<'_>) -> i64 {
     let body = json!({"type": "g6-nanode-1", "region": "us-east"});
-    let made = user.post("/linode/instances", body).await;
-    made.json()["id"].as_i64().expect("an ID")
+    let created = user.post("/linode/instances", body).await;
+    created.json()["id"].as_i64().expect("an ID")
 }
 
 /// The addresses of a list.
@@ -35,7 +35,7 @@ async fn an_address_is_allocated_listed_and_released() {
     let ada = app.user("ada").await;
     create_instance(&ada).await;
 
-    let made = ada.post("/linode/instances/1/ips", public()).await;
+    let created = ada.post("/linode/instances/1/ips", public()).await;
 
     let expected = json!({
         "address": "192.0.2.3", "gateway": "192.0.2.1", "subnet_mask": "255.255.255.0", "prefix": 24,
@@ -43,7 +43,7 @@ async fn an_address_is_allocated_listed_and_released() {
         "region": "us-east", "vpc_nat_1_1": null, "reserved": false,
         "assigned_entity": {"id": 1, "label": "linode1", "type": "linode", "url": "/v4/linode/instances/1"},
     });
-    assert_eq!((made.status.as_u16(), made.json()), (200, expected.clone()));
+    assert_eq!((created.status.as_u16(), created.json()), (200, expected.clone()));
     for path in ["/networking/ips/192.0.2.3", "/linode/instances/1/ips/192.0.2.3"] {
         assert_eq!(ada.get(path).await.json(), expected, "{path}");
     }
@@ -109,16 +109,16 @@ async fn an_instance_has_at_most_one_private_address() {
     create_instance(&ada).await;
     create_instance(&ada).await;
 
-    let made = ada.post("/linode/instances/1/ips", private()).await.json();
+    let created = ada.post("/linode/instances/1/ips", private()).await.json();
 
     assert_eq!(
         [
-            &made["address"],
-            &made["gateway"],
-            &made["subnet_mask"],
-            &made["prefix"],
-            &made["public"],
-            &made["rdns"]
+            &created["address"],
+            &created["gateway"],
+            &created["subnet_mask"],
+            &created["prefix"],
+            &created["public"],
+            &created["rdns"]
         ],
         [
             &json!("192.168.128.1"),
@@ -134,7 +134,7 @@ async fn an_instance_has_at_most_one_private_address() {
         json!(["192.0.2.2", "192.168.128.1"])
     );
     let ips = ada.get("/linode/instances/1/ips").await.json();
-    assert_eq!(ips["ipv4"]["private"], json!([made]));
+    assert_eq!(ips["ipv4"]["private"], json!([created]));
     assert_eq!(
         ada.post("/linode/instances/1/ips", private()).await.errors(),
         ["- quota_exceeded"]
@@ -165,9 +165,9 @@ async fn a_new_instance_gets_a_private_address_and_releases_it_with_its_end() {
     let ada = app.user("ada").await;
     let body = json!({"type": "g6-nanode-1", "region": "us-east", "private_ip": true});
 
-    let made = ada.post("/linode/instances", body.clone()).await;
+    let created = ada.post("/linode/instances", body.clone()).await;
 
-    assert_eq!(made.json()["ipv4"], json!(["192.0.2.2", "192.168.128.1"]));
+    assert_eq!(created.json()["ipv4"], json!(["192.0.2.2", "192.168.128.1"]));
     let ips = ada.get("/linode/instances/1/ips").await.json();
     assert_eq!(ips["ipv4"]["private"].as_array().map(Vec::len), Some(1));
     assert_eq!(ips["ipv4"]["private"][0]["address"], "192.168.128.1");
@@ -377,7 +377,7 @@ async fn an_account_cannot_use_up_the_pool() {
     assert_eq!(add(2).await.status, 200);
     assert_eq!(add(1).await.errors(), ["- quota_exceeded"]);
 
-    // The address that an instance keeps does not count, whichever it is.
+    // One address of each instance does not count, even if it is not its first address.
     assert_eq!(ada.delete("/linode/instances/1/ips/192.0.2.2").await.status, 200);
     assert_eq!(add(1).await.status, 200);
     assert_eq!(add(1).await.errors(), ["- quota_exceeded"]);

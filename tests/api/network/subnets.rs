@@ -10,14 +10,14 @@ async fn a_subnet_is_created_viewed_renamed_and_deleted() {
     let ada = app.user("ada").await;
     ada.create_vpc("core", &[]).await;
 
-    let made = ada
+    let created = ada
         .post("/vpcs/1/subnets", json!({"label": "web", "ipv4": "10.0.0.0/29"}))
         .await;
     let subnet = json!({
         "id": 1, "label": "web", "ipv4": "10.0.0.0/29", "linodes": [], "computes": [],
         "databases": [], "nodebalancers": [], "vpc_type": "regular", "created": BEGINNING, "updated": BEGINNING,
     });
-    assert_eq!((made.status.as_u16(), made.json()), (200, subnet.clone()));
+    assert_eq!((created.status.as_u16(), created.json()), (200, subnet.clone()));
     assert_eq!(ada.get("/vpcs/1/subnets/1").await.json(), subnet);
     assert_eq!(ada.get("/vpcs/1/subnets").await.data(), [subnet]);
 

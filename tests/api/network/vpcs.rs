@@ -12,7 +12,7 @@ async fn a_vpc_is_created_with_its_subnets_and_viewed_identically() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
 
-    let made = ada
+    let created = ada
         .post(
             "/vpcs",
             json!({
@@ -27,7 +27,7 @@ async fn a_vpc_is_created_with_its_subnets_and_viewed_identically() {
         )
         .await;
 
-    assert_eq!(made.status, 200);
+    assert_eq!(created.status, 200);
     let subnet = |id: i64, label: &str, ipv4: &str| {
         json!({
             "id": id, "label": label, "ipv4": ipv4, "linodes": [], "computes": [],
@@ -45,7 +45,7 @@ async fn a_vpc_is_created_with_its_subnets_and_viewed_identically() {
         "created": BEGINNING,
         "updated": BEGINNING,
     });
-    assert_eq!(made.json(), vpc);
+    assert_eq!(created.json(), vpc);
     assert_eq!(ada.get("/vpcs/1").await.json(), vpc);
     assert_eq!(ada.get("/vpcs").await.data(), [vpc]);
     assert_eq!(
@@ -248,11 +248,7 @@ async fn deleting_a_vpc_deletes_its_subnets_with_an_event_each() {
         ["subnet_delete 1", "subnet_delete 2", "vpc_delete 1"]
     );
     assert_eq!(ada.delete("/vpcs/1").await.status, 404);
-    assert_eq!(
-        ada.create_vpc("core", &[]).await.0,
-        3,
-        "an id is never used again"
-    );
+    assert_eq!(ada.create_vpc("core", &[]).await.0, 3, "IDs are never reused");
 }
 
 #[tokio::test]
@@ -362,10 +358,10 @@ async fn alternative_versions_spellings_and_trailing_slashes_are_equivalent() {
     ] {
         assert_eq!(ada.get(path).await.body, plain, "{path}");
     }
-    let made = ada
+    let created = ada
         .call(Method::POST, "/v4beta/vpcs/1/subnets/")
         .json(&json!({"label": "b", "ipv4": "10.1.0.0/16"}));
-    assert_eq!(made.await.status, 200);
+    assert_eq!(created.await.status, 200);
 }
 
 #[tokio::test]
@@ -398,7 +394,7 @@ async fn malformed_ids_are_not_found() {
 #[tokio::test]
 async fn responses_can_use_one_spelling_only() {
     use garth::web::WireNames;
-    for (names, there, gone) in [
+    for (names, present, absent) in [
         (WireNames::Compute, "computes", "linodes"),
         (WireNames::Linode, "linodes", "computes"),
     ] {
@@ -407,7 +403,7 @@ async fn responses_can_use_one_spelling_only() {
         ada.create_vpc("core", &["10.0.0.0/24"]).await;
         let subnet = ada.get("/vpcs/1/subnets/1").await.json();
         assert_eq!(
-            (subnet.get(there).is_some(), subnet.get(gone).is_some()),
+            (subnet.get(present).is_some(), subnet.get(absent).is_some()),
             (true, false)
         );
     }
@@ -437,7 +433,7 @@ async fn fields_of_vpcs_that_garth_does_not_have_are_refused() {
     assert_eq!(refused.errors(), ["subnets[0].ipv6 not_offered"]);
     assert_eq!(ada.count("/vpcs").await, 0);
 
-    // Values that say what is true anyway.
+    // Values that are already true for every VPC.
     let mut harmless = body("vpc_type", json!("regular"));
     harmless["ipv6"] = json!([]);
     harmless["ipv4"] = json!(null);
@@ -460,7 +456,7 @@ async fn fields_of_vpcs_that_garth_does_not_have_are_refused() {
         0
     );
 
-    // A change cannot change them either; the ranges that a response has can be sent back.
+    // An update cannot change these fields either. The ranges of a response can be sent back.
     for (field, value) in [
         ("vpc_type", json!("rdma")),
         ("ipv6", json!([{"range": "/52"}])),

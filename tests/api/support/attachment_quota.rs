@@ -26,7 +26,7 @@ async fn an_account_cannot_exceed_its_attachment_quota() {
     assert_eq!(ada.attach_file(1, "d.txt", "01234").await.status, 200);
     assert_eq!(usage(&bob).await, json!({"limit": 25, "used": 25}));
     assert_eq!(bob.attach_file(2, "e.txt", "0").await.errors(), EXCEEDED);
-    // The account is full: the refusal comes before the file is read.
+    // The quota is used up, so the server refuses the file before it reads it.
     assert_eq!(bob.attach_file(2, "virus.exe", "").await.errors(), EXCEEDED);
     assert_eq!(
         app.stored_files.names().len(),

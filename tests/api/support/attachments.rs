@@ -79,7 +79,7 @@ async fn every_extension_has_its_content_type() {
     let ada = app.user("ada").await;
     ada.open_ticket("Look").await;
     let (jpeg, tiff): (&[u8], &[u8]) = (b"\xff\xd8\xff\xe0", b"II*\0");
-    for (at, (name, content, kind)) in [
+    for (index, (name, content, kind)) in [
         ("a.gif", &b"GIF89a"[..], "image/gif"),
         ("a.jpg", jpeg, "image/jpeg"),
         ("a.jpeg", jpeg, "image/jpeg"),
@@ -96,7 +96,7 @@ async fn every_extension_has_its_content_type() {
     {
         let attached = ada.attach_file(1, name, content).await;
         assert_eq!(attached.status, 200, "{name}: {attached}");
-        let file = ada.get(&format!("{FILES}/{}", at + 1)).await;
+        let file = ada.get(&format!("{FILES}/{}", index + 1)).await;
         assert_eq!((file.header("content-type"), &file.body[..]), (kind, content));
     }
 }

@@ -34,18 +34,18 @@ async fn a_desk_ticket_shows_the_customer_and_the_subject() {
     ada.post("/support/tickets", body).await;
     let staff = app.user("sam").staff().await;
 
-    let seen = staff.get("/desk/tickets/1").await.json();
+    let ticket = staff.get("/desk/tickets/1").await.json();
 
     let tenant = ada.get("/support/tickets/1").await.json();
     for (key, value) in tenant.as_object().unwrap() {
-        assert_eq!(&seen[key], value, "{key}");
+        assert_eq!(&ticket[key], value, "{key}");
     }
     assert_eq!(
-        seen["account"],
+        ticket["account"],
         json!({"id": 1, "company": "Example", "email": "owner@example.com"})
     );
     assert_eq!(
-        seen["customer"],
+        ticket["customer"],
         json!({"username": "ada", "email": "ada@example.com", "restricted": false})
     );
     let rest = [
@@ -57,7 +57,7 @@ async fn a_desk_ticket_shows_the_customer_and_the_subject() {
         "replies",
         "notes",
     ];
-    let rest: Vec<_> = rest.iter().map(|key| seen[key].clone()).collect();
+    let rest: Vec<_> = rest.iter().map(|key| ticket[key].clone()).collect();
     assert_eq!(json!(rest), json!([1, "normal", null, null, false, 0, 0]));
 }
 
@@ -286,9 +286,9 @@ async fn the_provider_can_open_a_ticket_that_the_account_cannot_close() {
             &json!(null)
         ]
     );
-    let seen = ada.get("/support/tickets/1").await.json();
-    assert_eq!(seen["entity"]["label"], "core");
-    assert_eq!(seen["updated_by"], "Garth Hosting");
+    let ticket = ada.get("/support/tickets/1").await.json();
+    assert_eq!(ticket["entity"]["label"], "core");
+    assert_eq!(ticket["updated_by"], "Garth Hosting");
     assert_eq!(
         post(&ada, "/support/tickets/1/close").await.errors(),
         ["- ticket_not_closable"]

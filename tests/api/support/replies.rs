@@ -75,7 +75,7 @@ async fn a_reply_has_its_own_limits() {
 
 #[tokio::test]
 async fn fields_can_use_one_spelling_only() {
-    for (names, key, gone) in [
+    for (names, key, absent) in [
         (WireNames::Linode, "from_linode", "from_compute"),
         (WireNames::Compute, "from_compute", "from_linode"),
     ] {
@@ -86,7 +86,7 @@ async fn fields_can_use_one_spelling_only() {
             .post("/support/tickets/1/replies", json!({"description": "."}))
             .await;
         assert_eq!(reply.json()[key], false);
-        assert!(reply.json().get(gone).is_none());
+        assert!(reply.json().get(absent).is_none());
     }
 }
 

@@ -18,13 +18,13 @@ async fn exactly_one_concurrent_claim_succeeds() {
         ada.open_ticket("Help").await;
         let path = format!("/desk/tickets/{round}/claim");
         let claims = join_all(agents.iter().map(|agent| agent.post(&path, json!({})))).await;
-        let won: Vec<_> = claims.iter().filter(|claim| claim.status == 200).collect();
-        assert_eq!(won.len(), 1);
+        let succeeded: Vec<_> = claims.iter().filter(|claim| claim.status == 200).collect();
+        assert_eq!(succeeded.len(), 1);
         for lost in claims.iter().filter(|claim| claim.status != 200) {
             assert_eq!(lost.errors(), ["- ticket_claimed"]);
         }
         let holder = agents[0].get(&format!("/desk/tickets/{round}")).await.json()["claimed_by"].clone();
-        assert_eq!(won[0].json()["claimed_by"], holder);
+        assert_eq!(succeeded[0].json()["claimed_by"], holder);
     }
     assert_eq!(ada.events().await.len(), 20);
 }

@@ -459,7 +459,8 @@ async fn account_access_controls_reading_and_replying() {
             assert_eq!(reply.status, status);
         }
     }
-    // Events too: Bob sees all events of his own ticket, including those of other users, and no others.
+    // The same applies to events: Bob sees all events of his own ticket, including events that other users
+    // caused, and no other events.
     let of_bob = bob.events().await;
     assert_eq!(of_bob.len(), 4, "{of_bob:?}");
     assert!(of_bob.iter().all(|event| event.ends_with(" 2")), "{of_bob:?}");

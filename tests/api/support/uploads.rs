@@ -45,7 +45,8 @@ async fn a_file_cannot_exceed_the_maximum_size() {
 
     assert_eq!(attach(100_000).await.status, 200);
     assert_eq!(attach(100_000).chunked().await.status, 200);
-    // Just above the limit, above the limit of the form, and above the limit up to which the server reads and discards.
+    // Above the limit of the file, above the limit of the form, and above the size that the server reads and
+    // discards.
     for size in [100_001, 2_000_000, 20_000_000] {
         assert_too_large(&attach(size).await);
         assert_too_large(&attach(size).chunked().await);
@@ -297,8 +298,9 @@ async fn a_form_may_arrive_in_any_pieces() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
     ada.open_ticket("Look").await;
-    // Pieces have 10,000 bytes: the boundary after the file spans the end of the first.
-    for (at, size) in (9_900..9_960).step_by(3).enumerate() {
+    // Pieces have 10,000 bytes, so the boundary after the file is at the end of the first piece and continues
+    // in the second.
+    for (index, size) in (9_900..9_960).step_by(3).enumerate() {
         let mut content = vec![b'x'; size];
         content.extend_from_slice(b"\r\n--edg\r\n--edge");
         content.truncate(content.len() - 1);
@@ -308,7 +310,7 @@ async fn a_form_may_arrive_in_any_pieces() {
             .chunked()
             .await;
         assert_eq!(reply.status, 200, "{size}: {reply}");
-        let back = ada.get(&format!("{FILES}/{}", at + 1)).await;
+        let back = ada.get(&format!("{FILES}/{}", index + 1)).await;
         assert!(back.body == content, "{size}");
     }
 }

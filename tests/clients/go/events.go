@@ -21,7 +21,7 @@ func eventsAndWaiting(s *session) {
 	equal(event.PercentComplete, 100)
 	must(s.WaitForInstanceStatus(s, instance.ID, linodego.InstanceRunning, wait))
 
-	// A poller ignores the events before it, as clients rely on to wait for the second of two boots.
+	// A poller ignores earlier events. Clients rely on this to wait for the second of two boots.
 	power := func(action linodego.EventAction, act func() error) *linodego.Event {
 		poller := must(s.NewEventPoller(s, instance.ID, linodego.EntityLinode, action))
 		done(act())

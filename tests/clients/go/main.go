@@ -104,13 +104,13 @@ func expect(holds bool, format string, values ...any) {
 	}
 }
 
-func equal[T comparable](got, wanted T) {
-	expect(got == wanted, "%v, not %v", got, wanted)
+func equal[T comparable](actual, expected T) {
+	expect(actual == expected, "%v, not %v", actual, expected)
 }
 
 // equalJSON compares values by their JSON.
-func equalJSON(got, wanted any) {
-	equal(string(must(json.Marshal(got))), string(must(json.Marshal(wanted))))
+func equalJSON(actual, expected any) {
+	equal(string(must(json.Marshal(actual))), string(must(json.Marshal(expected))))
 }
 
 // refused checks the status of an error response, and that its first error has this field or code.
@@ -133,7 +133,7 @@ func notFound(err error) {
 	expect(errors.As(err, &shown) && strings.Contains(shown.Message, "Not found"), "%v", err)
 }
 
-// filter makes the options of a list of a filter.
+// filter converts a filter to the options of a list.
 func filter(value map[string]any) *linodego.ListOptions {
 	return linodego.NewListOptions(0, string(must(json.Marshal(value))))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/linode/linodego"
 )
 
-// send sends a request that linodego has no function for, with its client.
+// send uses the client of linodego to send a request for which linodego has no function.
 func (s *session) send(path string, body any) {
 	response := must(s.R(s).SetBody(body).Post(path))
 	expect(!response.IsError(), "%s: %s", path, response.Body())
@@ -15,7 +15,7 @@ func (s *session) send(path string, body any) {
 
 func summary(ticket linodego.Ticket) string { return ticket.Summary }
 
-// tickets reads tickets with linodego. It has no functions to open, answer and close them: its client sends these requests.
+// tickets reads tickets with linodego, which has no functions to open, answer and close them. send sends these requests.
 func tickets(s *session) {
 	equal(len(must(s.ListTickets(s, nil))), 0)
 	vpc := s.vpc("vpc-one")

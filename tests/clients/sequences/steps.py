@@ -37,7 +37,7 @@ class Steps:
         assert self.send("DELETE", path) == {}
 
     def gone(self, path):
-        """Clients read the reason of the error to learn that an object does not exist."""
+        """Asserts that an object does not exist. Clients detect this by the reason of the error."""
         reasons = [error["reason"] for error in self.get(path, status=404)["errors"]]
         assert reasons == ["Not found"], reasons
 
@@ -48,7 +48,7 @@ class Steps:
         return page["data"]
 
     def finished(self, action, instance, act):
-        """Waits for an event as linodego does: it reads the events before and after the act, and then the new one."""
+        """Waits for an event as linodego does: reads the events before and after the act, then the new event."""
         filtered = {
             "+order": "desc",
             "+order_by": "created",

@@ -53,16 +53,16 @@ def users_and_grants(garth):
     email = "tf-test@example.com"
     holds(terraform.post("/account/users", username="tf-test", email=email, restricted=True), restricted=True)
     granted = dict.fromkeys(GLOBAL, False) | {"account_access": None}
-    wanted = granted | {"add_domains": True, "add_firewalls": True, "add_linodes": True, "add_nodebalancers": True}
-    terraform.send("PUT", f"{path}/grants", {"global": wanted | {"child_account_access": False}})
-    holds(terraform.get(f"{path}/grants")["global"], **wanted)
+    expected = granted | {"add_domains": True, "add_firewalls": True, "add_linodes": True, "add_nodebalancers": True}
+    terraform.send("PUT", f"{path}/grants", {"global": expected | {"child_account_access": False}})
+    holds(terraform.get(f"{path}/grants")["global"], **expected)
     instance = terraform.post("/linode/instances", region="us-mia", type="g6-nanode-1", label="tf-test", booted=False)["id"]
     terraform.put(path, username="tf-test", restricted=True)
     entry = {"id": instance, "permissions": "read_write"}
-    wanted = granted | {"account_access": "read_only", "add_images": True, "add_linodes": True}
-    terraform.send("PUT", f"{path}/grants", {"linode": [entry], "global": wanted})
+    expected = granted | {"account_access": "read_only", "add_images": True, "add_linodes": True}
+    terraform.send("PUT", f"{path}/grants", {"linode": [entry], "global": expected})
     grants = terraform.get(f"{path}/grants")
-    holds(grants["global"], **wanted)
+    holds(grants["global"], **expected)
     assert grants["linode"] == [entry | {"label": "tf-test"}], grants
     assert "tf-test" in [user["username"] for user in terraform.list("/account/users", ALL)]
     terraform.put(path, username="tf-renamed", email=email)

@@ -7,7 +7,7 @@ PASSWORD = "a-long-secret-of-the-provider"
 
 
 def start(terraform):
-    """The requests before each apply: a page of types that does not exist must not be an error."""
+    """The requests before each apply. They include a page of types after the last one, which must not be an error."""
     images = terraform.list("/images", {"vendor": "Alpine"})
     assert len(images) > 1 and all(image["created"] for image in images), "the provider's tests use the newest two"
     assert all(region["capabilities"] for region in terraform.list("/regions"))
@@ -100,7 +100,7 @@ def instance_with_disks_and_configs(garth):
     holds(config, kernel="linode/latest-64bit", run_level="default", virt_mode="paravirt", interfaces=[])
     terraform.finished("linode_boot", id, lambda: terraform.post(f"{path}/boot", config_id=config["id"]))
     assert read(terraform, id)[0]["status"] == "running"
-    # The config that runs is that of the newest event of a boot or a reboot.
+    # The provider derives the running config from the newest event of a boot or a reboot.
     booted = {"+or": [{"action": "linode_boot"}, {"action": "linode_reboot"}], "+order": "desc", "+order_by": "created"}
     newest = terraform.list("/account/events", booted | {"entity.id": id, "entity.type": "linode"})[0]
     assert newest["secondary_entity"]["id"] == config["id"], newest

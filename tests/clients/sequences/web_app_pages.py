@@ -76,7 +76,7 @@ def objects_and_permissions(garth):
 
 
 def intended_refusals(garth):
-    """The app shows the reason of a refusal. It shows an empty graph for exactly one reason."""
+    """The app shows the reason of a refusal. Only for one reason, it shows an empty graph instead."""
     ids = objects(garth)
     now = datetime.now(timezone.utc)
     for stats in ("stats", f"stats/{now.year}/{now.month}"):

@@ -12,7 +12,7 @@ const ROUNDS: usize = 4;
 const CREATES: usize = 15;
 /// Maximum slowdown of a create during an attack.
 const MAX_RATIO: f64 = 2.0;
-/// The best attempt counts, because the machine may be busy.
+/// The number of attempts. The best one counts, because the machine may be busy.
 const ATTEMPTS: usize = 3;
 
 /// A token of a user of another account.
@@ -24,7 +24,8 @@ pub fn token_of_another_account(folder: &Folder) -> String {
     folder.create_token("else").1
 }
 
-/// Runs an attack with pauses. It must not slow down the creates of the bystander too much, nor the health check.
+/// Runs an attack with pauses. It must not slow down the health check, or the creates of the bystander, too
+/// much.
 pub fn assert_undisturbed(server: &Server, token: &str, attack: impl Fn(&AtomicBool) + Sync) {
     let mut measured = Vec::new();
     for _ in 0..ATTEMPTS {

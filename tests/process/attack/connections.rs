@@ -64,7 +64,7 @@ fn stalled_clients_are_disconnected_and_do_not_block_others() {
     assert_healthy(&server);
 }
 
-/// Whether the server closes the connection. Reading from it would count as progress.
+/// Whether the server closes the connection. The test does not read, because that would count as progress.
 fn is_disconnected(stream: &TcpStream, by: Instant) -> bool {
     while Instant::now() < by {
         if is_closed_by_peer(stream) {
@@ -86,7 +86,7 @@ fn is_closed_by_peer(stream: &TcpStream) -> bool {
         columns.next()?;
         (local_address.ends_with(&port) && local_address.starts_with("0200007F")).then(|| columns.next())?
     });
-    // Any state but ESTABLISHED: the server has sent FIN or RST.
+    // In any state other than ESTABLISHED, the server has sent FIN or RST.
     state != Some("01")
 }
 
@@ -189,7 +189,7 @@ fn refused_connections_are_logged_once_with_their_end() {
     let mut serve = folder.serve();
     serve.args(["--limits-connections-per-address", "3"]);
     let server = Server::start(&mut serve);
-    let held: Vec<_> = (0..3)
+    let connections: Vec<_> = (0..3)
         .map(|_| connect(server.address, ATTACKER).expect("the kernel accepts the connection"))
         .collect();
     for _ in 0..20 {
@@ -199,7 +199,7 @@ fn refused_connections_are_logged_once_with_their_end() {
             connection.read_to_end()
         });
     }
-    drop(held);
+    drop(connections);
     let lines = |message: &str| {
         let log = server.process.stderr();
         let lines = log.lines().filter(|line| line.contains(message));

@@ -1,4 +1,5 @@
-//! Errors before the body is read: the connection stays usable, or the response announces its end.
+//! Errors before the body is read: the connection stays usable, or the response announces that it will be
+//! closed.
 
 use serde_json::json;
 
@@ -12,7 +13,7 @@ const ROUNDS: usize = 300;
 fn assert_connection_stays_usable(server: &Server, token: &str, method: &str, path: &str, refused: u16) {
     let body = format!("{{\"description\": \"{}\"}}", "x".repeat(20_000));
     let client = Client::new(server.address, token);
-    let good = Client::new(server.address, TOKEN).head("GET", "/v4/vpcs", "");
+    let valid = Client::new(server.address, TOKEN).head("GET", "/v4/vpcs", "");
     let length = format!(
         "content-length: {}\r\ncontent-type: application/json\r\n",
         body.len()
@@ -34,7 +35,7 @@ fn assert_connection_stays_usable(server: &Server, token: &str, method: &str, pa
                 None,
                 "a short body is read completely"
             );
-            connection.send(&good)?;
+            connection.send(&valid)?;
             connection.reply_to("GET")
         };
         let followed = exchange().unwrap_or_else(|cause| panic!("round {round} of {method} {path}: {cause}"));

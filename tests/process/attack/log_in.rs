@@ -13,7 +13,7 @@ use crate::connection::{Connection, Reply};
 use crate::harness::{Folder, Server};
 use crate::process::{Process, eventually};
 
-/// For the only user: 100 successful and 100 failed log-ins.
+/// The maximum number of records of the only user: 100 successful and 100 failed log-ins.
 const MAX_LOGIN_RECORDS: i64 = 200;
 const PASSWORD: &str = "correct horse battery staple";
 /// More than the queue for password hashing holds, for one address and in total.

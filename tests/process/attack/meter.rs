@@ -1,5 +1,6 @@
-//! The cost of a request: CPU time, or with `GARTH_TEST_INSTRUCTIONS=1` the instructions that Callgrind counts. The
-//! second takes many times as long and needs a release build; `CONTRIBUTING.md` has the command.
+//! The cost of a request: CPU time, or with `GARTH_TEST_INSTRUCTIONS=1` the instructions that Callgrind
+//! counts. Counting instructions takes many times as long and needs a release build; `CONTRIBUTING.md` has
+//! the command.
 
 use std::cell::Cell;
 use std::io;
@@ -10,7 +11,7 @@ use crate::harness::{Folder, Server};
 
 /// Requests per measurement of CPU time. Instructions vary little, so one request is enough for them.
 const REQUESTS_PER_MEASUREMENT: u64 = 2;
-/// Differences below this are noise: 3 ms of CPU, or about as many instructions.
+/// Differences below these values are noise: 3 ms of CPU time, or the corresponding number of instructions.
 const MIN_NANOS: u64 = 3_000_000;
 const MIN_INSTRUCTIONS: u64 = 10_000_000;
 

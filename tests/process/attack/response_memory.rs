@@ -12,7 +12,7 @@ use crate::process::eventually;
 const KIB_PER_MIB: u64 = 1024;
 /// The limit for responses in this test.
 const RESPONSE_KIB: u64 = 32 * KIB_PER_MIB;
-/// Other growth: one page with its rows on each thread.
+/// The allowed growth for other purposes: one page with its rows on each thread.
 const OTHER_KIB: u64 = 96 * KIB_PER_MIB;
 const CLIENTS: usize = 60;
 

@@ -45,15 +45,15 @@ pub async fn create(
                 };
                 rules::users::create(tx, &new)
             };
-            let own = Some(roaster.id);
-            user(own, "mara", "harborlane", false)?;
-            user(own, "jonas", "harborlane", false)?;
-            user(own, "elif", "harborlane", true)?;
-            user(own, "accounting", "harborlane", true)?;
+            let roaster_id = Some(roaster.id);
+            user(roaster_id, "mara", "harborlane", false)?;
+            user(roaster_id, "jonas", "harborlane", false)?;
+            user(roaster_id, "elif", "harborlane", true)?;
+            user(roaster_id, "accounting", "harborlane", true)?;
             user(Some(studio.id), "pia", "tidewater", false)?;
             user(None, "sam", "provider", false)?;
             user(None, "noor", "provider", false)?;
-            // Low enough that the bars on the quota page are visible.
+            // The quotas are low, so that the bars on the quota page are visible.
             let quota = QuotaChange {
                 vpcs_per_region: Some(QuotaValue::Limit(5)),
                 subnets_per_vpc: Some(QuotaValue::Limit(8)),

@@ -1,7 +1,7 @@
 //! The address map: inline SVG for the data of `model::address_map`.
 //!
-//! Each map is rendered twice, for wide and for narrow screens, and the style sheet shows one of them. The pages also
-//! show the same data as a table.
+//! Each map is rendered twice, for wide and for narrow screens, and the style sheet shows one of them. The
+//! pages also show the same data as a table.
 
 mod space_table;
 mod subnet_map;
@@ -30,7 +30,7 @@ fn percent(usage: Usage) -> String {
     }
 }
 
-/// "12 of 252 in use (5%)".
+/// A usage as text, such as "12 of 252 in use (5%)".
 pub fn in_use(usage: Usage) -> String {
     match usage.used {
         0 => format!("0 of {} in use", number(usage.all)),
@@ -102,12 +102,12 @@ mod tests {
 
     #[test]
     fn a_range_is_in_cidr_notation_if_possible() {
-        let of = |first: &str, last: &str| {
+        let range = |first: &str, last: &str| {
             let bits = |text: &str| text.parse::<Ipv4Addr>().unwrap().to_bits();
             format_range(bits(first), bits(last))
         };
-        assert_eq!(of("10.0.0.0", "10.255.255.255"), "10.0.0.0/8");
-        assert_eq!(of("10.0.1.0", "10.0.2.255"), "10.0.1.0 – 10.0.2.255");
-        assert_eq!(of("10.0.0.8", "10.255.255.255"), "10.0.0.8 – 10.255.255.255");
+        assert_eq!(range("10.0.0.0", "10.255.255.255"), "10.0.0.0/8");
+        assert_eq!(range("10.0.1.0", "10.0.2.255"), "10.0.1.0 – 10.0.2.255");
+        assert_eq!(range("10.0.0.8", "10.255.255.255"), "10.0.0.8 – 10.255.255.255");
     }
 }

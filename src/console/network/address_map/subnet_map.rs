@@ -10,9 +10,9 @@ use crate::model::address_map::{Bucket, Holder, State, View};
 use crate::model::cidr::Cidr;
 use crate::rules::addresses::Usage;
 
-/// The map of a subnet, or of a part of it. `open` is a URL prefix: followed by a range, it
-/// is the URL that zooms in on that range.
-pub fn subnet(view: &View, holders: &[Holder], open: &str) -> Markup {
+/// The map of a subnet, or of a part of it. `zoom_url_prefix` followed by a range is the URL of the map of
+/// that range.
+pub fn subnet(view: &View, holders: &[Holder], zoom_url_prefix: &str) -> Markup {
     match view {
         View::Addresses(cells) => html! {
             div .map {
@@ -22,7 +22,7 @@ pub fn subnet(view: &View, holders: &[Holder], open: &str) -> Markup {
         },
         View::Buckets(buckets) => html! {
             div .map {
-                @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (bucket_grid(buckets, open, class, width)) }
+                @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (bucket_grid(buckets, zoom_url_prefix, class, width)) }
                 (legend(&[("some", "under 60% in use"), ("much", "60% or more"), ("full", "90% or more"), ("none", "empty")]))
                 p .hint {
                     "Each square is a range of the subnet" @if let Some(bucket) = buckets.first() { " (/" (bucket.range.prefix()) ")" }
@@ -48,29 +48,29 @@ fn columns(count: usize, width: f64) -> usize {
 
 fn address_grid(cells: &[(u32, State)], holders: &[Holder], class: &str, width: f64) -> Markup {
     let columns = columns(cells.len(), width);
-    let wide = (width - GAP * (columns - 1) as f64) / columns as f64;
-    let high = if cells.len() <= 16 {
+    let cell_width = (width - GAP * (columns - 1) as f64) / columns as f64;
+    let cell_height = if cells.len() <= 16 {
         62.0
     } else {
-        (wide * 0.8).clamp(24.0, 34.0)
+        (cell_width * 0.8).clamp(24.0, 34.0)
     };
     let lines = cells.len().div_ceil(columns);
-    let height = lines as f64 * (high + GAP) - GAP;
+    let height = lines as f64 * (cell_height + GAP) - GAP;
     html! {
         svg .(class).grid viewBox=(format!("0 0 {width} {}", round(height))) role="group" aria-label="Address map" {
             @for (at, (address, state)) in cells.iter().enumerate() {
-                @let (x, y) = ((at % columns) as f64 * (wide + GAP), (at / columns) as f64 * (high + GAP));
+                @let (x, y) = ((at % columns) as f64 * (cell_width + GAP), (at / columns) as f64 * (cell_height + GAP));
                 @let holder = match state { State::Taken(at) => holders.get(*at), _ => None };
                 @let class = css_class(*state, holder);
                 @let label = label(*state, holder);
                 (linked(holder.map(|holder| format!("#{}", element_id(holder))), html! {
                     title { (Ipv4Addr::from_bits(*address)) ": " (label) }
-                    rect .(format!("block {class}")) x=(round(x)) y=(round(y)) width=(round(wide)) height=(round(high)) rx="4" {}
+                    rect .(format!("block {class}")) x=(round(x)) y=(round(y)) width=(round(cell_width)) height=(round(cell_height)) rx="4" {}
                     @if cells.len() <= 16 {
-                        text .range x=(round(x + 8.0)) y=(round(y + 20.0)) { (truncate(&Ipv4Addr::from_bits(*address).to_string(), wide - 12.0, 7.3)) }
-                        text .much x=(round(x + 8.0)) y=(round(y + 40.0)) { (truncate(&label, wide - 12.0, 7.6)) }
+                        text .range x=(round(x + 8.0)) y=(round(y + 20.0)) { (truncate(&Ipv4Addr::from_bits(*address).to_string(), cell_width - 12.0, 7.3)) }
+                        text .much x=(round(x + 8.0)) y=(round(y + 40.0)) { (truncate(&label, cell_width - 12.0, 7.6)) }
                     } @else {
-                        text .cell x=(round(x + wide / 2.0)) y=(round(y + high / 2.0 + 4.0)) text-anchor="middle" { (address & 255) }
+                        text .cell x=(round(x + cell_width / 2.0)) y=(round(y + cell_height / 2.0 + 4.0)) text-anchor="middle" { (address & 255) }
                     }
                 }))
             }
@@ -122,32 +122,32 @@ pub fn instance_name(holder: &Holder) -> String {
     }
 }
 
-fn bucket_grid(buckets: &[Bucket], open: &str, class: &str, width: f64) -> Markup {
-    let wide = |columns: usize| (width - GAP * (columns - 1) as f64) / columns as f64;
+fn bucket_grid(buckets: &[Bucket], zoom_url_prefix: &str, class: &str, width: f64) -> Markup {
+    let cell_width_for = |columns: usize| (width - GAP * (columns - 1) as f64) / columns as f64;
     // A narrow page has fewer squares per line if their names need the space.
     let columns = match width > 500.0 {
         true => 16,
-        false if bucket_names(buckets, wide(8)).is_some() => 8,
+        false if bucket_names(buckets, cell_width_for(8)).is_some() => 8,
         false => 4,
     };
-    let wide = wide(columns);
-    let high: f64 = 38.0;
-    let names = bucket_names(buckets, wide).unwrap_or_else(|| {
-        let last = |bucket: &Bucket| format!(".{}", network_octets(bucket.range, 3));
-        buckets.iter().map(last).collect()
+    let cell_width = cell_width_for(columns);
+    let cell_height: f64 = 38.0;
+    let names = bucket_names(buckets, cell_width).unwrap_or_else(|| {
+        let last_octet = |bucket: &Bucket| format!(".{}", network_octets(bucket.range, 3));
+        buckets.iter().map(last_octet).collect()
     });
-    let height = buckets.len().div_ceil(columns) as f64 * (high + GAP) - GAP;
+    let height = buckets.len().div_ceil(columns) as f64 * (cell_height + GAP) - GAP;
     html! {
         svg .(class).grid viewBox=(format!("0 0 {width} {height}")) role="group" aria-label="Address map by range" {
             @for (at, (bucket, name)) in buckets.iter().zip(&names).enumerate() {
-                @let (x, y) = ((at % columns) as f64 * (wide + GAP), (at / columns) as f64 * (high + GAP));
+                @let (x, y) = ((at % columns) as f64 * (cell_width + GAP), (at / columns) as f64 * (cell_height + GAP));
                 @let usage = usage_of(bucket);
-                a href=(format!("{open}{}", bucket.range)) {
+                a href=(format!("{zoom_url_prefix}{}", bucket.range)) {
                     title { (bucket.range) ": " (in_use(usage)) }
-                    rect .(format!("block {}", usage_class(usage))) x=(round(x)) y=(round(y)) width=(round(wide)) height=(high) rx="4" {}
-                    text .cell x=(round(x + wide / 2.0)) y=(round(y + 16.0)) text-anchor="middle" { (name) }
+                    rect .(format!("block {}", usage_class(usage))) x=(round(x)) y=(round(y)) width=(round(cell_width)) height=(cell_height) rx="4" {}
+                    text .cell x=(round(x + cell_width / 2.0)) y=(round(y + 16.0)) text-anchor="middle" { (name) }
                     @if usage.used > 0 {
-                        text .cell x=(round(x + wide / 2.0)) y=(round(y + 30.0)) text-anchor="middle" { (percent(usage)) }
+                        text .cell x=(round(x + cell_width / 2.0)) y=(round(y + 30.0)) text-anchor="middle" { (percent(usage)) }
                     }
                 }
             }
@@ -162,11 +162,12 @@ pub fn usage_of(bucket: &Bucket) -> Usage {
     }
 }
 
-/// The names of the buckets: their ranges, or only the octets in which they differ. `None` if a name does not fit.
-fn bucket_names(buckets: &[Bucket], wide: f64) -> Option<Vec<String>> {
+/// The names of the buckets: their ranges, or only the octets in which they differ. `None` if a name does not
+/// fit.
+fn bucket_names(buckets: &[Bucket], cell_width: f64) -> Option<Vec<String>> {
     let shared = shared_octets(buckets);
     let names = |format: &dyn Fn(Cidr) -> String| buckets.iter().map(|bucket| format(bucket.range)).collect();
-    let fits = |names: &Vec<String>| names.iter().all(|name| name.len() as f64 * 6.3 <= wide);
+    let fits = |names: &Vec<String>| names.iter().all(|name| name.len() as f64 * 6.3 <= cell_width);
     let formats: [&dyn Fn(Cidr) -> String; 3] = [
         &|range| format!("{}/{}", network_octets(range, 0), range.prefix()),
         &|range| format!(".{}/{}", network_octets(range, shared), range.prefix()),
@@ -175,7 +176,7 @@ fn bucket_names(buckets: &[Bucket], wide: f64) -> Option<Vec<String>> {
     formats.into_iter().map(names).find(fits)
 }
 
-/// The octets of the network part of a range, without the first `shared` ones.
+/// The octets of the network part of a range, without the first `shared` octets.
 fn network_octets(range: Cidr, shared: usize) -> String {
     let octets = Ipv4Addr::from_bits(range.first()).octets();
     let last = usize::from(range.prefix().saturating_sub(1) / 8);

@@ -26,15 +26,15 @@ pub struct Block<'a> {
 /// The subnets of a VPC as blocks, each with the URL of its page.
 pub fn blocks<'a>(vpc: &'a Vpc, used: &[Usage], url: impl Fn(&Subnet) -> String) -> Vec<Block<'a>> {
     let shown = vpc.subnets.iter().zip(used);
-    let block = shown.map(|(subnet, usage)| Block {
+    let blocks = shown.map(|(subnet, usage)| Block {
         subnet,
         usage: *usage,
         url: url(subnet),
     });
-    block.collect()
+    blocks.collect()
 }
 
-/// The private address spaces: those with subnets, and those without.
+/// Splits the private address spaces into spaces with subnets and spaces without subnets.
 fn spaces_by_use(blocks: &[Block], forbidden: &[Cidr]) -> (Vec<Space>, Vec<Space>) {
     let ranges: Vec<Cidr> = blocks.iter().map(|block| block.subnet.ipv4).collect();
     let has_subnets = |space: &Space| {
@@ -59,7 +59,8 @@ pub fn compact(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
     html! { div .map { (space_maps(&used, blocks, &[("compact", COMPACT_WIDTH)])) } }
 }
 
-/// The map of a VPC: the address spaces with subnets, the list of those without, and a table of both.
+/// The map of a VPC: maps of the address spaces with subnets, a list of the spaces without subnets, and a
+/// table of all spaces.
 pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
     let (used, unused) = spaces_by_use(blocks, forbidden);
     html! {
@@ -124,8 +125,8 @@ fn space_map(space: &Space, blocks: &[Block], class: &str, width: f64) -> Markup
         svg .(class) viewBox=(format!("0 0 {width} {height}")) role="group"
             aria-label=(format!("Map of {}", space.range)) {
             @for (at, line) in lines.iter().enumerate() {
-                @for (part, left, wide) in justify(line, width) {
-                    (block(part, blocks, left, at as f64 * (BLOCK_HEIGHT + GAP), wide))
+                @for (part, left, part_width) in justify(line, width) {
+                    (block(part, blocks, left, at as f64 * (BLOCK_HEIGHT + GAP), part_width))
                 }
             }
         }
@@ -141,18 +142,18 @@ fn justify<'a>(line: &[(&'a Part, f64)], width: f64) -> Vec<(&'a Part, f64, f64)
     let mut left = 0.0;
     line.iter()
         .map(|(part, natural_width)| {
-            let wide = natural_width * stretch;
-            let placed = (*part, left, wide);
-            left += wide + GAP;
+            let part_width = natural_width * stretch;
+            let placed = (*part, left, part_width);
+            left += part_width + GAP;
             placed
         })
         .collect()
 }
 
-fn block(part: &Part, blocks: &[Block], x: f64, y: f64, wide: f64) -> Markup {
-    let (text, below) = (x + 10.0, y + BLOCK_HEIGHT - 10.0);
+fn block(part: &Part, blocks: &[Block], x: f64, y: f64, part_width: f64) -> Markup {
+    let (text_x, bottom) = (x + 10.0, y + BLOCK_HEIGHT - 10.0);
     let background = |class: &str| {
-        html! { rect .(class) x=(round(x)) y=(round(y)) width=(round(wide)) height=(BLOCK_HEIGHT) rx="5" {} }
+        html! { rect .(class) x=(round(x)) y=(round(y)) width=(round(part_width)) height=(BLOCK_HEIGHT) rx="5" {} }
     };
     match part.kind {
         PartKind::Subnet(at) => {
@@ -160,19 +161,19 @@ fn block(part: &Part, blocks: &[Block], x: f64, y: f64, wide: f64) -> Markup {
                 return html! {};
             };
             let title = format!("{} {}: {}", subnet.label.as_str(), subnet.ipv4, in_use(*usage));
-            let bar = (wide - 20.0) * usage.percent() / 100.0;
+            let bar = (part_width - 20.0) * usage.percent() / 100.0;
             html! {
                 a href=(url) .subnet {
                     title { (title) }
                     (background(&format!("block {}", usage_class(*usage))))
-                    text .name x=(round(text)) y=(round(y + 21.0)) { (truncate(subnet.label.as_str(), wide - 20.0, 9.6)) }
-                    text .range x=(round(text)) y=(round(y + 38.0)) { (truncate(&subnet.ipv4.to_string(), wide - 20.0, 7.3)) }
-                    text .much x=(round(text)) y=(round(y + 55.0)) {
-                        (truncate(&format!("{} / {}", number(usage.used), number(usage.all)), wide - 20.0, 6.6))
+                    text .name x=(round(text_x)) y=(round(y + 21.0)) { (truncate(subnet.label.as_str(), part_width - 20.0, 9.6)) }
+                    text .range x=(round(text_x)) y=(round(y + 38.0)) { (truncate(&subnet.ipv4.to_string(), part_width - 20.0, 7.3)) }
+                    text .much x=(round(text_x)) y=(round(y + 55.0)) {
+                        (truncate(&format!("{} / {}", number(usage.used), number(usage.all)), part_width - 20.0, 6.6))
                     }
-                    rect .track x=(round(text)) y=(round(below - 3.0)) width=(round(wide - 20.0)) height="5" rx="2" {}
+                    rect .track x=(round(text_x)) y=(round(bottom - 3.0)) width=(round(part_width - 20.0)) height="5" rx="2" {}
                     @if usage.used > 0 {
-                        rect .(format!("bar {}", usage_class(*usage))) x=(round(text)) y=(round(below - 3.0)) width=(round(bar.max(2.0))) height="5" rx="2" {}
+                        rect .(format!("bar {}", usage_class(*usage))) x=(round(text_x)) y=(round(bottom - 3.0)) width=(round(bar.max(2.0))) height="5" rx="2" {}
                     }
                 }
             }
@@ -186,8 +187,8 @@ fn block(part: &Part, blocks: &[Block], x: f64, y: f64, wide: f64) -> Markup {
                 g .gap {
                     title { (word) ": " (format_range(part.first, part.last)) ", " (number(part.size())) " addresses" }
                     (background(&format!("block {class}")))
-                    text .much x=(round(text)) y=(round(y + 21.0)) { (word) }
-                    text .much x=(round(text)) y=(round(y + 38.0)) { (truncate(&short_number(part.size()), wide - 16.0, 6.6)) }
+                    text .much x=(round(text_x)) y=(round(y + 21.0)) { (word) }
+                    text .much x=(round(text_x)) y=(round(y + 38.0)) { (truncate(&short_number(part.size()), part_width - 16.0, 6.6)) }
                 }
             }
         }

@@ -62,8 +62,8 @@ pub async fn update(
 
 fn render_edit(visit: &Visit, vpc: &Vpc, form_state: &FormState) -> Response {
     let label = vpc.label.as_str();
-    let here = url(vpc.id);
-    let form = Card::new(format!("{here}/edit"), "Save", &here);
+    let vpc_url = url(vpc.id);
+    let form = Card::new(format!("{vpc_url}/edit"), "Save", &vpc_url);
     let body = html! {
         h1 { "Edit " (label) }
         (forms::card(visit, form_state, &form, &html! {
@@ -75,7 +75,7 @@ fn render_edit(visit: &Visit, vpc: &Vpc, form_state: &FormState) -> Response {
     visit.form_page(
         form_state,
         &format!("Edit {label}"),
-        &[LIST, (label, &here)],
+        &[LIST, (label, &vpc_url)],
         &body,
     )
 }
@@ -122,13 +122,13 @@ pub async fn delete(
 }
 
 fn render_delete(visit: &Visit, vpc: &Vpc, form_state: &FormState) -> Response {
-    let (label, here) = (vpc.label.as_str(), url(vpc.id));
-    let form = Card::new(format!("{here}/delete"), "Delete VPC", &here).danger();
+    let (label, vpc_url) = (vpc.label.as_str(), url(vpc.id));
+    let form = Card::new(format!("{vpc_url}/delete"), "Delete VPC", &vpc_url).danger();
     let body = html! {
         h1 { "Delete " (label) "?" }
         @if subnets::is_blocked(form_state) {
             (subnets::blockers("This VPC cannot be deleted while instances are attached to its subnets.", &vpc.subnets, form_state))
-            p { a .button href=(here) { "Back to VPC" } }
+            p { a .button href=(vpc_url) { "Back to VPC" } }
         } @else {
             (forms::card(visit, form_state, &form, &html! {
                 p {
@@ -143,7 +143,7 @@ fn render_delete(visit: &Visit, vpc: &Vpc, form_state: &FormState) -> Response {
     visit.form_page(
         form_state,
         &format!("Delete {label}"),
-        &[LIST, (label, &here)],
+        &[LIST, (label, &vpc_url)],
         &body,
     )
 }

@@ -30,7 +30,8 @@ pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> PageRe
     ))
 }
 
-/// Creates a VPC. If the button for adding or removing a subnet was pressed, only changes the rows of the form.
+/// Creates a VPC. If the user pressed the button to add or remove a subnet, only changes the rows of the
+/// form.
 pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, mut data: FormData) -> PageResult {
     let removed_row = data.text("remove").parse().ok();
     data.remove_rows("subnets", &SUBNET_FIELDS, removed_row);
@@ -68,12 +69,12 @@ pub async fn check(State(app): State<App>, caller: Caller, query: Query) -> Page
         field_errors(rules::vpcs::check(tx, caller, &request))
     });
     let errors = checked.await?;
-    let others: Vec<Cidr> = ranges(&data)
+    let other_ranges: Vec<Cidr> = ranges(&data)
         .into_iter()
         .filter(|(name, _)| *name != field)
         .map(|(_, range)| range)
         .collect();
-    let proposed = rules::subnets::propose(&app.store().context().policy, &others);
+    let proposed = rules::subnets::propose(&app.store().context().policy, &other_ranges);
     let feedback = range_feedback(&field, data.text(&field), &errors, proposed);
     Ok(fragment(&feedback))
 }

@@ -139,16 +139,16 @@ impl Search {
 }
 
 fn render_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool) -> Markup {
-    let here = search.url();
-    let live = page_url(&here, vpcs.page.number);
+    let list_url = search.url();
+    let reload_url = page_url(&list_url, vpcs.page.number);
     html! {
-        // Instances change the usage, too.
-        div #list hx-get=(live) hx-trigger="garth:vpc from:body, garth:subnet from:body, garth:linode from:body"
+        // The list also reloads when an instance changes, because this can change the usage.
+        div #list hx-get=(reload_url) hx-trigger="garth:vpc from:body, garth:subnet from:body, garth:linode from:body"
             hx-select="#list" hx-swap="outerHTML" {
             @if vpcs.results == 0 && search.is_empty() {
                 (no_vpcs(may_add))
             } @else if vpcs.items.is_empty() && vpcs.results > 0 {
-                (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &here))))
+                (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &list_url))))
             } @else if vpcs.items.is_empty() {
                 (empty_state("No results", "No VPCs match your search.", Some(("Clear search", LIST.1))))
             } @else {
@@ -171,7 +171,7 @@ fn render_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool
                         }
                     }
                 }
-                (pagination(vpcs, &here))
+                (pagination(vpcs, &list_url))
             }
         }
     }

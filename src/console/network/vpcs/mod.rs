@@ -20,6 +20,7 @@ use crate::model::vpc::Vpc;
 use crate::rules::Error;
 use crate::rules::error::FieldError;
 
+/// The label and the URL of the list of VPCs.
 pub const LIST: (&str, &str) = ("VPCs", "/vpcs");
 /// The form fields of a subnet.
 pub const SUBNET_FIELDS: [&str; 2] = ["label", "ipv4"];
@@ -31,7 +32,7 @@ pub fn url(id: VpcId) -> String {
 /// The number of instances on the subnets of a VPC.
 fn instance_count(vpc: &Vpc) -> usize {
     let uses = vpc.subnets.iter().flat_map(|subnet| &subnet.uses);
-    let mut ids: Vec<_> = uses.map(|found| found.instance).collect();
+    let mut ids: Vec<_> = uses.map(|subnet_use| subnet_use.instance).collect();
     ids.sort_unstable();
     ids.dedup();
     ids.len()

@@ -37,12 +37,12 @@ pub async fn view(
     headers: HeaderMap,
 ) -> PageResult {
     let list_request = query.list_request(100);
-    let found = app
+    let loaded = app
         .read(caller, move |tx, caller| {
             let vpc = rules::vpcs::view(tx, caller, id)?;
             Ok(VpcPage {
                 used: addresses::used_in_subnets(tx, &vpc.subnets)?,
-                taken: rules::vpc_ips::of_vpc(tx, caller, id, &list_request)?,
+                vpc_ips: rules::vpc_ips::of_vpc(tx, caller, id, &list_request)?,
                 visible: rules::address_map::visible(tx, caller)?,
                 may_change: caller
                     .require_permission(tx, GrantKind::Vpc, id.0, Permission::ReadWrite)
@@ -51,12 +51,13 @@ pub async fn view(
             })
         })
         .await;
-    let page = match found {
-        // An open page reloads itself with htmx: show that the VPC was deleted, because htmx discards error responses.
+    let page = match loaded {
+        // An open page reloads itself with htmx, which discards error responses. So this is a page without an
+        // error status.
         Err(Error::NotFound) if headers.contains_key("hx-request") => {
             return Ok(visit.page("VPC", &[LIST], &not_available()));
         }
-        found => found?,
+        other => other?,
     };
     let forbidden = &app.store().context().policy.forbidden_ranges;
     Ok(visit.page(page.vpc.label.as_str(), &[LIST], &page.render(forbidden)))
@@ -71,7 +72,7 @@ fn not_available() -> Markup {
 struct VpcPage {
     vpc: Vpc,
     used: Vec<Usage>,
-    taken: Paged<VpcIp>,
+    vpc_ips: Paged<VpcIp>,
     visible: VisibleInstances,
     may_change: bool,
 }
@@ -79,22 +80,22 @@ struct VpcPage {
 impl VpcPage {
     fn render(&self, forbidden: &[Cidr]) -> Markup {
         let VpcPage { vpc, may_change, .. } = self;
-        let here = url(vpc.id);
-        let all = self.used.iter().copied().fold(Usage::default(), Usage::and);
-        let live = page_url(&here, self.taken.page.number);
+        let vpc_url = url(vpc.id);
+        let total = self.used.iter().copied().fold(Usage::default(), Usage::and);
+        let reload_url = page_url(&vpc_url, self.vpc_ips.page.number);
         let trigger = format!(
             "garth:vpc-{} from:body, garth:subnet from:body, garth:linode from:body",
             vpc.id
         );
-        html! { div #vpc hx-get=(live) hx-trigger=(trigger) hx-select="#vpc" hx-swap="outerHTML" {
+        html! { div #vpc hx-get=(reload_url) hx-trigger=(trigger) hx-select="#vpc" hx-swap="outerHTML" {
             div .title {
                 h1 { (vpc.label.as_str()) }
                 div .actions {
-                    @if *may_change { a .button.main href=(format!("{here}/subnets/new")) { "Add subnet" } }
+                    @if *may_change { a .button.main href=(format!("{vpc_url}/subnets/new")) { "Add subnet" } }
                     a .button href=(format!("/tickets/new?vpc_id={}", vpc.id)) { "Open a ticket about this" }
                     @if *may_change {
-                        a .button href=(format!("{here}/edit")) { "Edit" }
-                        a .button.danger href=(format!("{here}/delete")) { "Delete" }
+                        a .button href=(format!("{vpc_url}/edit")) { "Edit" }
+                        a .button.danger href=(format!("{vpc_url}/delete")) { "Delete" }
                     }
                 }
             }
@@ -103,13 +104,13 @@ impl VpcPage {
                 div { dt { "Region" } dd { (vpc.region.0) } }
                 div { dt { "Subnets" } dd { (vpc.subnets.len()) } }
                 div { dt { "Instances" } dd { (instance_count(vpc)) } }
-                div { dt { "Addresses in use" } dd { (used_meter(all)) } }
+                div { dt { "Addresses in use" } dd { (used_meter(total)) } }
                 div { dt { "ID" } dd { (vpc.id) } }
                 div { dt { "Created" } dd { (time(vpc.created)) } }
                 div { dt { "Updated" } dd { (time(vpc.updated)) } }
             }
             @if vpc.subnets.is_empty() {
-                @let action = may_change.then(|| format!("{here}/subnets/new"));
+                @let action = may_change.then(|| format!("{vpc_url}/subnets/new"));
                 @let text = "A subnet is a range of private IPv4 addresses for instances.";
                 (empty_state("No subnets yet", text, action.as_deref().map(|action| ("Add subnet", action))))
             } @else {
@@ -135,16 +136,16 @@ impl VpcPage {
                 } }
                 tbody {
                     @for (subnet, used) in self.vpc.subnets.iter().zip(&self.used) {
-                        @let here = subnets::url(subnet);
+                        @let subnet_url = subnets::url(subnet);
                         tr {
-                            th scope="row" { a href=(here) { (subnet.label.as_str()) } " " span .id { (subnet.id) } }
+                            th scope="row" { a href=(subnet_url) { (subnet.label.as_str()) } " " span .id { (subnet.id) } }
                             td data-label="Range" { code { (subnet.ipv4) } }
                             td .number data-label="Instances" { (subnets::instance_count(subnet)) }
                             td data-label="In use" { (used_meter(*used)) }
                             td data-label="Updated" { (time(subnet.updated)) }
                             @if self.may_change { td { div .actions {
-                                a href=(format!("{here}/edit")) { "Edit" span .hidden { " " (subnet.label.as_str()) } }
-                                a href=(format!("{here}/delete")) { "Delete" span .hidden { " " (subnet.label.as_str()) } }
+                                a href=(format!("{subnet_url}/edit")) { "Edit" span .hidden { " " (subnet.label.as_str()) } }
+                                a href=(format!("{subnet_url}/delete")) { "Delete" span .hidden { " " (subnet.label.as_str()) } }
                             } } }
                         }
                     }
@@ -154,17 +155,17 @@ impl VpcPage {
     }
 
     fn addresses(&self) -> Markup {
-        let here = url(self.vpc.id);
+        let vpc_url = url(self.vpc.id);
         let uses = self
             .vpc
             .subnets
             .iter()
-            .flat_map(|subnet| subnet.uses.iter().map(move |found| (subnet, found)));
-        let uses: HashMap<_, _> = uses
-            .map(|(subnet, found)| (found.interface, (subnet, found)))
+            .flat_map(|subnet| subnet.uses.iter().map(move |subnet_use| (subnet, subnet_use)));
+        let uses_by_interface: HashMap<_, _> = uses
+            .map(|(subnet, subnet_use)| (subnet_use.interface, (subnet, subnet_use)))
             .collect();
         html! {
-            @if self.taken.items.is_empty() {
+            @if self.vpc_ips.items.is_empty() {
                 (empty_state("No instances yet", "No instance has an interface on these subnets. Use the API or an API client to add a VPC interface to an \
                     instance's config.", None))
             } @else {
@@ -174,40 +175,41 @@ impl VpcPage {
                         th scope="col" { "Config" } th scope="col" { "State" }
                     } }
                     tbody {
-                        @for taken in &self.taken.items {
-                            @let found = uses.get(&taken.interface);
+                        @for vpc_ip in &self.vpc_ips.items {
+                            @let found = uses_by_interface.get(&vpc_ip.interface);
                             tr {
                                 th scope="row" {
-                                    @match found.filter(|_| self.visible.has(taken.instance)) {
-                                        Some((_, found)) => (found.instance_label),
+                                    @match found.filter(|_| self.visible.has(vpc_ip.instance)) {
+                                        Some((_, subnet_use)) => (subnet_use.instance_label),
                                         None => "Instance",
                                     }
-                                    " " span .id { (taken.instance) }
+                                    " " span .id { (vpc_ip.instance) }
                                 }
                                 td data-label="Address" {
-                                    code { @match (taken.address, taken.range) {
+                                    code { @match (vpc_ip.address, vpc_ip.range) {
                                         (Some(address), _) => (write_address(address)),
                                         (None, Some(range)) => (range),
                                         (None, None) => "–",
                                     } }
-                                    @if taken.range.is_some() { " " span .tag { "range" } }
+                                    @if vpc_ip.range.is_some() { " " span .tag { "range" } }
                                 }
                                 td data-label="Subnet" { @if let Some((subnet, _)) = found {
-                                    a href=(subnets::interface_url(subnet, taken.interface)) { (subnet.label.as_str()) }
+                                    a href=(subnets::interface_url(subnet, vpc_ip.interface)) { (subnet.label.as_str()) }
                                 } }
                                 td data-label="Config" {
-                                    // The label of a config often contains the label of the instance.
-                                    @match found.filter(|_| self.visible.has(taken.instance)) {
-                                        Some((_, found)) => (found.config_label),
-                                        None => span .id { (taken.config) },
+                                    // A config's label often contains the instance's label, so both are
+                                    // hidden together.
+                                    @match found.filter(|_| self.visible.has(vpc_ip.instance)) {
+                                        Some((_, subnet_use)) => (subnet_use.config_label),
+                                        None => span .id { (vpc_ip.config) },
                                     }
                                 }
-                                td data-label="State" { (active_tag(taken.active)) }
+                                td data-label="State" { (active_tag(vpc_ip.active)) }
                             }
                         }
                     }
                 }
-                (pagination(&self.taken, &here))
+                (pagination(&self.vpc_ips, &vpc_url))
             }
         }
     }

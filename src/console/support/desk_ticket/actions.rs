@@ -52,8 +52,8 @@ impl FromRequestParts<App> for TicketForm {
 }
 
 type Rule<T> = fn(&mut WriteTx, &Agent, TicketId, &Request) -> rules::Result<T>;
-/// A rule that posts a text. It returns `None` if the text was already posted, and a conflict if the ticket was updated
-/// after the given step.
+/// A rule that posts a text. It returns `None` if the text was already posted, and a conflict if the ticket
+/// was updated after the given step.
 type PostRule<T> =
     fn(&mut WriteTx, &Agent, TicketId, &Request, Option<HistoryId>) -> rules::Result<Option<T>>;
 
@@ -96,20 +96,20 @@ impl TicketForm {
         (field, notice): (&'static str, &str),
     ) -> PageResult {
         let (ticket, request) = (self.ticket, self.data.request(object));
-        let since = self.since();
+        let last_shown = self.last_shown_step();
         let outcome = self
             .app
             .write(self.staff.clone(), move |tx, staff| {
-                rule(tx, &staff.agent, ticket, &request, since)
+                rule(tx, &staff.agent, ticket, &request, last_shown)
             })
             .await;
         let notice = match outcome {
             Ok(Some(_)) => notice,
             Ok(None) => "sent-already",
             Err(error) => {
-                let stale = matches!(error, Error::Stale);
+                let is_stale = matches!(error, Error::Stale);
                 let mut form_state = forms::from_error(self.data.clone(), error)?;
-                if stale {
+                if is_stale {
                     form_state.errors = vec![FieldError::whole(conflict_reason())];
                 }
                 return self.render(compose_forms(form_state, field == NOTE_FIELD)).await;
@@ -123,7 +123,8 @@ impl TicketForm {
         {
             return Ok(redirect_with_notice(&url(ticket), notice));
         }
-        // A redirect would lose the text in the other box, so the response is the page. A reload posts nothing twice.
+        // A redirect would lose the text in the other box, so the response is the page. After a reload, the
+        // rule finds the duplicate.
         self.visit.notice = Some(notice.to_owned());
         let form_state = FormState::with_errors(self.data.clone(), Vec::new());
         let is_note = self.data.text(REPLY_FIELD).trim().is_empty();
@@ -131,7 +132,7 @@ impl TicketForm {
     }
 
     /// The last step of the history that the page showed.
-    fn since(&self) -> Option<HistoryId> {
+    fn last_shown_step(&self) -> Option<HistoryId> {
         self.data.text(SINCE_FIELD).parse().ok().map(HistoryId)
     }
 
@@ -140,9 +141,9 @@ impl TicketForm {
     }
 
     /// Renders the page again with the submitted text.
-    async fn render_again(self, field: &'static str, preview: bool) -> PageResult {
+    async fn render_again(self, field: &'static str, shows_preview: bool) -> PageResult {
         let forms = Forms {
-            preview: preview.then_some(field),
+            preview: shows_preview.then_some(field),
             ..compose_forms(
                 FormState::with_errors(self.data.clone(), Vec::new()),
                 field == NOTE_FIELD,
@@ -172,7 +173,7 @@ impl TicketForm {
         let (ticket, canned) = (self.ticket, canned_reply_in(&self.data, CANNED_FIELD));
         let query = PageQuery {
             canned,
-            after: self.since(),
+            after: self.last_shown_step(),
             ..PageQuery::default()
         };
         self.app
@@ -195,7 +196,8 @@ fn conflict_reason() -> Reason {
     Reason::new(Code::PreconditionFailed, text)
 }
 
-/// The text of an error on this page. The API's text names a field of the request; the page has a button instead.
+/// The text of an error on this page. If the text of the API names a field of the request, the text of the
+/// page names a button instead.
 fn page_reason(error: &FieldError) -> String {
     let reason = error.reason.as_str();
     match error.code {
@@ -206,7 +208,8 @@ fn page_reason(error: &FieldError) -> String {
     }
 }
 
-/// The compose form. The rules use the same field for replies and notes, so the errors of a note are moved to its field.
+/// The compose form. The rules use the same field for replies and notes, so the errors of a note are moved to
+/// the field of the note.
 fn compose_forms(mut form_state: FormState, is_note: bool) -> Forms {
     for error in form_state.errors.iter_mut().filter(|_| is_note) {
         if error.field.as_deref() == Some(REPLY_FIELD) {
@@ -253,8 +256,8 @@ pub async fn reply(form: TicketForm) -> PageResult {
         return form.insert_canned_reply(canned).await;
     }
     if form.data.has("act") {
-        let preview = form.is_preview();
-        return form.render_again(REPLY_FIELD, preview).await;
+        let shows_preview = form.is_preview();
+        return form.render_again(REPLY_FIELD, shows_preview).await;
     }
     match canned_reply_in(&form.data, SEND_CANNED_FIELD) {
         Some(CannedReplyId(id)) => {

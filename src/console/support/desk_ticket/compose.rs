@@ -1,7 +1,7 @@
 //! The boxes for replies to the customer and for internal notes.
 //!
-//! Both boxes are in one form, so that a browser without JavaScript does not lose the text of one box when it submits
-//! the other.
+//! Both boxes are in one form, so that a browser without JavaScript does not lose the text of one box when it
+//! submits the other.
 
 use maud::{Markup, html};
 
@@ -20,9 +20,11 @@ pub const SINCE_FIELD: &str = "since";
 /// The fields of the boxes. A note has a separate field, so that it cannot be sent as a reply.
 pub const REPLY_FIELD: &str = "description";
 pub const NOTE_FIELD: &str = "note";
-/// The canned reply to preview, to insert into the box, and to send as is.
+/// The field with the canned reply to preview.
 pub const CANNED_FIELD: &str = "canned";
+/// The field with the canned reply to insert into the box.
 pub const INSERT_FIELD: &str = "use";
+/// The field with the canned reply to send as is.
 pub const SEND_CANNED_FIELD: &str = "canned_reply_id";
 
 pub fn closed_notice(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
@@ -43,14 +45,10 @@ pub fn closed_notice(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup 
 /// The two boxes, one open and one collapsed.
 pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
     let ticket = &page.desk.ticket;
-    let here = url(ticket.id);
-    let closed = ticket.status == Status::Closed;
-    let is_note = forms.is_note || closed;
-    let reader = match &page.desk.customer {
-        Some(customer) => customer.username.as_str(),
-        None => account_name(&page.desk),
-    };
-    let (reply_to, note_to) = (format!("{here}/replies"), format!("{here}/notes"));
+    let ticket_url = url(ticket.id);
+    let is_closed = ticket.status == Status::Closed;
+    let is_note = forms.is_note || is_closed;
+    let (reply_url, note_url) = (format!("{ticket_url}/replies"), format!("{ticket_url}/notes"));
     let reply = Field {
         name: REPLY_FIELD,
         label: "Reply",
@@ -62,23 +60,23 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
         label: "Note",
         ..reply
     };
-    let shown = |field: &str| forms.preview == Some(field);
+    let shows_preview = |field: &str| forms.preview == Some(field);
     html! {
         // Only the server validates the form, because a browser would require text in both boxes.
-        form .compose method="post" action=(if closed { &note_to } else { &reply_to }) novalidate data-closed[closed] {
+        form .compose method="post" action=(if is_closed { &note_url } else { &reply_url }) novalidate data-closed[is_closed] {
             (visit.form_token())
-            (updates(page, &here))
+            (updates(page, &ticket_url))
             span #since { input type="hidden" name=(SINCE_FIELD) value=(page.newest); }
-            @if !closed {
+            @if !is_closed {
                 details .reply name="compose" open[!is_note] {
-                    summary data-key="r" { span .what { "Reply to customer" } span .who-reads { "visible to " (reader) } }
+                    summary data-key="r" { span .what { "Reply to customer" } span .who-reads { "visible to users of " (account_name(&page.desk)) } }
                     @if !is_note { (forms.compose.alert_with_labels(&[("description", "Reply")])) }
-                    (canned(page, &here, &reply_to))
+                    (canned_reply_picker(page, &ticket_url, &reply_url))
                     div #reply data-draft=(format!("desk-reply-{}", ticket.id)) {
-                        (threads::markdown_editor(&forms.compose, reply, 8, shown(REPLY_FIELD)))
+                        (threads::markdown_editor(&forms.compose, reply, 8, shows_preview(REPLY_FIELD)))
                         div .actions {
                             button .main type="submit" { "Send reply to customer" }
-                            (threads::preview_button(REPLY_FIELD, &reply_to))
+                            (threads::preview_button(REPLY_FIELD, &reply_url))
                         }
                     }
                 }
@@ -87,10 +85,10 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
                 summary data-key="n" { span .what { "Internal note" } span .who-reads { "visible to staff only" } }
                 @if forms.is_note { (forms.compose.alert()) }
                 div #note data-draft=(format!("desk-note-{}", ticket.id)) {
-                    (threads::markdown_editor(&forms.compose, note, 5, shown(NOTE_FIELD)))
+                    (threads::markdown_editor(&forms.compose, note, 5, shows_preview(NOTE_FIELD)))
                     div .actions {
-                        button type="submit" formaction=(note_to) { "Save internal note" }
-                        (threads::preview_button(NOTE_FIELD, &note_to))
+                        button type="submit" formaction=(note_url) { "Save internal note" }
+                        (threads::preview_button(NOTE_FIELD, &note_url))
                     }
                 }
             }
@@ -99,8 +97,8 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
 }
 
 /// The updates since the page was opened, and the other viewers. Shown next to the boxes.
-fn updates(page: &TicketPage, here: &str) -> Markup {
-    let last_page = if page.is_last_page() { "" } else { here };
+fn updates(page: &TicketPage, ticket_url: &str) -> Markup {
+    let last_page_url = if page.is_last_page() { "" } else { ticket_url };
     let is_update = |step: &&History| step.step != HistoryStep::Download;
     let updates: Vec<_> = page.updates.iter().filter(is_update).collect();
     html! {
@@ -110,7 +108,7 @@ fn updates(page: &TicketPage, here: &str) -> Markup {
                     "New since you opened this page: "
                     @for (at, step) in updates.iter().enumerate() {
                         @if at > 0 { " · " }
-                        a href=(format!("{last_page}#{}", step_anchor(step))) { (step.created_by) " " (step_text(step, None)) }
+                        a href=(format!("{last_page_url}#{}", step_anchor(step))) { (step.created_by) " " (step_text(step, None)) }
                     }
                 }
             }
@@ -120,7 +118,7 @@ fn updates(page: &TicketPage, here: &str) -> Markup {
 }
 
 /// The selection of a canned reply, with its preview.
-fn canned(page: &TicketPage, here: &str, reply_to: &str) -> Markup {
+fn canned_reply_picker(page: &TicketPage, ticket_url: &str, reply_url: &str) -> Markup {
     let chosen = page.filled.as_ref().map(|(id, _)| *id);
     html! {
         @if page.canned.is_empty() {
@@ -128,11 +126,11 @@ fn canned(page: &TicketPage, here: &str, reply_to: &str) -> Markup {
         } @else {
             div .canned {
                 label for="canned-choice" { "Canned reply" }
-                select #canned-choice name=(CANNED_FIELD) hx-get=(here) hx-trigger="change" hx-target="#canned" hx-select="#canned" hx-swap="outerHTML" {
+                select #canned-choice name=(CANNED_FIELD) hx-get=(ticket_url) hx-trigger="change" hx-target="#canned" hx-select="#canned" hx-swap="outerHTML" {
                     option value="" { "Choose…" }
                     @for reply in &page.canned { option value=(reply.id) selected[Some(reply.id) == chosen] { (reply.label.as_str()) } }
                 }
-                button type="submit" name="act" value="canned" formaction=(reply_to) { "Preview" }
+                button type="submit" name="act" value="canned" formaction=(reply_url) { "Preview" }
             }
             div #canned aria-live="polite" {
                 @if let Some((id, text)) = &page.filled {
@@ -140,8 +138,8 @@ fn canned(page: &TicketPage, here: &str, reply_to: &str) -> Markup {
                         p .quiet { "Preview" }
                         div .md { (markdown::render(text)) }
                         div .actions {
-                            button type="submit" name=(INSERT_FIELD) value=(id) formaction=(reply_to) data-insert="#f-description" data-text=(text) { "Insert into reply" }
-                            button type="submit" name=(SEND_CANNED_FIELD) value=(id) formaction=(reply_to) { "Send to customer as is" }
+                            button type="submit" name=(INSERT_FIELD) value=(id) formaction=(reply_url) data-insert="#f-description" data-text=(text) { "Insert into reply" }
+                            button type="submit" name=(SEND_CANNED_FIELD) value=(id) formaction=(reply_url) { "Send to customer as is" }
                         }
                     }
                 }

@@ -14,12 +14,12 @@ pub fn thread(page: &TicketPage, provider: &str) -> Markup {
         Some(customer) => customer.username.as_str(),
         None => ticket.opened_by.as_str(),
     };
-    let by_provider = ticket.opener.is_none() && ticket.opened_by == provider;
+    let is_by_provider = ticket.opener.is_none() && ticket.opened_by == provider;
     html! {
         div #thread .thread aria-label="Activity" {
             @if page.history.page.number == 1 {
                 (threads::message(&Message {
-                    by: opener, kind: if by_provider { MessageKind::Staff } else { MessageKind::Customer }, at: ticket.opened,
+                    by: opener, kind: if is_by_provider { MessageKind::Staff } else { MessageKind::Customer }, at: ticket.opened,
                     text: ticket.description.as_str(), provider,
                 }))
             }
@@ -30,7 +30,7 @@ pub fn thread(page: &TicketPage, provider: &str) -> Markup {
 }
 
 /// A step of the history: a text as a message, an action as one line.
-fn render_step(step: &History, provider: &str, here: &str) -> Markup {
+fn render_step(step: &History, provider: &str, ticket_url: &str) -> Markup {
     if let Some(text) = &step.description {
         let kind = match (step.note, step.from_staff) {
             (Some(_), _) => MessageKind::Note,
@@ -46,11 +46,11 @@ fn render_step(step: &History, provider: &str, here: &str) -> Markup {
         });
         return html! { div #(step_anchor(step)) { (message) } };
     }
-    let file = step.attachment.map(|id| format!("{here}/attachments/{id}"));
-    let file = file.filter(|_| step.step == HistoryStep::Attachment);
+    let file_url = step.attachment.map(|id| format!("{ticket_url}/attachments/{id}"));
+    let file_url = file_url.filter(|_| step.step == HistoryStep::Attachment);
     html! {
         p #(step_anchor(step)) .step {
-            strong { (step.created_by) } " " (step_text(step, file.as_deref()))
+            strong { (step.created_by) } " " (step_text(step, file_url.as_deref()))
             " · " (time(step.created))
         }
     }
@@ -61,8 +61,8 @@ pub fn step_anchor(step: &History) -> String {
     format!("step-{}", step.id)
 }
 
-/// The text of a step, after the name of the user. `file` is the URL of an attached file.
-pub fn step_text(step: &History, file: Option<&str>) -> Markup {
+/// The text of a step, without the name of the user. `file_url` is the URL of an attached file.
+pub fn step_text(step: &History, file_url: Option<&str>) -> Markup {
     let (before, after) = (
         step.before.as_deref().unwrap_or("–"),
         step.after.as_deref().unwrap_or("–"),
@@ -80,7 +80,7 @@ pub fn step_text(step: &History, file: Option<&str>) -> Markup {
             HistoryStep::Closable if after == "true" => "allowed the customer to close the ticket",
             HistoryStep::Closable => "stopped the customer from closing the ticket",
             HistoryStep::Priority => { "changed the priority from " (before) " to " (after) }
-            HistoryStep::Attachment => { "attached " @match file { Some(file) => a href=(file) download { (after) }, None => (after) } }
+            HistoryStep::Attachment => { "attached " @match file_url { Some(url) => a href=(url) download { (after) }, None => (after) } }
             HistoryStep::AttachmentRefused => { "tried to attach " em { (after) } ", which the virus scanner rejected" }
             HistoryStep::Download => { "downloaded " em { (after) } }
         }

@@ -50,17 +50,17 @@ pub async fn view(
 
 fn render(app: &App, mut visit: Visit, page: &TicketPage, forms: &Forms) -> Response {
     let ticket = &page.desk.ticket;
-    let here = url(ticket.id);
-    visit.stream_url = Some(live::desk_url(&page.mark, Some(ticket.id)));
+    let ticket_url = url(ticket.id);
+    visit.stream_url = Some(live::desk_url(&page.version, Some(ticket.id)));
     let policy = &app.store().context().policy;
     let (provider, forbidden) = (policy.support.provider.as_str(), &policy.forbidden_ranges);
-    let mut live = format!("{here}?after={}", page.newest);
+    let mut reload_url = format!("{ticket_url}?after={}", page.newest);
     if !page.is_last_page() {
-        live = page_url(&live, page.history.page.number);
+        reload_url = page_url(&reload_url, page.history.page.number);
     }
     let body = html! {
         // htmx loads the updates by other users, and updates the hidden field with the last step.
-        div hx-get=(live) hx-trigger=(format!("garth:ticket-{} from:body", ticket.id)) hx-select="#thread" hx-target="#thread"
+        div hx-get=(reload_url) hx-trigger=(format!("garth:ticket-{} from:body", ticket.id)) hx-select="#thread" hx-target="#thread"
             hx-swap="outerHTML" hx-select-oob="#head,#context,#since,#also-here,#arrived:innerHTML" {}
         (head(&visit, page))
         (forms.action.alert())
@@ -102,9 +102,9 @@ fn head(visit: &Visit, page: &TicketPage) -> Markup {
 }
 
 fn actions(visit: &Visit, desk: &DeskTicket) -> Markup {
-    let here = url(desk.ticket.id);
+    let ticket_url = url(desk.ticket.id);
     let post = |path: &str, button: Markup| {
-        html! { form method="post" action=(format!("{here}/{path}")) { (visit.form_token()) (button) } }
+        html! { form method="post" action=(format!("{ticket_url}/{path}")) { (visit.form_token()) (button) } }
     };
     html! {
         div .actions {

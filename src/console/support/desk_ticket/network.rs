@@ -1,5 +1,5 @@
-//! The VPCs that a ticket is about, for staff. Staff cannot open the pages of an account, so all links lead to pages of the
-//! desk.
+//! The VPCs that a ticket is about, for staff. Staff cannot open the pages of an account, so all links lead
+//! to pages of the desk.
 
 use axum::extract::State;
 use maud::{Markup, html};
@@ -36,13 +36,13 @@ pub fn load(tx: &mut ReadTx, ticket: &Ticket) -> rules::Result<Vec<Network>> {
     let mut networks = Vec::new();
     for vpc in rules::ticket_network::vpcs(tx, ticket)? {
         let used = addresses::used_in_subnets(tx, &vpc.subnets)?;
-        let in_vpc = |interface: &&Interface| {
+        let is_in_vpc = |interface: &&Interface| {
             interface
                 .vpc
                 .as_ref()
                 .is_some_and(|attached| attached.vpc == vpc.id)
         };
-        let interfaces = interfaces.iter().filter(in_vpc).cloned().collect();
+        let interfaces = interfaces.iter().filter(is_in_vpc).cloned().collect();
         networks.push(Network {
             vpc,
             used,
@@ -93,18 +93,18 @@ pub async fn subnet(
     query: Query,
 ) -> PageResult {
     let window = subnets::window(&query)?;
-    let (shown, usage) = app
+    let (map, usage) = app
         .read(staff, move |tx, _| {
             let subject = rules::desk::view(tx, ticket)?.ticket;
-            let shown = rules::address_map::view_for_staff(tx, &subject, id, window)?;
-            let usage = addresses::used_in_subnets(tx, std::slice::from_ref(&shown.subnet))?;
-            Ok((shown, usage[0]))
+            let map = rules::address_map::view_for_staff(tx, &subject, id, window)?;
+            let usage = addresses::used_in_subnets(tx, std::slice::from_ref(&map.subnet))?;
+            Ok((map, usage[0]))
         })
         .await?;
-    let (label, vpc) = (format!("Ticket {ticket}"), shown.vpc.label.as_str());
+    let (label, vpc) = (format!("Ticket {ticket}"), map.vpc.label.as_str());
     let breadcrumbs = [QUEUE, (label.as_str(), &url(ticket)), (vpc, &vpc_url(ticket))];
-    let body = subnets::render(&shown, usage, &subnet_url(ticket, id), false);
-    Ok(visit.page(shown.subnet.label.as_str(), &breadcrumbs, &body))
+    let body = subnets::render(&map, usage, &subnet_url(ticket, id), false);
+    Ok(visit.page(map.subnet.label.as_str(), &breadcrumbs, &body))
 }
 
 impl Network {
@@ -126,15 +126,18 @@ impl Network {
 
     /// The addresses of an interface.
     fn interface_address(&self, interface: &Interface, ticket: TicketId) -> Markup {
-        let attached = interface.vpc.as_ref();
-        let subnet = attached.and_then(|at| self.vpc.subnets.iter().find(|subnet| subnet.id == at.subnet));
+        let attachment = interface.vpc.as_ref();
+        let subnet = attachment.and_then(|attachment| {
+            let mut subnets = self.vpc.subnets.iter();
+            subnets.find(|subnet| subnet.id == attachment.subnet)
+        });
         html! {
-            @if let (Some(at), Some(subnet)) = (attached, subnet) {
+            @if let (Some(attachment), Some(subnet)) = (attachment, subnet) {
                 @let url = subnets::interface_url_at(&subnet_url(ticket, subnet.id), subnet, interface.id);
                 p .small {
-                    a href=(url) { code { (write_address(at.address)) } } " in subnet " (subnet.label.as_str()) " " code { (subnet.ipv4) }
-                    @for range in &at.ranges { ", routed " code { (range) } }
-                    @if let Some(public) = at.nat_1_1 { ", 1:1 NAT " code { (write_address(public)) } }
+                    a href=(url) { code { (write_address(attachment.address)) } } " in subnet " (subnet.label.as_str()) " " code { (subnet.ipv4) }
+                    @for range in &attachment.ranges { ", routed " code { (range) } }
+                    @if let Some(public) = attachment.nat_1_1 { ", 1:1 NAT " code { (write_address(public)) } }
                     @if !interface.active { " " span .quiet { "(inactive)" } }
                 }
             }
@@ -172,9 +175,9 @@ impl Network {
                             td data-label="In use" { (used_meter(*used)) }
                             td data-label="Instances" { span {
                                 @if subnet.uses.is_empty() { span .quiet { "–" } }
-                                @for (at, found) in subnet.uses.iter().enumerate() {
+                                @for (at, subnet_use) in subnet.uses.iter().enumerate() {
                                     @if at > 0 { ", " }
-                                    (found.instance_label) " " span .id { (found.instance) } @if !found.active { " " span .quiet { "(inactive interface)" } }
+                                    (subnet_use.instance_label) " " span .id { (subnet_use.instance) } @if !subnet_use.active { " " span .quiet { "(inactive interface)" } }
                                 }
                             } }
                         }

@@ -22,14 +22,16 @@ const STEPS_PER_PAGE: i64 = 200;
 /// The data of the page.
 pub struct TicketPage {
     pub desk: DeskTicket,
-    pub mark: DeskVersion,
+    pub version: DeskVersion,
     /// The newest step of the history.
     pub newest: HistoryId,
     pub history: Paged<History>,
     pub files: Vec<Attachment>,
+    /// The canned replies to choose from.
     pub canned: Vec<CannedReply>,
     /// The selected canned reply, with its placeholders filled in.
     pub filled: Option<(CannedReplyId, String)>,
+    /// The colleagues who also have the ticket open.
     pub colleagues: Vec<String>,
     /// The steps of other users since the page was opened.
     pub updates: Vec<History>,
@@ -52,6 +54,7 @@ impl TicketPage {
 #[derive(Clone, Copy, Default)]
 pub struct PageQuery {
     pub page: Option<i64>,
+    /// The canned reply to preview.
     pub canned: Option<CannedReplyId>,
     /// The last step that the user has seen.
     pub after: Option<HistoryId>,
@@ -98,20 +101,20 @@ pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> r
         .canned
         .and_then(|id| canned.iter().find(|reply| reply.id == id));
     let filled = filled.map(|reply| (reply.id, rules::canned_replies::fill(tx, agent, reply, &desk)));
-    let others = ListRequest::first(25)
+    let other_tickets = ListRequest::first(25)
         .only(Condition::equal("account_id", desk.ticket.account))
         .only(Condition::not_equal("status", Status::Closed.word()))
         .only(Condition::not_equal("id", id));
     Ok(TicketPage {
         newest: rules::history::newest(tx, id)?,
-        mark: rules::desk_version::current(tx, agent, Some(id))?,
+        version: rules::desk_version::current(tx, agent, Some(id))?,
         colleagues: rules::viewers::others(tx, agent, id)?,
         updates: match query.after {
             Some(after) => rules::history::since(tx, agent, id, after)?,
             None => Vec::new(),
         },
         networks: network::load(tx, &desk.ticket)?,
-        others: rules::desk::list(tx, &others, None)?,
+        others: rules::desk::list(tx, &other_tickets, None)?,
         updated_by: rules::history::last_changers(tx, &[id])?.remove(&id),
         now: tx.now(),
         desk,

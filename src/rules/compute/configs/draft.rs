@@ -27,7 +27,7 @@ pub struct Draft {
     pub interfaces: Option<Vec<Option<interfaces::Draft>>>,
 }
 
-/// A new config, which needs a label.
+/// A new config. The label is required.
 #[derive(Debug)]
 pub struct New(pub Draft);
 
@@ -74,9 +74,9 @@ pub struct SettingsDraft {
     root_device: Option<String>,
     run_level: Option<String>,
     virt_mode: Option<String>,
-    /// In the order of `HELPERS`.
+    /// Whether each helper is enabled, in the order of `HELPERS`.
     helpers: [Option<bool>; HELPERS.len()],
-    /// In the order of `DEVICES`. They replace all current devices.
+    /// The disk of each device, in the order of `DEVICES`. The list replaces all current devices.
     devices: Option<[Option<DiskId>; DEVICES.len()]>,
 }
 
@@ -108,7 +108,8 @@ impl SettingsDraft {
         }
     }
 
-    /// Merges the draft into the settings. Disks must belong to the instance.
+    /// Returns the settings with the changes of this draft. Adds an error for each disk that does not belong
+    /// to the instance.
     pub fn over(
         &self,
         tx: &mut ReadTx,

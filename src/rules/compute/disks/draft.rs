@@ -79,7 +79,8 @@ pub fn read_size(form: &mut Form) -> Option<i64> {
     Some(size)
 }
 
-/// Reads a password of the root user. It is neither checked nor stored, because there is no real machine.
+/// Reads a password of the root user. Checks only that it is not empty, and does not store it, because there
+/// is no real machine.
 pub fn read_password(form: &mut Form, name: &'static str) -> Option<()> {
     form.required(name, |raw| match raw {
         "" => Err(vec![Reason::new(Code::TooShort, "Must not be empty")]),

@@ -101,7 +101,7 @@ impl FromForm for Draft {
 }
 
 impl Draft {
-    /// The new instance. The account's settings have the default for its maintenance policy.
+    /// The new instance. The default of its maintenance policy is a setting of the account.
     pub fn finish(&self, account: AccountSettings) -> Option<NewInstance> {
         let defaults = Upkeep {
             maintenance: account.maintenance_policy,
@@ -121,7 +121,7 @@ impl Draft {
         })
     }
 
-    /// The settings of the config. The account's settings have the default for the network helper.
+    /// The settings of the config. The default of the network helper is a setting of the account.
     pub fn settings(&self, account: AccountSettings) -> Settings {
         let mut settings = Settings::new(self.network_helper.unwrap_or(account.network_helper));
         settings.kernel = self.kernel.clone().unwrap_or(settings.kernel);
@@ -184,8 +184,10 @@ fn read_tags(form: &mut Form) -> Option<Vec<String>> {
         form.refuse("tags", too_many_tags());
     }
     tags.map(|tags| {
-        let mut seen = HashSet::new();
-        tags.into_iter().filter(|tag| seen.insert(tag.clone())).collect()
+        let mut distinct = HashSet::new();
+        tags.into_iter()
+            .filter(|tag| distinct.insert(tag.clone()))
+            .collect()
     })
 }
 
@@ -201,7 +203,8 @@ fn default_encryption(policy: &Policy, region: Option<&str>) -> DiskEncryption {
     }
 }
 
-/// The space for disks in a plan, in megabytes. An unknown plan has no limit here, because it is an error by itself.
+/// The space for disks in a plan, in megabytes. An unknown plan has no limit here, because `plan_named`
+/// reports it.
 fn plan_disk(policy: &Policy, plan: Option<&str>) -> i64 {
     let found = policy.plans.iter().find(|known| Some(known.id.as_str()) == plan);
     found.map_or(i64::MAX, |plan| plan.disk)
@@ -209,6 +212,7 @@ fn plan_disk(policy: &Policy, plan: Option<&str>) -> i64 {
 
 /// The size of the boot or swap disk. A swap disk must leave at least 1 MB for the boot disk.
 fn read_disk_size(form: &mut Form, name: &'static str, min: i64, space: i64) -> Option<i64> {
+    // `min` is 0 for a swap disk and 1 for a boot disk.
     let max = space - (1 - min);
     let size = form.integer(name)?;
     if !(min..=max).contains(&size) {

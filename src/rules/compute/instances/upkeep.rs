@@ -58,7 +58,7 @@ impl UpkeepDraft {
     }
 }
 
-/// Refuses to make backups of a new instance.
+/// Refuses `backups_enabled` for a new instance.
 pub fn refuse_backups(form: &mut Form) {
     refuse_field(form, "backups_enabled", NO_BACKUPS);
 }

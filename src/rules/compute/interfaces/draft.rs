@@ -104,6 +104,7 @@ impl FromForm for Change {
 /// A new order of interfaces.
 #[derive(Debug)]
 pub struct Order {
+    /// Whether the request has the field `ids`, valid or not.
     pub(super) is_present: bool,
     pub(super) ids: Option<Vec<InterfaceId>>,
 }

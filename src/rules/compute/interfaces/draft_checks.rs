@@ -1,4 +1,5 @@
-//! Which fields an interface of each purpose can have, and which interfaces a config can have together.
+//! Checks that an interface has the fields of its purpose, and that a config can have all its interfaces
+//! together.
 
 use super::draft::{Draft, MAX_INTERFACES, Nat};
 use crate::model::interface::{Interface, Purpose, parse_address};
@@ -12,7 +13,7 @@ pub(super) fn refuse_wrong_fields(form: &mut Form, draft: &Draft) {
         form.refuse(format!("{}{name}", draft.path), Reason::new(code, text));
     };
     match purpose {
-        Purpose::Vlan => refuse_wrong_vlan(draft, &mut refuse),
+        Purpose::Vlan => refuse_invalid_vlan(draft, &mut refuse),
         Purpose::Public | Purpose::Vpc => refuse_vlan_fields(draft, &mut refuse),
     }
     match (purpose, draft.subnet) {
@@ -36,7 +37,7 @@ pub(super) fn refuse_wrong_fields(form: &mut Form, draft: &Draft) {
 /// Adds an error about a field of an interface.
 type Refuse<'a> = dyn FnMut(&str, Code, &str) + 'a;
 
-fn refuse_wrong_vlan(draft: &Draft, refuse: &mut Refuse) {
+fn refuse_invalid_vlan(draft: &Draft, refuse: &mut Refuse) {
     let label = draft.label.as_deref().unwrap_or_default();
     let is_ascii_label = label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     if !(1..=64).contains(&label.len()) || !is_ascii_label {
@@ -100,7 +101,7 @@ fn refuse_vpc_fields(draft: &Draft, refuse: &mut Refuse) {
     }
 }
 
-/// Whether a text is an address with a prefix length, such as `10.0.0.1/24`. Unlike a network, it can have host bits.
+/// Whether a text is an address with a prefix length, such as `10.0.0.1/24`. Host bits are allowed.
 fn is_address_with_prefix(raw: &str) -> bool {
     let Some((address, prefix)) = raw.split_once('/') else {
         return false;
@@ -139,6 +140,7 @@ pub(super) fn refuse_together(form: &mut Form, drafts: &[Option<Draft>]) {
     }
 }
 
+/// Adds errors about conflicts between a new interface and the current interfaces of its config.
 pub(super) fn refuse_conflicts_with(form: &mut Form, draft: &Draft, current: &[Interface]) {
     if current.len() >= MAX_INTERFACES {
         let text = format!("A config can have at most {MAX_INTERFACES} interfaces");

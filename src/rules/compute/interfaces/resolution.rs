@@ -16,12 +16,13 @@ use crate::store::{self, ReadTx};
 
 /// The instance that an interface is attached to.
 pub struct TargetInstance<'a> {
-    /// `None` for an instance that is created with the interface.
+    /// `None` if the instance is created together with the interface.
     pub owner: Option<InstanceId>,
     pub region: &'a str,
     /// The public addresses of the instance.
     pub public: &'a [u32],
-    /// The current interfaces. A new interface in the subnet of a current interface gets its address.
+    /// The interfaces that the new interfaces replace. A new interface in the same subnet gets the old
+    /// address, unless it requests another address.
     pub current: &'a [Interface],
 }
 
@@ -43,7 +44,7 @@ impl<'a> TargetInstance<'a> {
             .next()
     }
 
-    /// The public address for 1:1 NAT; an error if it is not an address of the instance.
+    /// The public address for 1:1 NAT. Fails if the requested address does not belong to the instance.
     pub(super) fn translated(&self, nat: Nat) -> Result<Option<u32>, Reason> {
         match nat {
             Nat::None => Ok(None),

@@ -35,11 +35,11 @@ impl FromForm for Allocation {
         let instance = form.integer_in_either("linode_id", "compute_id");
         let region = form.optional("region", |raw| policy.region(raw));
         let reserved = form.boolean("reserved").unwrap_or(false);
-        let named = form.has("linode_id") || form.has("compute_id");
-        if reserved && !named && !form.has("region") {
+        let names_instance = form.has("linode_id") || form.has("compute_id");
+        if reserved && !names_instance && !form.has("region") {
             let text = "A datacenter or a Linode must be provided when reserving an address.";
             form.refuse_whole(Reason::new(Code::Required, text));
-        } else if !reserved && !named {
+        } else if !reserved && !names_instance {
             let text = "Linode is a required argument when not reserving an IP address.";
             form.refuse("linode_id", Reason::new(Code::Required, text));
         }
@@ -56,7 +56,7 @@ impl FromForm for Allocation {
     }
 }
 
-/// A new address for an instance.
+/// A new address for the instance in the URL.
 #[derive(Debug)]
 pub struct Addition {
     pub kind: Option<IpKind>,
@@ -93,7 +93,7 @@ impl FromForm for Assignment {
                 Reason::new(Code::Required, "assignments is required"),
             );
         }
-        refuse_many(form, "assignments");
+        refuse_too_many(form, "assignments");
         let items = form.first("assignments", MAX_ITEMS, |item| {
             let address = item.required("address", parse_address);
             (address, item.required_integer("linode_id"))
@@ -134,10 +134,10 @@ pub struct Sharing {
 
 impl FromForm for Sharing {
     fn read(form: &mut Form, _: &Policy) -> Self {
-        refuse_many(form, "ips");
-        let mut next = 0..;
+        refuse_too_many(form, "ips");
+        let mut indexes = 0..;
         let ips = form.values("ips", "a string", |item| {
-            let at = next.next()?;
+            let at = indexes.next()?;
             match item {
                 Input::Text(raw) => Some(parse_address(raw).map(|address| (at, address))),
                 _ => None,
@@ -196,7 +196,7 @@ fn check_instance(tx: &mut ReadTx, caller: &Caller, form: &mut Form, id: i64, fi
     Ok(())
 }
 
-fn refuse_many(form: &mut Form, name: &'static str) {
+fn refuse_too_many(form: &mut Form, name: &'static str) {
     if form.count(name) > MAX_ITEMS {
         let text = format!("Must have at most {MAX_ITEMS} items");
         form.refuse(name, Reason::new(Code::TooLong, text));
