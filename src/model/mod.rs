@@ -1,7 +1,7 @@
-//! Domain types that cannot hold invalid values.
+//! Domain types. Most of them cannot hold invalid values.
 //!
-//! These types use no files, sockets, clocks, rows or JSON. A value that exists is valid, so no other code has to
-//! check it again.
+//! These types use no files, sockets, clocks, rows or JSON. If a type validates its values, no other code has to
+//! check them again.
 
 pub mod account;
 mod compute;

@@ -1,4 +1,4 @@
-//! Replies by the account's users (interface §4.3).
+//! Replies by the account's users (interface §4.3), and `add`, with which staff reply, too.
 
 use crate::model::grant::Permission;
 use crate::model::history::HistoryStep;

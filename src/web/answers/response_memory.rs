@@ -2,8 +2,8 @@
 //!
 //! Each client decides how fast it reads. Without a budget, a few clients that read large responses slowly
 //! could use up all memory. Every byte of a response counts until it is written to the socket. A response
-//! that exceeds the budget is dropped. Its request runs again when enough memory is free, or is refused after
-//! a timeout (decision 0023).
+//! that exceeds the budget is dropped, and its request is refused. If memory was already scarce when the
+//! request began, the request first waits for memory and runs again (decision 0023).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
