@@ -31,7 +31,7 @@ const HISTORY_DAYS: i64 = 14;
 
 #[derive(Args)]
 pub struct Options {
-    /// Set and print a new password for all users of an existing demo
+    /// Set and print one new password for all users of an existing demo
     #[arg(long)]
     reset_passwords: bool,
 

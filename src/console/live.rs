@@ -51,7 +51,7 @@ pub async fn events(State(app): State<App>, caller: Caller, query: Query, header
         Ok(last) => EventId(last),
         Err(_) => app.read(caller.clone(), rules::events::newest_id).await?,
     };
-    let source = EventSource {
+    let source = AccountEvents {
         caller,
         position: Position::after(last),
     };
@@ -93,13 +93,13 @@ fn first_message() -> sse::Event {
     sse::Event::default().retry(RECONNECT_DELAY).comment("here")
 }
 
-/// The events of an account.
-struct EventSource {
+/// Reads the events of an account for one open page, after a position.
+struct AccountEvents {
     caller: Caller,
     position: Position,
 }
 
-impl Source for EventSource {
+impl Source for AccountEvents {
     async fn next(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
         let position = self.position;
         let (events, position) = app

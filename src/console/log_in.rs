@@ -70,8 +70,8 @@ pub async fn log_in(State(app): State<App>, request: Request) -> PageResult {
     let (headers, address) = (request.headers().clone(), client_address(request.extensions()));
     let fields = Fields::read(&app, request, FormEncoding::UrlEncoded).await?;
     let Some(csrf_token) = log_in_form::checked_csrf_token(&headers, &fields) else {
-        let text = "The form could not be verified. Go back, reload the page and try again. Cookies must be enabled, and the \
-                    address must start with https://.";
+        let text = "The form could not be verified. Go back, reload the page and try again. Cookies must be enabled. \
+                    Unless the server runs on this computer, the address must start with https://.";
         return Err(ErrorPage::with_text(
             &Error::Forbidden,
             "Form verification failed",

@@ -84,8 +84,8 @@ pub async fn check(
     response
 }
 
-/// Loads the logged-in user. The error is the response to a request without a session: a redirect to the
-/// log-in page, or an error page.
+/// Loads the logged-in user. The error is a response: without a session, a redirect to the log-in page or an
+/// error page; if the session cannot be loaded, an error page.
 async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>, Visit)>, Box<Response>> {
     let session = cookies::read(&request.headers, cookies::SESSION);
     let Some(session) = session else {

@@ -49,7 +49,8 @@ impl Time {
     /// The number of characters of a formatted time.
     pub const WIDTH: usize = 19;
 
-    /// Formats the time into a buffer. A response has many times, and `write!` would be measurably slower.
+    /// Formats the time into a buffer. A response can contain many timestamps, and `write!` is measurably
+    /// slower.
     pub fn write(self, text: &mut [u8; Self::WIDTH]) -> &str {
         let last = Timestamp::MAX.as_second();
         let seconds = self.seconds().clamp(0, last) as u64;

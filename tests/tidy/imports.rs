@@ -18,7 +18,7 @@ struct Module {
     imports: BTreeMap<String, Path>,
     /// Paths of imports without a name (`use a::Trait as _`, `use a::*`).
     unnamed: Vec<Path>,
-    /// Names that are only re-exported, unless the code mentions them too.
+    /// Names of `pub use` declarations. They count as used only if the code also mentions them.
     exported: BTreeSet<String>,
     /// Paths in the code outside of `use` declarations.
     mentioned: Vec<Path>,

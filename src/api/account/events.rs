@@ -116,16 +116,16 @@ pub async fn stream(
     };
     let last = app.read(caller.clone(), load_position).await?;
     let position = Position::after(last);
-    Ok(follow(subscription, EventSource { caller, position }, None))
+    Ok(follow(subscription, AccountEvents { caller, position }, None))
 }
 
-/// A client of the stream, with its position.
-struct EventSource {
+/// Reads the events of one stream: those that the caller can see, after a position.
+struct AccountEvents {
     caller: Caller,
     position: Position,
 }
 
-impl Source for EventSource {
+impl Source for AccountEvents {
     async fn next(&mut self, app: &App) -> Result<(Vec<sse::Event>, bool)> {
         const EVENTS_PER_READ: i64 = 100;
         let position = self.position;

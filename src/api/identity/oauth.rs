@@ -154,8 +154,8 @@ pub fn refused(reason: &Reason) -> Response {
 }
 
 pub fn invalid_form_token() -> Response {
-    let text = "The form could not be verified. Go back, reload the page and try again. Cookies must be enabled, and the \
-                address must start with https://.";
+    let text = "The form could not be verified. Go back, reload the page and try again. Cookies must be enabled. \
+                Unless the server runs on this computer, the address must start with https://.";
     pages::message(
         StatusCode::FORBIDDEN,
         "Form verification failed",

@@ -183,7 +183,7 @@ impl<'a> ProfilePage<'a> {
                 div { dt { "Permissions" } dd { @if user.restricted { "Restricted" } @else { "Full access" } } }
                 div { dt { "Created" } dd { (time(user.created)) } }
                 @if let Some(at) = user.password_created { div { dt { "Password set" } dd { (time(at)) } } }
-                @if let Some(login) = &user.last_login { div { dt { "Last login" } dd { (time(login.at)) } } }
+                @if let Some(login) = &user.last_login { div { dt { "Last log-in" } dd { (time(login.at)) } } }
             }
             div .two-columns {
                 section aria-labelledby="profile" { h2 #profile { "Profile" } (self.profile_form(visit)) }

@@ -51,7 +51,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         table .list {
             thead { tr {
                 th scope="col" { "Username" } th scope="col" { "E-mail" } th scope="col" { "Permissions" }
-                th scope="col" { "Last login" } th scope="col" { span .hidden { "Actions" } }
+                th scope="col" { "Last log-in" } th scope="col" { span .hidden { "Actions" } }
             } }
             tbody {
                 @for user in &users.items {
@@ -60,7 +60,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                         th scope="row" { a href=(user_url) { (name) } @if user.id == caller.user() { " " span .tag { "you" } } }
                         td data-label="E-mail" { (user.email.as_str()) }
                         td data-label="Permissions" { (permissions_tag(user)) }
-                        td data-label="Last login" { (last_login(user)) }
+                        td data-label="Last log-in" { (last_login(user)) }
                         td { div .actions {
                             a href=(format!("{user_url}/edit")) { "Edit" span .hidden { " " (name) } }
                             @if user.restricted { a href=(format!("{user_url}/grants")) { "Grants" span .hidden { " for " (name) } } }
@@ -180,7 +180,7 @@ pub async fn view(
         dl .facts {
             div { dt { "E-mail" } dd { (user.email.as_str()) } }
             div { dt { "Permissions" } dd { (permissions_tag(&user)) } }
-            div { dt { "Last login" } dd { (last_login(&user)) } }
+            div { dt { "Last log-in" } dd { (last_login(&user)) } }
             div { dt { "Password" } dd { @match user.password_created { Some(at) => { "Set " (time(at)) } None => "Not set" } } }
             div { dt { "Created" } dd { (time(user.created)) } }
         }

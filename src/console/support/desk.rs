@@ -290,13 +290,13 @@ pub fn priority(priority: Priority) -> Markup {
 /// The keyboard shortcuts: place, key and action.
 const SHORTCUTS: [(&str, &str, &str); 12] = [
     ("Anywhere", "?", "Show keyboard shortcuts"),
-    ("Anywhere", "g", "Go to the queue"),
+    ("Anywhere", "g", "Go to the desk"),
     ("Anywhere", "t", "Open a ticket for a customer"),
     ("Anywhere", "Esc", "Leave the current field"),
-    ("In the queue", "j", "Next ticket"),
-    ("In the queue", "k", "Previous ticket"),
-    ("In the queue", "Enter", "Open the ticket"),
-    ("In the queue", "/", "Search"),
+    ("In the list of tickets", "j", "Next ticket"),
+    ("In the list of tickets", "k", "Previous ticket"),
+    ("In the list of tickets", "Enter", "Open the ticket"),
+    ("In the list of tickets", "/", "Search"),
     ("On a ticket", "c", "Assign or reassign to me"),
     ("On a ticket", "r", "Reply to the customer"),
     ("On a ticket", "n", "Write an internal note"),
@@ -307,7 +307,7 @@ pub async fn shortcuts(visit: Visit) -> PageResult {
     let body = html! {
         h1 { "Keyboard shortcuts" }
         div #keys .card {
-            @for place in ["Anywhere", "In the queue", "On a ticket"] {
+            @for place in ["Anywhere", "In the list of tickets", "On a ticket"] {
                 h2 { (place) }
                 dl .keys {
                     @for (_, key, action) in SHORTCUTS.iter().filter(|(context, _, _)| *context == place) {

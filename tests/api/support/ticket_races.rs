@@ -143,6 +143,6 @@ async fn concurrent_operations_leave_a_valid_history() {
     let stored = ada.count("/support/tickets/1/replies").await as usize;
     assert_eq!(stored, replies.load(Ordering::SeqCst));
     assert!(stored > 0);
-    // One event for each step, and one for opening the ticket.
+    // Each step of the history has one event, including the step `opened`.
     assert_eq!(ada.count("/account/events").await as usize, history.len());
 }

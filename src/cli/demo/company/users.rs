@@ -9,7 +9,7 @@ use crate::rules;
 
 /// The users, with descriptions of their roles.
 pub const USERS: [(&str, &str); 7] = [
-    ("mara", "Harbor Lane Coffee: full access, manages users"),
+    ("mara", "Harbor Lane Coffee: full access"),
     ("jonas", "Harbor Lane Coffee: full access"),
     (
         "elif",
