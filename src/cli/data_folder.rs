@@ -136,6 +136,15 @@ fn in_use(folder: &Path, owner: &str) -> String {
     )
 }
 
+/// The server that has locked the folder, by its process ID. A killed server leaves its ID behind.
+pub fn locking_process(folder: &Path) -> Option<u32> {
+    std::fs::read_to_string(lock_file(folder))
+        .ok()?
+        .trim()
+        .parse()
+        .ok()
+}
+
 /// The file whose lock shows that a server is running on this folder.
 fn lock_file(folder: &Path) -> PathBuf {
     folder.join("serve.lock")

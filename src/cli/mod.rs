@@ -14,10 +14,12 @@ mod data_folder;
 mod database;
 mod demo;
 mod desk;
+mod doctor;
 mod entity;
 mod huge_pages;
 mod jobs;
 mod logging;
+mod man;
 mod open_files;
 mod output;
 mod policy;
@@ -33,10 +35,12 @@ mod store_args;
 mod token;
 mod user;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 
 use output::Output;
 use store_args::StoreArgs;
@@ -91,8 +95,22 @@ enum Command {
     /// GARTH_ATTACHMENTS_URL. Exit code 0: no problems found. 1: problems found and listed. 2: the store cannot be
     /// checked.
     Check(check::Options),
+    /// Find what an operator should fix: settings, permissions, limits, disk, database, failed work
+    ///
+    /// Changes nothing, and can be run while a server is running. Exit code 0: no problems found. 1: problems found and
+    /// listed with their fixes.
+    Doctor,
     /// Copy a store between a folder and a database
     Copy(copy::Options),
+    /// Print the completion script of a shell
+    ///
+    /// For bash: garth completions bash > /etc/bash_completion.d/garth
+    Completions { shell: Shell },
+    /// Write the manual pages into a folder: garth.1, and one page for each command
+    Man {
+        /// Folder for the pages; created if it does not exist
+        folder: PathBuf,
+    },
     /// Print the OpenAPI 3.1 document of the API, as JSON
     Openapi,
 }
@@ -143,7 +161,14 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
                 exit_code: ExitCode::from(check::EXIT_NOT_CHECKED),
             });
         }
+        Command::Doctor => return Ok(doctor::run(&cli.store, output).await?),
         Command::Copy(options) => copy::run(&cli.store, output, options).await?,
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "garth", &mut script);
+            output.bytes(&script)?;
+        }
+        Command::Man { folder } => man::write(Cli::command(), &folder)?,
         Command::Openapi => output.text(crate::api::openapi_json())?,
     }
     Ok(ExitCode::SUCCESS)

@@ -24,6 +24,11 @@ impl Output {
         unless_closed(writeln!(std::io::stdout(), "{text}"))
     }
 
+    /// Prints text that ends with a newline.
+    pub fn bytes(self, text: &[u8]) -> anyhow::Result<()> {
+        unless_closed(std::io::stdout().write_all(text))
+    }
+
     /// Prints a hint to standard error.
     pub fn hint(self, text: &str) -> anyhow::Result<()> {
         unless_closed(writeln!(std::io::stderr(), "{text}"))

@@ -148,6 +148,17 @@ pub async fn prepare(store: &StoreArgs, settings: Settings) -> anyhow::Result<Pr
     })
 }
 
+/// Validates the settings as a start of the server does, without starting anything.
+pub fn validate(store: &StoreArgs, settings: &Settings) -> anyhow::Result<()> {
+    ConfiguredToken::find(settings)?;
+    bucket_keys::read(&settings.attachments)?;
+    policy_of(settings)?;
+    options_of(settings)?;
+    certificate(settings)?;
+    store.database(settings)?;
+    Ok(())
+}
+
 /// Creates the folder if it is missing. Locks it, unless the store is in a shared database.
 fn prepare_folder(folder: &Path, is_shared: bool) -> anyhow::Result<Option<FolderLock>> {
     if is_shared {

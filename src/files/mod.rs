@@ -25,6 +25,7 @@ use crate::model::token::Secret;
 pub use error::FilesError;
 pub use scanner::{Scanner, Verdict};
 pub use spool::{Spool, Spooled};
+pub use storage::folder_of as storage_folder;
 pub use verified::{Fingerprint, ReadFault, verified};
 
 /// A handle to the storage. Clones share the storage.
@@ -62,7 +63,7 @@ impl Files {
     pub fn open_with(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Self, FilesError> {
         let spool = data.join("spool");
         storage::make_private_folder(&spool)?;
-        if let Some(folder) = storage::folder_of(url, data) {
+        if let Some(folder) = storage_folder(url, data) {
             storage::make_private_folder(&folder)?;
         }
         Self::open_existing(url, data, keys)

@@ -11,6 +11,7 @@ mod compute;
 pub mod context;
 pub mod copy;
 pub mod database;
+pub mod diagnosis;
 mod engine;
 mod entity_columns;
 pub mod error;

@@ -1,5 +1,6 @@
 //! The interface of an engine's connection.
 
+use super::diagnosis::Diagnosis;
 use super::error::StoreError;
 use super::value::{Row, Value};
 use crate::model::id::AccountId;
@@ -55,6 +56,9 @@ pub trait Sql {
     fn mistyped_condition(&mut self, _table: &str) -> Result<Option<String>, StoreError> {
         Ok(None)
     }
+
+    /// Problems of the database's configuration.
+    fn diagnose(&mut self) -> Result<Vec<Diagnosis>, StoreError>;
 
     /// Ensures that the account's event IDs increase in commit order. An engine with a single writer does
     /// nothing.

@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::changes::{Owner, PendingChanges};
 use super::context::StoreContext;
+use super::diagnosis::Diagnosis;
 use super::error::StoreError;
 use super::notifier::Topic;
 use super::sql::Sql;
@@ -152,6 +153,11 @@ impl<'a> ReadTx<'a> {
     /// The names of all tables, including `migration`.
     pub fn tables(&mut self) -> Result<Vec<String>, StoreError> {
         self.sql.tables()
+    }
+
+    /// Problems of the database's configuration, for `garth doctor`.
+    pub fn diagnose(&mut self) -> Result<Vec<Diagnosis>, StoreError> {
+        self.sql.diagnose()
     }
 
     pub(super) fn indexes(&mut self) -> Result<Vec<String>, StoreError> {

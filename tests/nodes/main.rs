@@ -22,6 +22,7 @@ mod stored_files;
 
 mod copy;
 mod database_security;
+mod doctor;
 mod events;
 mod failover;
 mod harness;

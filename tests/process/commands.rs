@@ -286,3 +286,34 @@ fn password_is_read_from_stdin_and_validated() {
 fn is_refusal(output: &ProcessOutput, expected: &str) -> bool {
     matches!(output.code, Some(1..)) && output.stdout.is_empty() && output.stderr.contains(expected)
 }
+
+#[test]
+fn manual_pages_and_completions_cover_every_command() {
+    let folder = Folder::new("manual");
+    let pages = folder.path("pages");
+    folder.run(&format!("man {}", pages.display()));
+    for shell in ["bash", "zsh", "fish"] {
+        let script = folder.run(&format!("completions {shell}"));
+        for word in ["serve", "reset-secret", "database-password-file"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    let help = folder.run("--help");
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands = commands.take_while(|line| !line.is_empty());
+    let names: Vec<_> = commands
+        .filter_map(|line| {
+            line.strip_prefix("  ")?
+                .split(' ')
+                .next()
+                .filter(|name| !name.is_empty())
+        })
+        .collect();
+    assert!(names.len() > 12, "{names:?}");
+    for name in names.iter().filter(|name| **name != "help") {
+        let page = pages.join(format!("garth-{name}.1"));
+        let text = std::fs::read_to_string(&page).unwrap_or_else(|cause| panic!("{name}: {cause}"));
+        assert!(text.contains(".SH NAME"), "{name}: {text}");
+    }
+    assert!(pages.join("garth.1").exists() && pages.join("garth-user-create.1").exists());
+}

@@ -21,6 +21,7 @@ mod damaged_files;
 mod data_folder;
 mod demo;
 mod desk;
+mod doctor;
 mod expected_state;
 mod fsync;
 mod harness;

@@ -6,6 +6,7 @@
 
 mod address;
 mod connection;
+mod diagnosis;
 mod failure;
 mod locks;
 mod node_notifications;

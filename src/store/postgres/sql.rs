@@ -1,7 +1,9 @@
 //! The store's SQL interface on a PostgreSQL connection.
 
 use super::connection::{Connection, Rows};
+use super::diagnosis;
 use crate::model::id::AccountId;
+use crate::store::diagnosis::Diagnosis;
 use crate::store::error::StoreError;
 use crate::store::sql::Sql;
 use crate::store::value::{Row, Value};
@@ -55,6 +57,10 @@ impl Sql for Connection {
     fn indexes(&mut self) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT CAST(indexname AS TEXT) FROM pg_indexes WHERE schemaname = current_schema()";
         self.query(sql, &[])?.iter_mut().map(Row::take).collect()
+    }
+
+    fn diagnose(&mut self) -> Result<Vec<Diagnosis>, StoreError> {
+        diagnosis::find(self)
     }
 
     /// Event IDs come from a sequence, so their order can differ from the order of the commits. Therefore a transaction

@@ -7,6 +7,7 @@ use foldhash::fast::RandomState;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, Statement, ToSql};
 
+use crate::store::diagnosis::Diagnosis;
 use crate::store::error::StoreError;
 use crate::store::sql::Sql;
 use crate::store::value::{Columns, Row, Value};
@@ -211,6 +212,20 @@ impl Sql for Statements<'_> {
     fn indexes(&mut self) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT name FROM sqlite_schema WHERE type = 'index'";
         self.query(sql, &[])?.iter_mut().map(Row::take).collect()
+    }
+
+    fn diagnose(&mut self) -> Result<Vec<Diagnosis>, StoreError> {
+        let mut rows = self.query("SELECT journal_mode FROM pragma_journal_mode", &[])?;
+        let mode: String = rows.first_mut().map_or(Ok(String::new()), Row::take)?;
+        let problem = || {
+            Diagnosis::new(
+                format!(
+                    "the journal mode of the database file is {mode}, not wal: commands and the server block each other"
+                ),
+                "move the data folder to a local disk",
+            )
+        };
+        Ok((mode != "wal").then(problem).into_iter().collect())
     }
 
     /// SQLite can store a value of any type in any column.

@@ -1,0 +1,138 @@
+//! Permissions of the data folder and of files with secrets, free disk space, and file systems.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::advice::Advice;
+use crate::cli::settings::Settings;
+use crate::cli::store_args::StoreArgs;
+use crate::files::storage_folder;
+use crate::web::Options;
+
+/// Space for several days: below this multiple of the required free space, an operator should act.
+const COMFORTABLE_FACTOR: u64 = 4;
+
+/// File systems that lose data or locks, by the magic number of `statfs`.
+const UNSUITABLE: [(i64, &str, &str); 4] = [
+    (0x0102_1994, "tmpfs", "loses its files when the machine restarts"),
+    (
+        0x6969,
+        "NFS",
+        "does not lock files reliably, so that the store can be damaged",
+    ),
+    (
+        0xFF53_4D42,
+        "SMB",
+        "does not lock files reliably, so that the store can be damaged",
+    ),
+    (
+        0xFE53_4D42,
+        "SMB",
+        "does not lock files reliably, so that the store can be damaged",
+    ),
+];
+
+pub fn examine(args: &StoreArgs, settings: &Settings) -> Vec<Advice> {
+    let data = args.folder(settings);
+    let attachments = storage_folder(settings.attachments.url.as_deref(), &data);
+    let mut advice = Vec::new();
+    for folder in [Some(&data), attachments.as_ref()].into_iter().flatten() {
+        if folder.exists() {
+            advice.extend(examine_mode(folder, "data folder", 0o700));
+            advice.extend(examine_space(folder, settings));
+        }
+    }
+    let uses_embedded_store = matches!(args.database(settings), Ok(None));
+    if uses_embedded_store && data.exists() {
+        advice.extend(examine_file_system(&data));
+        advice.extend(examine_mode(&data.join("garth.db"), "data folder", 0o600));
+    }
+    for (setting, path) in secret_files(args, settings) {
+        advice.extend(match path.exists() {
+            true => examine_mode(&path, setting, 0o600),
+            false => Some(Advice::new(
+                setting,
+                format!("{} does not exist", path.display()),
+                "create the file, or correct the setting",
+            )),
+        });
+    }
+    advice
+}
+
+/// The files that only the server's user should be able to read.
+fn secret_files(args: &StoreArgs, settings: &Settings) -> Vec<(&'static str, PathBuf)> {
+    let named = [
+        ("tls_key", &settings.tls_key),
+        ("database_password_file", &settings.database_password_file),
+        ("bootstrap_token_file", &settings.bootstrap_token_file),
+        (
+            "attachments.access_key_file",
+            &settings.attachments.access_key_file,
+        ),
+        (
+            "attachments.secret_key_file",
+            &settings.attachments.secret_key_file,
+        ),
+    ];
+    let mut files: Vec<_> = named
+        .into_iter()
+        .filter_map(|(setting, path)| Some((setting, path.clone()?)))
+        .collect();
+    // The settings file is a secret only if it has a database URL, which can contain a password.
+    if settings.database.is_some() {
+        files.extend(args.config.clone().map(|path| ("settings file", path)));
+    }
+    files
+}
+
+/// Finds permissions that let other users read or write.
+fn examine_mode(path: &Path, area: &'static str, expected: u32) -> Option<Advice> {
+    let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    if mode & 0o077 == 0 {
+        return None;
+    }
+    let path = path.display();
+    Some(Advice::new(
+        area,
+        format!("other users can access {path} (mode {mode:04o})"),
+        format!("run chmod {expected:o} {path}"),
+    ))
+}
+
+fn examine_space(folder: &Path, settings: &Settings) -> Option<Advice> {
+    let required = settings
+        .min_free_bytes
+        .unwrap_or(Options::default().min_free_bytes);
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let path = folder.display();
+    if free < required {
+        return Some(Advice::new(
+            "disk",
+            format!("{} MiB are free for {path}: /readyz fails", free >> 20),
+            "free disk space, or move the folder to a larger disk",
+        ));
+    }
+    (free < required.saturating_mul(COMFORTABLE_FACTOR)).then(|| {
+        Advice::new(
+            "disk",
+            format!(
+                "only {} MiB are free for {path}; below {} MiB, /readyz fails",
+                free >> 20,
+                required >> 20
+            ),
+            "free disk space, or move the folder to a larger disk",
+        )
+    })
+}
+
+fn examine_file_system(folder: &Path) -> Option<Advice> {
+    let magic = rustix::fs::statfs(folder).ok()?.f_type;
+    let (_, name, problem) = UNSUITABLE.iter().find(|(number, ..)| *number == magic)?;
+    Some(Advice::new(
+        "disk",
+        format!("{} is on {name}, which {problem}", folder.display()),
+        "move the data folder to a local disk, or use PostgreSQL",
+    ))
+}

@@ -1,0 +1,79 @@
+//! Addresses and URLs.
+
+use std::path::Path;
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
+
+use super::advice::Advice;
+use crate::cli::settings::Settings;
+use crate::store::context::Clock;
+
+/// A certificate should be renewed this number of days before it expires.
+const RENEWAL_DAYS: i64 = 14;
+const DAY_SECONDS: i64 = 24 * 60 * 60;
+
+pub fn examine(settings: &Settings) -> Vec<Advice> {
+    let mut advice = Vec::new();
+    let is_public = settings.listen.is_some_and(|listen| !listen.ip().is_loopback());
+    let has_proxy = settings
+        .trusted_proxies
+        .as_ref()
+        .is_some_and(|proxies| !proxies.is_empty());
+    if is_public && settings.tls_cert.is_none() && !has_proxy {
+        advice.push(Advice::new(
+            "listen",
+            "passwords and tokens cross the network without encryption",
+            "set tls_cert and tls_key, or listen on 127.0.0.1 behind a proxy with TLS and set trusted_proxies",
+        ));
+    }
+    if let Some(chain) = &settings.tls_cert {
+        advice.extend(examine_certificate(chain));
+    }
+    if has_proxy && settings.public_url.is_none() {
+        advice.push(Advice::new(
+            "public_url",
+            "links in responses and redirects depend on the Host header that the proxy sends",
+            "set public_url to the URL that users open",
+        ));
+    }
+    let is_plain = |url: &String| url.starts_with("http://");
+    if settings.tls_cert.is_some() && settings.public_url.as_ref().is_some_and(is_plain) {
+        advice.push(Advice::new(
+            "public_url",
+            "begins with http://, but the server uses TLS",
+            "let public_url begin with https://",
+        ));
+    }
+    if settings
+        .metrics_listen
+        .is_some_and(|listen| !listen.ip().is_loopback())
+    {
+        advice.push(Advice::new(
+            "metrics_listen",
+            "the metrics are readable by everyone who can reach this address",
+            "listen on 127.0.0.1 or on a private network, or block the port with a firewall",
+        ));
+    }
+    advice
+}
+
+/// Finds a certificate that has expired or soon will. A file that is not a certificate prevents the start of the
+/// server, so the validation of the settings reports it.
+fn examine_certificate(chain: &Path) -> Option<Advice> {
+    let first = CertificateDer::pem_file_iter(chain).ok()?.next()?.ok()?;
+    let certificate = Certificate::from_der(&first).ok()?;
+    let expiry = certificate.tbs_certificate.validity.not_after.to_unix_duration();
+    let expiry = i64::try_from(expiry.as_secs()).unwrap_or(i64::MAX);
+    let seconds_left = expiry.saturating_sub(Clock::System.now().micros() / 1_000_000);
+    let days_left = seconds_left.div_euclid(DAY_SECONDS);
+    let problem = match days_left {
+        ..0 => "the certificate has expired".to_owned(),
+        0..RENEWAL_DAYS => format!("the certificate expires in {days_left} days"),
+        _ => return None,
+    };
+    let fix = "renew the certificate, then send SIGHUP to the server (systemctl reload garth)";
+    Some(Advice::new("tls_cert", problem, fix))
+}
