@@ -16,12 +16,13 @@ const MAX_COLUMNS: usize = 120;
 const GENERATED: [&str; 1] = ["bench/results"];
 
 /// Other text files that are checked in full.
-const TEXT_FILES: [&str; 5] = [
+const TEXT_FILES: [&str; 6] = [
     "deploy/Containerfile",
     "deploy/compose.yaml",
     "deploy/garth.service",
     "deploy/haproxy.cfg",
     "deploy/make-secrets",
+    "deploy/prometheus-rules.yaml",
 ];
 
 /// Folders of source files that are checked, with the minimum number of files in each. Add the others as they become
