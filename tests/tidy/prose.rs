@@ -16,10 +16,11 @@ const MAX_COLUMNS: usize = 120;
 const GENERATED: [&str; 1] = ["bench/results"];
 
 /// Other text files that are checked in full.
-const TEXT_FILES: [&str; 6] = [
+const TEXT_FILES: [&str; 7] = [
     "deploy/Containerfile",
     "deploy/compose.yaml",
     "deploy/garth.service",
+    "deploy/garth.toml",
     "deploy/haproxy.cfg",
     "deploy/make-secrets",
     "deploy/prometheus-rules.yaml",
