@@ -16,12 +16,13 @@ const MAX_COLUMNS: usize = 120;
 const GENERATED: [&str; 1] = ["bench/results"];
 
 /// Other text files that are checked in full.
-const TEXT_FILES: [&str; 10] = [
+const TEXT_FILES: [&str; 11] = [
     "deploy/Containerfile",
     "deploy/compose.yaml",
     "deploy/garth.service",
     "deploy/garth.toml",
     "deploy/haproxy.cfg",
+    "deploy/helm/garth/values.yaml",
     "deploy/make-secrets",
     "deploy/prometheus-rules.yaml",
     "release/build",
