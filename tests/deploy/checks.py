@@ -141,6 +141,8 @@ def check_containerfile(root: pathlib.Path, compose: dict) -> list[str]:
 
 # Maximum time until a start fails: connecting to unresponsive hosts.
 MAX_START_SECONDS = 30
+# Maximum exposure of the unit, by the rating of systemd-analyze.
+MAX_EXPOSURE = 2.0
 # Settings with files that no other user may read.
 SECRET_SETTINGS = {
     "GARTH_BOOTSTRAP_TOKEN_FILE",
@@ -159,6 +161,7 @@ def check_unit(file: pathlib.Path, garth: pathlib.Path) -> list[str]:
     if "ExecReload=/bin/kill -HUP $MAINPID" not in text.splitlines():
         errors.append("it cannot be reloaded")
     errors += [line for unit in (text, full) for line in verify(unit, garth)]
+    errors += check_exposure(file)
     return [f"garth.service: {line}" for line in errors]
 
 
@@ -198,6 +201,18 @@ def verify(unit: str, garth: pathlib.Path) -> list[str]:
         result = subprocess.run(command, capture_output=True, text=True)
     # The command also reports errors in other units of this machine.
     return [line for line in result.stderr.splitlines() if "garth.service" in line]
+
+
+def check_exposure(unit: pathlib.Path) -> list[str]:
+    """The restrictions of the unit, as `systemd-analyze security` rates them: 0 is the best, 10 the worst."""
+    if not shutil.which("systemd-analyze"):
+        return []
+    command = ["systemd-analyze", "security", "--offline=true", "--no-pager", unit]
+    output = subprocess.run(command, capture_output=True, text=True).stdout
+    found = re.search(r"Overall exposure level for \S+: ([\d.]+)", output)
+    if not found or float(found[1]) > MAX_EXPOSURE:
+        return [f"its exposure level is {found[1] if found else 'unknown'}, above {MAX_EXPOSURE}"]
+    return []
 
 
 def check_secrets(script: pathlib.Path, compose: dict) -> list[str]:

@@ -16,19 +16,26 @@ const MAX_COLUMNS: usize = 120;
 const GENERATED: [&str; 1] = ["bench/results"];
 
 /// Other text files that are checked in full.
-const TEXT_FILES: [&str; 5] = [
+const TEXT_FILES: [&str; 11] = [
     "deploy/Containerfile",
     "deploy/compose.yaml",
     "deploy/garth.service",
+    "deploy/garth.toml",
     "deploy/haproxy.cfg",
+    "deploy/helm/garth/values.yaml",
     "deploy/make-secrets",
+    "deploy/prometheus-rules.yaml",
+    "release/build",
+    "release/deb/README.Debian",
+    "release/deb/build",
 ];
 
 /// Folders of source files that are checked, with the minimum number of files in each. Add the others as they become
 /// clean.
-const CLEAN_SOURCES: [(&str, usize); 13] = [
+const CLEAN_SOURCES: [(&str, usize); 14] = [
     ("bench", 20),
     ("examples", 8),
+    ("release", 1),
     ("src/api", 40),
     ("src/cli", 25),
     ("src/console", 45),
