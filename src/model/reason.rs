@@ -114,6 +114,7 @@ codes! {
     DiskAmbiguous = "disk_ambiguous",
     DiskCount = "disk_count",
     DiskSpace = "disk_space",
+    PlanMemory = "plan_memory",
     TagInvalid = "tag_invalid",
     DeviceInvalid = "device_invalid",
     ConfigInvalid = "config_invalid",

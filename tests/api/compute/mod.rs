@@ -1,5 +1,6 @@
 //! Instances, configs, interfaces and the provider's catalog.
 
+mod config_settings;
 pub mod configs;
 pub mod disks;
 pub mod images;
