@@ -114,6 +114,8 @@ codes! {
     DiskAmbiguous = "disk_ambiguous",
     DiskCount = "disk_count",
     DiskSpace = "disk_space",
+    ImageSize = "image_size",
+    ImageRequired = "image_required",
     PlanMemory = "plan_memory",
     TagInvalid = "tag_invalid",
     DeviceInvalid = "device_invalid",

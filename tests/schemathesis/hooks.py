@@ -53,6 +53,7 @@ NOT_IN_SCHEMA = {
     "disk_ambiguous": "the instance does not have exactly one disk, not counting swap disks",
     "disk_count": "the instance has as many disks as it may",
     "disk_space": "the disks of the instance must fit its plan",
+    "image_size": "a disk must not be smaller than its image",
     "plan_memory": "the memory limit of a config must fit the plan",
     "grants_unrestricted": "the user is unrestricted",
     "instance_busy": "work on the instance or its disks is in progress",

@@ -327,6 +327,7 @@ async fn create_and_update_of_an_instance_have_the_same_validation() {
         ["group too_long"]
     );
     let wrong = json!({
+        "image": "linode/debian12",
         "metadata": {"user_data": {}},
         "root_pass": 1,
         "authorized_keys": "key",

@@ -2,6 +2,7 @@
 
 mod config_settings;
 pub mod configs;
+mod deployment;
 pub mod disks;
 pub mod images;
 mod instance_deletion;
