@@ -290,7 +290,7 @@ async fn restricted_users_see_and_change_only_granted_instances() {
     assert_eq!(
         bob.count("/vpcs/ips").await,
         0,
-        "addresses are seen through the VPC"
+        "a list of VPC addresses has only those of visible VPCs"
     );
     let interface =
         json!({"label": "new", "devices": {}, "interfaces": [{"purpose": "vpc", "subnet_id": 1}]});
