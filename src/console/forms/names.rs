@@ -7,9 +7,10 @@ pub fn element_id(name: &str) -> String {
 }
 
 /// Labels that differ from the field name.
-const LABELS: [(&str, &str); 11] = [
+const LABELS: [(&str, &str); 12] = [
     ("about", "Regarding"),
     ("about_id", "ID"),
+    ("about_kind", "Type"),
     ("account_id", "Account"),
     ("again", "Confirm new password"),
     ("email", "E-mail"),
