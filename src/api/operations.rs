@@ -32,6 +32,7 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
 fn server_operations() -> Vec<Operation> {
     vec![
         get("getService", "/", handler(service::describe)).at_root(),
+        get("getApi", "/v4", handler(service::describe_api)).at_root(),
         get("getHealth", "/healthz", handler(health::alive)).at_root(),
         get("getReadiness", "/readyz", handler(health::ready)).at_root(),
         get("getOpenapi", "/openapi.json", handler(docs::openapi)).at_root(),

@@ -1,4 +1,4 @@
-//! `GET /`: the name, version and links of this server. Browsers are redirected to the console.
+//! `GET /` and `GET /v4`: the name, version and links of this server. `GET /` redirects browsers to the console.
 
 use axum::extract::State;
 use axum::http::request::Parts;
@@ -39,6 +39,11 @@ pub async fn describe(State(app): State<App>, parts: Parts) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::VARY, HeaderValue::from_static("accept"));
     response
+}
+
+/// The description at the root of the API, also for browsers.
+pub async fn describe_api(State(app): State<App>, parts: Parts) -> Response {
+    answer::json(StatusCode::OK, &view(&issuer(&app, &parts)))
 }
 
 fn view(root: &str) -> ServiceView {

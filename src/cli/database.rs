@@ -1,9 +1,10 @@
 //! The options and settings that select a shared PostgreSQL database.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use clap::Args;
 use serde::Deserialize;
 
@@ -37,8 +38,8 @@ pub struct DatabaseArgs {
 
     /// Number of database connections of this node, 2 to 1000 [default: 8]
     #[arg(long, global = true, env = "GARTH_DATABASE_CONNECTIONS", value_name = "N", help_heading = "Store",
-        allow_negative_numbers = true, value_parser = integer(2..=1000_u16))]
-    pub database_connections: Option<u16>,
+        allow_negative_numbers = true, value_parser = integer(DatabaseArgs::CONNECTIONS))]
+    pub database_connections: Option<i64>,
 }
 
 /// The URL of a database. It may contain a password, so it is never printed.
@@ -76,13 +77,24 @@ impl DatabaseUrl {
 pub struct DatabaseInFile<'a> {
     pub url: Option<&'a DatabaseUrl>,
     pub password_file: Option<&'a Path>,
-    pub connections: Option<u16>,
+    pub connections: Option<i64>,
 }
 
 impl DatabaseArgs {
+    /// The accepted numbers of connections.
+    const CONNECTIONS: RangeInclusive<i64> = 2..=1000;
+
     /// The database to use, if one is set. A folder that is set on the command line or in the environment takes
     /// precedence over a database in the settings file.
     pub fn find(&self, is_folder_set: bool, file: DatabaseInFile) -> anyhow::Result<Option<Database>> {
+        let range = DatabaseArgs::CONNECTIONS;
+        if let Some(connections) = file
+            .connections
+            .filter(|connections| !range.contains(connections))
+        {
+            let (first, last) = (range.start(), range.end());
+            bail!("database_connections: must be a whole number from {first} to {last}, not {connections}");
+        }
         let from_file = file.url.filter(|_| !is_folder_set);
         let Some(url) = self.database.as_ref().or(from_file) else {
             return Ok(None);
@@ -93,7 +105,8 @@ impl DatabaseArgs {
         );
         let mut database = url.to_database();
         let connections = self.database_connections.or(file.connections);
-        database.connections = connections.map_or(Database::DEFAULT_CONNECTIONS, usize::from);
+        let connections = connections.and_then(|connections| usize::try_from(connections).ok());
+        database.connections = connections.unwrap_or(Database::DEFAULT_CONNECTIONS);
         let password_file = self.database_password_file.as_deref();
         if let Some(path) = password_file.or(file.password_file) {
             database.password = Some(secret_file::read("database_password_file", path)?);

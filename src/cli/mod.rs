@@ -16,6 +16,7 @@ mod demo;
 mod desk;
 mod doctor;
 mod entity;
+mod environment;
 mod huge_pages;
 mod jobs;
 mod logging;
@@ -132,14 +133,18 @@ impl From<anyhow::Error> for Failure {
 
 /// Runs the command line.
 pub fn run() -> Result<ExitCode, Failure> {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse();
+    let cli = cli.unwrap_or_else(|error| environment::explain(error, Cli::command()).exit());
     data_folder::set_umask();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(anyhow::Error::from)?;
     let result = runtime.block_on(run_command(cli));
     // Blocking tasks that were abandoned, such as a read from a slow disk, must not delay the exit.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    result
+    result.map_err(|failure| Failure {
+        error: environment::explain_setting(failure.error),
+        ..failure
+    })
 }
 
 async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {

@@ -13,11 +13,13 @@ mod oauth;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use anyhow::anyhow;
 use clap::{Args, Command, FromArgMatches, ValueEnum};
 use serde::Deserialize;
 
 use super::arguments::{self, integer, listen_address};
 use super::database::{DatabaseInFile, DatabaseUrl};
+use super::environment;
 use super::logging::{self, LogFormat, LogSettings};
 
 pub use attachments::{AttachmentSettings, MAX_ATTACHMENT_BYTES};
@@ -40,7 +42,7 @@ pub struct Settings {
     #[arg(skip)]
     pub database_password_file: Option<PathBuf>,
     #[arg(skip)]
-    pub database_connections: Option<u16>,
+    pub database_connections: Option<i64>,
 
     /// IP address and port of the API and the console [default: 127.0.0.1:8080]
     #[arg(long, env = "GARTH_LISTEN", value_name = "ADDRESS", value_parser = listen_address)]
@@ -182,8 +184,13 @@ pub enum FieldNames {
 impl Settings {
     /// The settings in the environment, for commands that do not have these options.
     pub fn from_environment() -> anyhow::Result<Settings> {
-        let matches = Settings::augment_args(Command::new("garth")).try_get_matches_from(["garth"]);
-        Ok(Settings::from_arg_matches(&matches?)?)
+        let mut command = Settings::augment_args(Command::new("garth"));
+        let read = command.try_get_matches_from_mut(["garth"]);
+        let settings = read.and_then(|matches| Settings::from_arg_matches(&matches));
+        settings.map_err(|error| {
+            let text = environment::explain(error, command).to_string();
+            anyhow!("{}", text.trim_start_matches("error: ").trim_end())
+        })
     }
 
     /// The database settings of a settings file.

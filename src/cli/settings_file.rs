@@ -22,10 +22,59 @@ pub fn read(path: &Path) -> anyhow::Result<Settings> {
 fn describe(text: &str, error: &toml::de::Error) -> String {
     let start = error.span().map_or(0, |span| span.start);
     let line = text.get(..start).unwrap_or_default().matches('\n').count();
-    let name = text.lines().nth(line).and_then(|line| line.split('=').next());
-    let name = name.unwrap_or_default().trim();
-    let message = describe_unknown_name(error.message()).unwrap_or_else(|| error.message().to_owned());
+    let name = setting_at(text, line);
+    let message = describe_unknown_name(error.message())
+        .or_else(|| describe_wrong_type(error.message()))
+        .unwrap_or_else(|| error.message().to_owned());
     format!("line {} ({name}): {message}", line + 1)
+}
+
+/// The name of the setting on a line, with the table that it is in: `quota.vpcs_per_region`.
+fn setting_at(text: &str, line: usize) -> String {
+    let lines: Vec<&str> = text.lines().take(line + 1).map(str::trim).collect();
+    let key = lines.last().copied().unwrap_or_default();
+    if key.starts_with('[') {
+        return table_name(key);
+    }
+    let key = key.split('=').next().unwrap_or_default().trim();
+    let table = lines.iter().rev().find(|line| line.starts_with('['));
+    match table {
+        Some(table) => format!("{}.{key}", table_name(table)),
+        None => key.to_owned(),
+    }
+}
+
+fn table_name(header: &str) -> String {
+    let name = header.split('#').next().unwrap_or_default();
+    name.trim_matches(|c: char| c == '[' || c == ']' || c.is_whitespace())
+        .to_owned()
+}
+
+/// The message for a value of the wrong type. It has the types, but not the value.
+fn describe_wrong_type(message: &str) -> Option<String> {
+    let (found, expected) = message
+        .strip_prefix("invalid type: ")?
+        .split_once(", expected ")?;
+    let found = found.split(['`', '"']).next().unwrap_or_default().trim();
+    let found = match found {
+        "string" => "a string",
+        "integer" => "an integer",
+        "floating point" => "a float",
+        "boolean" => "a boolean",
+        "sequence" => "an array",
+        "map" => "a table",
+        other => other,
+    };
+    let expected = match expected {
+        "i64" | "u64" | "u32" | "u16" | "usize" => "an integer",
+        "f64" => "a number",
+        "a boolean" => "true or false",
+        "a sequence" => "an array",
+        "path string" => "a string",
+        table if table.starts_with("struct ") => "a table",
+        other => other,
+    };
+    Some(format!("must be {expected}, not {found}"))
 }
 
 /// The message for an unknown setting. It suggests similar names instead of listing all settings.
@@ -91,8 +140,54 @@ mod tests {
         );
         assert_eq!(
             error_of("[quota]\nvpcs = 5"),
-            "line 2 (vpcs): unknown setting `vpcs`; expected one of `vpcs_per_region`, `subnets_per_vpc`, `attachment_bytes`"
+            "line 2 (quota.vpcs): unknown setting `vpcs`; expected one of `vpcs_per_region`, `subnets_per_vpc`, `attachment_bytes`"
         );
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_type_is_answered_with_both_types() {
+        for (text, expected) in [
+            (
+                "event_days = 'few'",
+                "line 1 (event_days): must be an integer, not a string",
+            ),
+            (
+                "event_days = 1.5",
+                "line 1 (event_days): must be an integer, not a float",
+            ),
+            (
+                "public_url = 5",
+                "line 1 (public_url): must be a string, not an integer",
+            ),
+            ("data = true", "line 1 (data): must be a string, not a boolean"),
+            (
+                "tls_cert = []",
+                "line 1 (tls_cert): must be a string, not an array",
+            ),
+            (
+                "trusted_proxies = 'all'",
+                "line 1 (trusted_proxies): must be an array, not a string",
+            ),
+            ("quota = 5", "line 1 (quota): must be a table, not an integer"),
+            (
+                "[quota] # limits\n\nvpcs_per_region = 'x'",
+                "line 3 (quota.vpcs_per_region): must be an integer, not a string",
+            ),
+            (
+                "oauth.implicit = 'yes'",
+                "line 1 (oauth.implicit): must be true or false, not a string",
+            ),
+            (
+                "log = 3",
+                "line 1 (log): must be a log level or a table of log settings, not an integer",
+            ),
+            (
+                "[[types]]\nid = 'a'\nmemory = 'much'",
+                "line 3 (types.memory): must be an integer, not a string",
+            ),
+        ] {
+            assert_eq!(error_of(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -195,7 +195,6 @@ pub const TABLES: &[Table] = &[
     numbered("interface"),
     keyed("interface_range", &["interface", "place"]),
     keyed("free_range", &["subnet", "first_address"]),
-    numbered("due_work"),
     numbered("job"),
     numbered("ticket"),
     numbered("reply"),

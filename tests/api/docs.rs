@@ -82,7 +82,16 @@ async fn the_root_describes_the_server_and_redirects_browsers_to_the_console() {
             })
         );
     }
+    let described = anonymous.call(Method::GET, "//").await.json();
     let html = "text/html,application/xhtml+xml,*/*;q=0.8";
+    for path in ["//v4", "//v4/", "//v4beta"] {
+        let api = anonymous.call(Method::GET, path).header("accept", html).await;
+        assert_eq!(
+            (api.status.as_u16(), api.json()),
+            (200, described.clone()),
+            "{path}"
+        );
+    }
     let home = anonymous.call(Method::GET, "//").header("accept", html).await;
     assert_eq!((home.status.as_u16(), home.header("location")), (303, "/login"));
 }

@@ -136,7 +136,10 @@ fn operation_of(method: &Method, path: &str) -> Option<&'static Operation> {
         method
     };
     let path = path.split('?').next().unwrap_or_default();
-    let root = path.strip_prefix("//").map(|path| format!("/{path}"));
+    let root = path.strip_prefix("//").map(|path| match path {
+        "v4beta" => "/v4".to_owned(),
+        path => format!("/{path}"),
+    });
     let path = path
         .strip_prefix("/v4beta")
         .or_else(|| path.strip_prefix("/v4"))

@@ -41,6 +41,7 @@ UNSUPPORTED_BY_ALL = {
     "setPassword": "a page for people; `tests/browser` uses it",
     "getOauthStyle": "the stylesheet of these pages",
     "getService": "for discovery with curl; clients have the paths built in",
+    "getApi": "for discovery with curl; clients have the paths built in",
     "getHealth": "for operators of the server",
     "getReadiness": "for operators of the server",
     "getOpenapi": "the description of this server",

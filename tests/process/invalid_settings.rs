@@ -49,6 +49,48 @@ fn invalid_flag_or_variable_prevents_the_start() {
 }
 
 #[test]
+fn an_invalid_variable_is_named() {
+    let folder = Folder::new("variables");
+    let mut failures = Vec::new();
+    for (variable, value) in [
+        ("GARTH_DATA", ""),
+        ("GARTH_CONFIG", ""),
+        ("GARTH_DATABASE", ""),
+        ("GARTH_DATABASE", "mysql://localhost"),
+        ("GARTH_DATABASE_PASSWORD_FILE", ""),
+        ("GARTH_DATABASE_CONNECTIONS", ""),
+        ("GARTH_LISTEN", ""),
+        ("GARTH_TLS_CERT", ""),
+        ("GARTH_PUBLIC_URL", ""),
+        ("GARTH_LOG", ""),
+        ("GARTH_PROFILE", ""),
+        ("GARTH_PAGE_SIZE_MIN", ""),
+        ("GARTH_PAGE_SIZE_MIN", "many"),
+        ("GARTH_COMPUTE_PUBLIC_RANGES", ""),
+        ("GARTH_COMPUTE_RDNS_DOMAIN", "-"),
+        ("GARTH_PROVIDER_NAME", ""),
+        ("GARTH_OAUTH_IMPLICIT", ""),
+        ("GARTH_TRUSTED_PROXIES", "everyone"),
+    ] {
+        failures.extend(start_error(variable, folder.serve().env(variable, value)));
+        let mut list = folder.garth("account list");
+        let failed = Process::spawn(list.env(variable, value)).wait();
+        // A command does not use the settings of the server.
+        let is_used = variable.starts_with("GARTH_DATA") || failed.stderr.contains("invalid value");
+        if is_used && !failed.stderr.contains(variable) {
+            failures.push(format!("{variable} is not named: {failed:?}"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let mut serve = folder.serve();
+    serve
+        .env("GARTH_PAGE_SIZE_MIN", "5")
+        .args(["--page-size-min", "0"]);
+    let flag = failed_start(&mut serve);
+    assert!(!flag.stderr.contains("GARTH_PAGE_SIZE_MIN"), "{flag:?}");
+}
+
+#[test]
 fn bucket_keys_need_two_readable_files() {
     let folder = Folder::new("bucket-keys");
     let (key, missing) = (folder.write("key", "garth\n"), folder.path("missing-key"));
@@ -117,7 +159,16 @@ fn invalid_line_in_the_file_prevents_the_start() {
         ("listen = '127.0.0.1'", "such as 127.0.0.1:8080"),
         ("page_size_min = 0", "page_size_min"),
         ("page_size_min = 'few'", "page_size_min"),
+        (
+            "page_size_min = 'few'",
+            "line 1 (page_size_min): must be an integer, not a string",
+        ),
         ("event_days = 40000", "event_days"),
+        (
+            "database_connections = 1",
+            "database_connections: must be a whole number from 2 to 1000, not 1",
+        ),
+        ("database_connections = 70000", "from 2 to 1000, not 70000"),
         ("wire_names = 'none'", "wire_names"),
         ("profile = 'downstream'", "profile"),
         ("log = 'loud'", "log"),

@@ -8,6 +8,7 @@ pub mod vpc_ips;
 pub mod vpcs;
 
 use crate::api::handlers::{change, change_at, done, list, list_at, view, view_at};
+use crate::api::other_products::refuse;
 use crate::model::scope::Scope;
 use crate::rules;
 use crate::rules::caller::Caller;
@@ -20,6 +21,10 @@ const IPS: &str = "/networking/ips";
 const ASSIGN_IPS: &str = "/networking/ips/assign";
 const SHARE_IPS: &str = "/networking/ips/share";
 const IP: &str = "/networking/ips/{address}";
+
+const MOVING: &str =
+    "Moving addresses between instances is not offered; release the address and allocate another one";
+const SHARING: &str = "Sharing addresses between instances is not offered";
 
 pub fn operations() -> Vec<Operation> {
     vec![
@@ -112,8 +117,8 @@ pub fn operations() -> Vec<Operation> {
         post("allocateIp", IPS, change(rules::ips::allocate, ips::one))
             .scope(Scope::IPS_READ_WRITE)
             .needs(Needs::LinodeReadWrite),
-        post("assignIps", ASSIGN_IPS, change(rules::ips::assign, done)).scope(Scope::IPS_READ_WRITE),
-        post("shareIps", SHARE_IPS, change(rules::ips::share, done)).scope(Scope::IPS_READ_WRITE),
+        post("assignIps", ASSIGN_IPS, refuse(MOVING)).scope(Scope::IPS_READ_WRITE),
+        post("shareIps", SHARE_IPS, refuse(SHARING)).scope(Scope::IPS_READ_WRITE),
         get("getIp", IP, view_at(rules::ips::view, ips::one))
             .scope(Scope::IPS_READ_ONLY)
             .needs(Needs::LinodeReadOnly),

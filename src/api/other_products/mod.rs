@@ -7,6 +7,8 @@
 mod objects;
 mod refusals;
 
+pub use refusals::refuse;
+
 use crate::api::handlers::{catalog_list, empty_page, list};
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;

@@ -184,7 +184,7 @@ pub fn operations() -> Vec<Operation> {
 }
 
 /// Refuses every request. The rule runs in a read transaction, so that it does not use the writer.
-fn refuse(text: &'static str) -> Handling {
+pub fn refuse(text: &'static str) -> Handling {
     handler(
         move |State(app): State<App>, caller: Caller, request: Request| async move {
             let refused = app.read(caller, move |_, _| other_products::refuse(&request, text));

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use maud::{Markup, html};
 
 use super::form_data::{FormData, VERSION_FIELD};
-use super::names::{element_id, label_of};
+use super::names::{after_name, element_id, label_of};
 use crate::model::reason::{Code, Reason};
 use crate::model::tag::Tag;
 use crate::rules::error::{Error, FieldError};
@@ -120,7 +120,13 @@ impl FormState {
                         @for error in &self.errors {
                             li {
                                 @match &error.field {
-                                    Some(field) => { a href=(format!("#{}", element_id(field))) { (label(field)) } ": " (error.reason) }
+                                    Some(field) => {
+                                        a href=(format!("#{}", element_id(field))) { (label(field)) }
+                                        @match after_name(&error.reason, field, &label(field)) {
+                                            Some(rest) => (rest),
+                                            None => { ": " (error.reason) }
+                                        }
+                                    }
                                     None => (error.reason),
                                 }
                             }

@@ -7,9 +7,10 @@ pub fn element_id(name: &str) -> String {
 }
 
 /// Labels that differ from the field name.
-const LABELS: [(&str, &str); 11] = [
+const LABELS: [(&str, &str); 12] = [
     ("about", "Regarding"),
     ("about_id", "ID"),
+    ("about_kind", "Type"),
     ("account_id", "Account"),
     ("again", "Confirm new password"),
     ("email", "E-mail"),
@@ -48,9 +49,33 @@ pub(super) fn label_of(name: &str) -> String {
     }
 }
 
+/// The rest of a reason that begins with the name or the label of its field: " must be unique", after "Label".
+pub(super) fn after_name<'a>(reason: &'a str, field: &str, label: &str) -> Option<&'a str> {
+    let last = field.rsplit('.').next().unwrap_or(field);
+    let rest = |name: &str| {
+        let (start, rest) = reason.split_at_checked(name.len())?;
+        (start.eq_ignore_ascii_case(name) && rest.starts_with(' ')).then_some(rest)
+    };
+    rest(label).or_else(|| rest(last))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reason_does_not_repeat_the_name_of_its_field() {
+        let after = |reason, field| after_name(reason, field, &label_of(field));
+        assert_eq!(after("Label must be unique", "label"), Some(" must be unique"));
+        assert_eq!(
+            after("label is required", "subnets[0].label"),
+            Some(" is required")
+        );
+        assert_eq!(after("summary is required", "summary"), Some(" is required"));
+        assert_eq!(after("Labels must be unique", "label"), None);
+        assert_eq!(after("Must not be empty", "label"), None);
+        assert_eq!(after("é", "label"), None);
+    }
 
     #[test]
     fn fields_have_readable_labels() {

@@ -43,6 +43,8 @@ pub async fn form(State(app): State<App>, visit: Visit, caller: Caller, query: Q
 pub async fn open(State(app): State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
     let (form_state, shows_preview) = if data.text("act") == "preview" {
         (FormState::with_errors(data, Vec::new()), true)
+    } else if let Some(error) = subjects::missing_type(&data) {
+        (subjects::from_error(data, error)?, false)
     } else {
         let mut object = data.object(&["summary", "description"]);
         object.extend(subjects::selected_fields(&data));
@@ -168,6 +170,10 @@ pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, data:
         let shows_preview = data.text("act") == "preview";
         let form_state = FormState::with_errors(data, Vec::new());
         return render_desk_form(&app, &visit, staff, &form_state, String::new(), shows_preview).await;
+    }
+    if let Some(error) = subjects::missing_type(&data) {
+        let form_state = subjects::from_error(data, error)?;
+        return render_desk_form(&app, &visit, staff, &form_state, String::new(), false).await;
     }
     let mut object = data.object(&["summary", "description"]);
     object.extend(data.non_empty(&["priority"]));

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::console::forms::{self, Field, FormData, FormState};
 use crate::console::threads::kind_label;
 use crate::model::input::Input;
-use crate::model::reason::Code;
+use crate::model::reason::{Code, Reason};
 use crate::model::subject::SubjectKind;
 use crate::rules::Error;
 use crate::rules::error::FieldError;
@@ -38,6 +38,18 @@ pub fn selected_fields(data: &FormData) -> Vec<(String, Input)> {
         fields.push((data.text(KIND).to_owned(), number(data.text(ID))));
     }
     fields
+}
+
+/// The error about an ID without a type, which `selected_fields` ignores.
+pub fn missing_type(data: &FormData) -> Option<Error> {
+    let has_id = !data.text(ID).trim().is_empty();
+    let reason = || {
+        Reason::new(
+            Code::Required,
+            "Choose the type of the resource, or leave its ID empty",
+        )
+    };
+    (has_id && data.text(KIND).is_empty()).then(|| Error::on(KIND, reason()))
 }
 
 /// Converts a rule's errors to the fields and texts of the page.
@@ -85,7 +97,9 @@ pub fn render(form_state: &FormState, candidates: &[Candidate], page_url: &str) 
         .iter()
         .rev()
         .filter(|kind| candidates.iter().any(|candidate| candidate.kind == **kind));
-    let is_entered_by_id = form_state.data.has(KIND) && !form_state.data.text(KIND).is_empty();
+    let is_entered_by_id = [KIND, ID]
+        .iter()
+        .any(|name| !form_state.data.text(name).is_empty());
     html! {
         div .field .wrong[!errors.is_empty()] {
             label for="f-about" { "Regarding " span .optional { "optional" } }

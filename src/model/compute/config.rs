@@ -42,6 +42,19 @@ pub const HELPERS: [&str; 5] = [
 ];
 pub const DEVICES: [&str; 8] = ["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"];
 
+/// The root devices that a config can have: a device, or the device that the kernel mounts as its root.
+pub const ROOT_DEVICES: [&str; 9] = [
+    "/dev/sda",
+    "/dev/sdb",
+    "/dev/sdc",
+    "/dev/sdd",
+    "/dev/sde",
+    "/dev/sdf",
+    "/dev/sdg",
+    "/dev/sdh",
+    "/dev/root",
+];
+
 impl Settings {
     /// The settings of a new config. `network_helper` is a setting of the account.
     pub fn new(network_helper: bool) -> Self {

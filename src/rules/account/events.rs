@@ -6,9 +6,10 @@
 use crate::model::entity::Entity;
 use crate::model::event::{Action, Event};
 use crate::model::grant::GrantKind;
-use crate::model::id::{AccountId, EventId, UserId};
-use crate::model::instance::Instance;
+use crate::model::id::{AccountId, EventId, InstanceId, UserId};
+use crate::model::instance::{Instance, InstanceLabel};
 use crate::model::page::Paged;
+use crate::model::subject::SubjectKind;
 use crate::model::subnet::Subnet;
 use crate::model::ticket::Ticket;
 use crate::model::time::Time;
@@ -152,6 +153,20 @@ pub fn record_instance(
         secondary,
         guard,
     )
+}
+
+/// Records the update of each instance that got or lost a tag through an operation on the tag.
+pub fn record_tagged(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    instances: &[(InstanceId, InstanceLabel)],
+) -> Result<()> {
+    for (id, label) in instances {
+        let entity = SubjectKind::Linode.entity(id.0, label.as_str().to_owned());
+        let guard = (GrantKind::Linode.word(), id.0);
+        record(tx, caller.author(), Action::InstanceUpdate, &entity, None, guard)?;
+    }
+    Ok(())
 }
 
 pub fn record_ticket(tx: &mut WriteTx, author: Author, action: Action, ticket: &Ticket) -> Result<()> {

@@ -106,11 +106,12 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
         }
         store::tags::keep(tx, caller.account, &label)?;
     }
-    store::tags::add_to_instances(tx, caller.account, &label, &draft.instances)?;
+    let tagged = store::tags::add_to_instances(tx, caller.account, &label, &draft.instances)?;
     let tag = load(tx, caller, label.as_str())?;
     if existing.is_none() {
         events::record_account(tx, caller, Action::TagCreate, Some(&Entity::tag(&tag)))?;
     }
+    events::record_tagged(tx, caller, &tagged)?;
     Ok(tag)
 }
 
@@ -119,7 +120,8 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, label: String, request: &Reques
     let tag = load(tx, caller, &label)?;
     request.check_if_match(&tag)?;
     request.require_valid_body()?;
-    store::tags::delete(tx, caller.account, &tag)?;
+    let untagged = store::tags::delete(tx, caller.account, &tag)?;
+    events::record_tagged(tx, caller, &untagged)?;
     events::record_account(tx, caller, Action::TagDelete, Some(&Entity::tag(&tag)))
 }
 

@@ -15,7 +15,8 @@ pub fn image_named(policy: &Policy, raw: &str) -> Result<Image, Reasons> {
 }
 
 /// Reads the credentials of the root user, and adds an error if there is an image without credentials. Garth
-/// does not store the credentials and does not check the strength of the password.
+/// does not store the credentials and does not check the strength of the password. A password without an image
+/// has no effect, because the Terraform provider always sends one.
 pub fn read_credentials(form: &mut Form) -> AuthorizedUsers {
     let public_key = |input: &Input| match input {
         Input::Text(text) => Some(PublicKey::parse(text)),
@@ -30,7 +31,29 @@ pub fn read_credentials(form: &mut Form) -> AuthorizedUsers {
         let text = "Must provide valid root_pass, authorized_keys, or authorized_users";
         form.refuse("root_pass", Reason::new(Code::CredentialsMissing, text));
     }
+    for name in lists {
+        if form.count(name) > 0 {
+            refuse_without_image(form, name);
+        }
+    }
     users
+}
+
+/// Refuses a field that only the deployment of an image uses.
+pub fn refuse_without_image(form: &mut Form, name: &'static str) {
+    if !form.has("image") {
+        let text = "Only the deployment of an image uses this field: send an image, or leave this field out";
+        form.refuse(name, Reason::new(Code::ImageRequired, text));
+    }
+}
+
+/// The error about a disk that is smaller than its image.
+pub fn too_small_for(image: &Image) -> Reason {
+    let text = format!(
+        "The image {} needs a disk of at least {} MB",
+        image.id, image.size
+    );
+    Reason::new(Code::ImageSize, text)
 }
 
 pub fn refuse_scripts(form: &mut Form) {

@@ -33,6 +33,7 @@ use crate::rules::loading::{self, instance_for};
 use crate::rules::power;
 use crate::rules::request::{Drafted, Request};
 use crate::rules::settings;
+use crate::store::list::Visibility;
 use crate::store::vpc_ips::Scope;
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -134,14 +135,10 @@ pub struct Addresses {
 pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Addresses> {
     let instance = instance_for(tx, caller, id, Permission::ReadOnly)?;
     let query = ListRequest::full_page().read(tx.policy(), &store::vpc_ips::FIELDS)?;
-    let found = store::vpc_ips::list(
-        tx,
-        caller.account,
-        caller.visibility(),
-        Scope::Instance(id),
-        &query,
-    )?;
-    let ips = store::ips::of_instance(tx, caller.visibility(), id)?;
+    // A user who can see the instance can see its interfaces, and therefore their addresses (decision 0007).
+    let visibility = Visibility::All;
+    let found = store::vpc_ips::list(tx, caller.account, visibility, Scope::Instance(id), &query)?;
+    let ips = store::ips::of_instance(tx, id)?;
     Ok(Addresses {
         instance,
         ips,

@@ -19,6 +19,13 @@ use crate::store::{self, ReadTx, StoreError, WriteTx};
 /// The kind of the job, and the ID of the instance or disk.
 pub type Subject = (JobKind, i64);
 
+/// The progress of work that has not started.
+const SCHEDULED: Progress = Progress {
+    status: "scheduled",
+    percent: Some(0),
+    duration: None,
+};
+
 /// Whether work completes immediately.
 pub fn is_immediate(tx: &ReadTx) -> bool {
     tx.policy().settle_ms == 0
@@ -34,14 +41,9 @@ pub fn begin(
     (kind, id): Subject,
 ) -> Result<()> {
     let wait_micros = tx.policy().settle_ms * 1000;
-    let progress = if wait_micros == 0 {
-        events::finished(0)
-    } else {
-        Progress {
-            status: "scheduled",
-            percent: Some(0),
-            duration: None,
-        }
+    let progress = match wait_micros {
+        0 => events::finished(0),
+        _ => SCHEDULED,
     };
     let event = events::record_progress(tx, author, action, instance, secondary, progress)?;
     if wait_micros > 0 {
@@ -62,12 +64,7 @@ pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<(Outcome, Option<(i64, Eve
     let wait_micros = tx.policy().settle_ms * 1000;
     match step {
         WorkStep::Start { event, finish } => {
-            let started = Progress {
-                status: "started",
-                percent: Some(50),
-                duration: Some(wait_micros / 2),
-            };
-            store::events::progress(tx, event, started)?;
+            store::events::progress(tx, event, started(wait_micros))?;
             let again = Outcome::Again {
                 payload: WorkStep::Finish { event }.to_string(),
                 due: finish,
@@ -81,14 +78,26 @@ pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<(Outcome, Option<(i64, Eve
     }
 }
 
-/// Cancels the job of an object that is being deleted.
+/// The progress of work that is half done.
+const fn started(wait_micros: i64) -> Progress {
+    Progress {
+        status: "started",
+        percent: Some(50),
+        duration: Some(wait_micros / 2),
+    }
+}
+
+/// Cancels the job of an object that is being deleted. Its event fails with the progress that it had.
 pub fn cancel(tx: &mut WriteTx, (kind, id): Subject) -> Result<()> {
     let payload = store::jobs::unschedule(tx, kind, &id.to_string())?;
     if let Some(step) = payload.as_deref().and_then(WorkStep::parse) {
+        let last = match step {
+            WorkStep::Start { .. } => SCHEDULED,
+            WorkStep::Finish { .. } => started(tx.policy().settle_ms * 1000),
+        };
         let failed = Progress {
             status: "failed",
-            percent: Some(100),
-            duration: None,
+            ..last
         };
         store::events::progress(tx, step.event(), failed)?;
     }

@@ -20,7 +20,7 @@ use crate::rules::loading::{self, instance_for};
 use crate::rules::request::{Drafted, Request};
 use crate::store::{self, ReadTx, WriteTx};
 
-pub use draft::{Addition, Allocation, Assignment, Reservation, Sharing};
+pub use draft::{Addition, Allocation};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Ip>> {
     let query = list.read(tx.policy(), &store::ips::FIELDS)?;
@@ -53,9 +53,6 @@ pub fn allocate(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Allocation>
     }
     let kind = draft.kind;
     form.finish(|| Some(()))?;
-    if draft.reserved {
-        return Err(not_offered("reserved", "Reserved addresses"));
-    }
     let (instance, kind) = instance.zip(kind).ok_or(Error::NotFound)?;
     add(tx, caller, &instance, kind)
 }
@@ -119,22 +116,6 @@ pub fn remove(
     }
     store::ips::release(tx, &ip)?;
     events::record_instance(tx, caller, Action::InstanceDeleteIp, &instance, None)
-}
-
-/// Validates a request to move addresses, and refuses it: Garth does not move addresses between instances.
-pub fn assign(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Assignment>) -> Result<()> {
-    let (draft, mut form) = request.open()?;
-    draft.check(tx, caller, &mut form)?;
-    form.finish(|| Some(()))?;
-    Err(not_offered("assignments", "Moving addresses between instances"))
-}
-
-/// Validates a request to share addresses, and refuses it: Garth does not share addresses.
-pub fn share(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Sharing>) -> Result<()> {
-    let (draft, mut form) = request.open()?;
-    draft.check(tx, caller, &mut form)?;
-    form.finish(|| Some(()))?;
-    Err(not_offered("ips", "Sharing addresses"))
 }
 
 /// A free public address of the provider.
@@ -228,15 +209,14 @@ fn set_rdns(tx: &mut WriteTx, caller: &Caller, mut ip: Ip, request: &Request) ->
     let mut form = request.form()?;
     let clears_rdns = form.is_null("rdns");
     let rdns = form.optional("rdns", Hostname::parse);
-    let requests_reservation = form.boolean("reserved") == Some(true);
+    if form.boolean("reserved") == Some(true) {
+        draft::refuse_reserved(&mut form);
+    }
     if ip.kind == IpKind::Private && rdns.is_some() {
         let text = "Only a public address can have a reverse DNS name";
         form.refuse("rdns", Reason::new(Code::RdnsInvalid, text));
     }
     form.finish(|| Some(()))?;
-    if requests_reservation {
-        return Err(not_offered("reserved", "Reserved addresses"));
-    }
     ip.rdns = match clears_rdns {
         true => None,
         false => rdns.or(ip.rdns),
@@ -245,9 +225,4 @@ fn set_rdns(tx: &mut WriteTx, caller: &Caller, mut ip: Ip, request: &Request) ->
     let instance = loading::instance(tx, caller, ip.instance)?;
     events::record_instance(tx, caller, Action::IpUpdate, &instance, None)?;
     Ok(ip)
-}
-
-fn not_offered(field: &str, feature: &str) -> Error {
-    let text = format!("{feature}: this is not offered here");
-    Error::on(field, Reason::new(Code::NotOffered, text))
 }

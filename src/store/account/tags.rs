@@ -5,6 +5,7 @@
 
 use crate::model::change::ChangeKind;
 use crate::model::id::{AccountId, InstanceId};
+use crate::model::instance::InstanceLabel;
 use crate::model::object_tag::{ObjectTag, TagLabel};
 use crate::model::page::Paged;
 use crate::store::error::StoreError;
@@ -104,15 +105,16 @@ pub fn full_instances(
     tx.read(&sql, &args, |row| row.take())
 }
 
-/// Adds a tag to these instances of the account. Skips instances that already have the tag.
+/// Adds a tag to these instances of the account. Skips instances that already have the tag. Returns the changed
+/// instances by ID.
 pub fn add_to_instances(
     tx: &mut WriteTx,
     account: AccountId,
     label: &TagLabel,
     ids: &[i64],
-) -> Result<(), StoreError> {
+) -> Result<Vec<(InstanceId, InstanceLabel)>, StoreError> {
     if ids.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let now = tx.now();
     let (list, mut args) = id_list(ids);
@@ -127,14 +129,13 @@ pub fn add_to_instances(
              updated = CASE WHEN updated < ${now_at} THEN ${now_at} ELSE updated END
          WHERE id IN {list} AND account = ${account_at} AND NOT EXISTS (SELECT 1 FROM instance_tag t
              WHERE t.account = ${account_at} AND t.label = ${label_at} AND t.instance = instance.id)
-         RETURNING id"
+         RETURNING id, label"
     );
-    let tagged: Vec<InstanceId> = tx.read(&sql, &args, |row| row.take())?;
-    for instance in tagged {
-        link(tx, account, label.as_str(), instance)?;
-        tx.changed(account, ChangeKind::Instance, instance.0)?;
+    let tagged = report_changed(tx, account, &sql, &args)?;
+    for (instance, _) in &tagged {
+        link(tx, account, label.as_str(), *instance)?;
     }
-    Ok(())
+    Ok(tagged)
 }
 
 /// Updates `tag` and `instance_tag` after the tags in `instance.tags` have changed.
@@ -172,25 +173,44 @@ fn link(tx: &mut WriteTx, account: AccountId, label: &str, instance: InstanceId)
     Ok(())
 }
 
-/// Deletes a tag, and removes it from all instances.
-pub fn delete(tx: &mut WriteTx, account: AccountId, tag: &ObjectTag) -> Result<(), StoreError> {
+/// Deletes a tag, and removes it from all instances. Returns the changed instances by ID.
+pub fn delete(
+    tx: &mut WriteTx,
+    account: AccountId,
+    tag: &ObjectTag,
+) -> Result<Vec<(InstanceId, InstanceLabel)>, StoreError> {
     let now = tx.now();
-    let tagged: Vec<InstanceId> = tx.read(
+    let untagged = report_changed(
+        tx,
+        account,
         "UPDATE instance SET
              tags = trim(replace('\n' || tags || '\n', '\n' || CAST($2 AS TEXT) || '\n', '\n'), '\n'),
              updated = CASE WHEN updated < $3 THEN $3 ELSE updated END
          WHERE id IN (SELECT t.instance FROM instance_tag t WHERE t.account = $1 AND t.label = $2)
-         RETURNING id",
+         RETURNING id, label",
         args![account, &tag.label, now],
-        |row| row.take(),
     )?;
-    for instance in tagged {
-        tx.changed(account, ChangeKind::Instance, instance.0)?;
-    }
     let sql = "DELETE FROM instance_tag WHERE account = $1 AND label = $2";
     tx.execute(sql, args![account, &tag.label])?;
     tx.execute("DELETE FROM tag WHERE id = $1", args![tag.id])?;
-    tx.changed(account, ChangeKind::Tag, tag.id)
+    tx.changed(account, ChangeKind::Tag, tag.id)?;
+    Ok(untagged)
+}
+
+/// Runs an update that returns the ID and label of each instance, and reports the changes.
+fn report_changed(
+    tx: &mut WriteTx,
+    account: AccountId,
+    sql: &str,
+    args: &[Value],
+) -> Result<Vec<(InstanceId, InstanceLabel)>, StoreError> {
+    let mut changed: Vec<(InstanceId, InstanceLabel)> =
+        tx.read(sql, args, |row| Ok((row.take()?, row.take()?)))?;
+    changed.sort_unstable_by_key(|(id, _)| id.0);
+    for (instance, _) in &changed {
+        tx.changed(account, ChangeKind::Instance, instance.0)?;
+    }
+    Ok(changed)
 }
 
 fn read(row: &mut Row) -> Result<ObjectTag, StoreError> {

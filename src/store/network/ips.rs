@@ -44,19 +44,15 @@ pub fn list(
     query: &ListQuery,
 ) -> Result<Paged<Ip>, StoreError> {
     let mut ips = visible_to(account, visibility).page(tx, query, read)?;
-    add_translations(tx, visibility, &mut ips.items)?;
+    add_translations(tx, &mut ips.items)?;
     Ok(ips)
 }
 
 /// The addresses of an instance.
-pub fn of_instance(
-    tx: &mut ReadTx,
-    visibility: Visibility,
-    instance: InstanceId,
-) -> Result<Vec<Ip>, StoreError> {
+pub fn of_instance(tx: &mut ReadTx, instance: InstanceId) -> Result<Vec<Ip>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE i.id = $1 ORDER BY a.address");
     let mut ips = tx.read(&sql, args![instance], read)?;
-    add_translations(tx, visibility, &mut ips)?;
+    add_translations(tx, &mut ips)?;
     Ok(ips)
 }
 
@@ -75,7 +71,7 @@ pub fn find(
         args.len()
     );
     let mut ips = tx.read(&sql, &args, read)?;
-    add_translations(tx, visibility, &mut ips)?;
+    add_translations(tx, &mut ips)?;
     Ok(ips.pop())
 }
 
@@ -193,26 +189,19 @@ pub fn is_translated(tx: &mut ReadTx, ip: &Ip) -> Result<bool, StoreError> {
     Ok(row.is_some())
 }
 
-/// Sets the VPC address to which each public address is translated, if the reader can see the VPC.
-fn add_translations(tx: &mut ReadTx, visibility: Visibility, ips: &mut [Ip]) -> Result<(), StoreError> {
+/// Sets the VPC address to which each public address is translated.
+fn add_translations(tx: &mut ReadTx, ips: &mut [Ip]) -> Result<(), StoreError> {
     if ips.is_empty() {
         return Ok(());
     }
     let ids: Vec<i64> = ips.iter().map(|ip| ip.instance.0).collect();
-    let (list, mut args) = id_list(&ids);
-    let mut sql = format!(
+    let (list, args) = id_list(&ids);
+    let sql = format!(
         "SELECT f.nat_1_1, f.vpc, f.subnet, f.address FROM config c JOIN interface f ON f.config = c.id
-         WHERE c.instance IN {list} AND f.nat_1_1 IS NOT NULL"
+         WHERE c.instance IN {list} AND f.nat_1_1 IS NOT NULL ORDER BY f.id"
     );
-    if let Visibility::GrantedTo(user) = visibility {
-        args.push(user.into());
-        sql += &format!(
-            " AND f.vpc IN (SELECT g.entity FROM entity_grant g WHERE g.app_user = ${} AND g.kind = 'vpc')",
-            args.len()
-        );
-    }
     let mut translated: HashMap<u32, NatTarget> = HashMap::new();
-    for mut row in tx.all(&format!("{sql} ORDER BY f.id"), &args)? {
+    for mut row in tx.all(&sql, &args)? {
         let public = row.take()?;
         let target = NatTarget {
             vpc: row.take()?,

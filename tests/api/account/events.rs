@@ -1,11 +1,62 @@
 //! Events: interface §6.
 
+use garth::api::operations::OPERATIONS;
 use garth::model::grant::Permission;
 use garth::model::id::VpcId;
 use garth::rules::grants::Grant;
-use serde_json::json;
+use hyper::Method;
+use serde_json::{Value, json};
 
 use crate::harness::{BEGINNING, TestApp, add_vpcs};
+
+/// The updates by tenants, each with a path and its event.
+const UPDATES: [(&str, &str, &str); 16] = [
+    ("updateVpc", "/vpcs/1", "vpc_update"),
+    ("updateVpcSubnet", "/vpcs/1/subnets/1", "subnet_update"),
+    ("updateIp", "/networking/ips/192.0.2.2", "ipaddress_update"),
+    ("updateInstance", "/linode/instances/1", "linode_update"),
+    (
+        "updateInstanceIp",
+        "/linode/instances/1/ips/192.0.2.2",
+        "ipaddress_update",
+    ),
+    ("updateDisk", "/linode/instances/1/disks/1", "disk_update"),
+    (
+        "updateConfig",
+        "/linode/instances/1/configs/1",
+        "linode_config_update",
+    ),
+    (
+        "updateConfigInterface",
+        "/linode/instances/1/configs/1/interfaces/1",
+        "linode_config_update",
+    ),
+    ("updateAccount", "/account", "account_update"),
+    (
+        "updateAccountSettings",
+        "/account/settings",
+        "account_settings_update",
+    ),
+    ("updateProfile", "/profile", "profile_update"),
+    ("updateToken", "/profile/tokens/1", "token_update"),
+    ("updateSshKey", "/profile/sshkeys/1", "user_ssh_key_update"),
+    ("updateUser", "/account/users/bob", "user_update"),
+    ("updateUserGrants", "/account/users/bob/grants", "user_update"),
+    (
+        "updateOauthClient",
+        "/account/oauth-clients/{id}",
+        "oauth_client_update",
+    ),
+];
+/// Updates without an event: of the preferences of the web app, of objects of the provider, and those that are not offered.
+const WITHOUT_EVENT: [&str; 6] = [
+    "updatePreferences",
+    "updateDeskTicket",
+    "updateCannedReply",
+    "updateInstanceFirewalls",
+    "updateFirewallSettings",
+    "updateLongviewPlan",
+];
 
 #[tokio::test]
 async fn an_event_has_an_action_an_entity_and_a_user() {
@@ -208,4 +259,45 @@ async fn the_filters_that_pollers_send_find_the_event() {
             "{filter}"
         );
     }
+}
+
+#[tokio::test]
+async fn an_update_without_a_change_is_also_an_event() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.user("bob").restricted().await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_instance_on(1).await;
+    ada.post("/linode/instances/1/disks", json!({"label": "data", "size": 10}))
+        .await;
+    let key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKHEChAo6ydHnFmR+ULJzOiiJ5uVkeKcjR1jTsCeuPHp";
+    ada.post("/profile/sshkeys", json!({"label": "key", "ssh_key": key}))
+        .await;
+    let client = json!({"label": "app", "redirect_uri": "https://app.example.com/"});
+    let client = ada.post("/account/oauth-clients", client).await.json()["id"].clone();
+
+    for (operation, path, action) in UPDATES {
+        let path = path.replace("{id}", client.as_str().expect("an ID"));
+        let before: Value = ada.get(&path).await.json();
+        let known = ada.events().await.len();
+        app.advance(1);
+        let reply = ada.put(&path, json!({})).await;
+        assert_eq!(reply.status, 200, "{operation}: {reply}");
+        let events = ada.events().await;
+        let new: Vec<_> = events[known..]
+            .iter()
+            .map(|event| event.split(' ').next())
+            .collect();
+        assert_eq!(new, [Some(action)], "{operation}");
+        let after = reply.json();
+        assert!(
+            after["updated"].is_null() || after["updated"] != before["updated"],
+            "{operation} sets updated"
+        );
+    }
+
+    let puts = OPERATIONS.iter().filter(|op| op.method == Method::PUT);
+    let listed = |id: &str| UPDATES.iter().any(|update| update.0 == id) || WITHOUT_EVENT.contains(&id);
+    let unlisted: Vec<_> = puts.map(|op| op.id).filter(|id| !listed(id)).collect();
+    assert_eq!(unlisted, [""; 0]);
 }

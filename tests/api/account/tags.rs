@@ -1,5 +1,8 @@
 //! Tags of an account's instances.
 
+use garth::model::grant::Permission;
+use garth::model::id::InstanceId;
+use garth::rules::grants::Grant;
 use serde_json::{Value, json};
 
 use crate::harness::{TestApp, User};
@@ -69,14 +72,23 @@ async fn a_tag_is_created_with_instances_listed_and_deleted() {
     assert_eq!(ada.delete("/tags/prod").await.status, 404);
     let events = ada.get("/account/events?after=2").await.data();
     let event = |at: usize| (events[at]["action"].clone(), events[at]["entity"].clone());
-    let entity = json!({"label": "prod", "id": "prod", "type": "tag", "url": "/v4/tags/prod"});
+    let tag = json!({"label": "prod", "id": "prod", "type": "tag", "url": "/v4/tags/prod"});
+    let instance = |id: i64| {
+        let url = format!("/v4/linode/instances/{id}");
+        json!({"label": format!("linode{id}"), "id": id, "type": "linode", "url": url})
+    };
     assert_eq!(
-        [event(0), event(1)],
+        [0, 1, 2, 3, 4, 5].map(event),
         [
-            (json!("tag_create"), entity.clone()),
-            (json!("tag_delete"), entity)
+            (json!("tag_create"), tag.clone()),
+            (json!("linode_update"), instance(1)),
+            (json!("linode_update"), instance(2)),
+            (json!("linode_update"), instance(1)),
+            (json!("linode_update"), instance(2)),
+            (json!("tag_delete"), tag)
         ]
     );
+    assert_eq!(events.len(), 6);
 }
 
 #[tokio::test]
@@ -114,10 +126,36 @@ async fn creating_an_existing_tag_adds_it_to_more_instances() {
     assert_eq!(tagged_ids(&ada, "/tags/web").await, [1, 2]);
     assert_eq!(tags_of(&ada, 1).await, json!(["web"]), "it has the tag once");
     assert_eq!(tags_of(&ada, 2).await, json!(["web"]));
-    assert_eq!(ada.events().await, ["linode_create 1", "linode_create 2"]);
+    let events = ada.events().await;
+    assert_eq!(
+        events,
+        ["linode_create 1", "linode_create 2", "linode_update 2"],
+        "only the instance that got the tag has changed"
+    );
     ada.put("/linode/instances/2", json!({"tags": []})).await;
     ada.put("/linode/instances/1", json!({"tags": []})).await;
     assert_eq!(labels(&ada).await, ["web"]);
+}
+
+#[tokio::test]
+async fn a_restricted_user_sees_that_a_tag_changed_its_instance() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    for _ in 0..2 {
+        create_instance(&ada, &[]).await;
+    }
+    let bob = app
+        .user("bob")
+        .restricted()
+        .may(Grant::Linode(InstanceId(2), Permission::ReadOnly))
+        .await;
+    ada.post("/tags", json!({"label": "prod", "linodes": [1, 2]}))
+        .await;
+    ada.delete("/tags/prod").await;
+    assert_eq!(
+        bob.events().await,
+        ["linode_create 2", "linode_update 2", "linode_update 2"]
+    );
 }
 
 #[tokio::test]

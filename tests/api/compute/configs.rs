@@ -282,27 +282,6 @@ async fn conflicting_interfaces_of_a_config_are_refused_by_position() {
 }
 
 #[tokio::test]
-async fn settings_of_a_config_are_validated() {
-    let app = TestApp::new().await;
-    let ada = set_up(&app).await;
-
-    let body = json!({
-        "label": "c", "devices": {"sda": {"disk_id": 9}}, "memory_limit": -4, "run_level": "zz", "virt_mode": "q",
-    });
-    let reply = ada.post("/linode/instances/1/configs", body).await;
-
-    assert_eq!(
-        reply.errors(),
-        [
-            "memory_limit out_of_range",
-            "run_level choice_invalid",
-            "virt_mode choice_invalid",
-            "devices.sda.disk_id device_invalid",
-        ]
-    );
-}
-
-#[tokio::test]
 async fn public_and_vlan_interfaces_of_a_running_config_can_be_replaced() {
     let app = TestApp::new().await;
     let ada = set_up(&app).await;
@@ -344,35 +323,6 @@ async fn public_and_vlan_interfaces_of_a_running_config_can_be_replaced() {
 }
 
 #[tokio::test]
-async fn devices_that_garth_does_not_have_are_refused() {
-    let app = TestApp::new().await;
-    let ada = set_up(&app).await;
-    let none = json!({
-        "label": "a", "initrd": null, "init_rd": null,
-        "devices": {"sda": {"disk_id": null, "volume_id": null}, "sdi": null},
-    });
-    assert_eq!(ada.post("/linode/instances/1/configs", none).await.status, 200);
-    let body = json!({
-        "label": "b", "initrd": 5, "init_rd": 6,
-        "devices": {"sda": {"volume_id": 7}, "sdi": {"disk_id": 1}},
-    });
-    for reply in [
-        ada.post("/linode/instances/1/configs", body.clone()).await,
-        ada.put("/linode/instances/1/configs/1", body).await,
-    ] {
-        assert_eq!(
-            reply.errors(),
-            [
-                "devices.sda.volume_id not_offered",
-                "devices.sdi not_offered",
-                "initrd not_offered",
-                "init_rd not_offered",
-            ]
-        );
-    }
-}
-
-#[tokio::test]
 async fn configs_are_found_by_the_vlan_of_an_interface() {
     let app = TestApp::new().await;
     let ada = set_up(&app).await;
@@ -393,21 +343,4 @@ async fn configs_are_found_by_the_vlan_of_an_interface() {
     ] {
         assert_eq!(ada.filter(configs, filter).await.ids(), ids, "{filter}");
     }
-}
-
-#[tokio::test]
-async fn a_config_has_a_kernel_of_the_catalog() {
-    let app = TestApp::new().await;
-    let ada = app.user("ada").await;
-    let body = json!({"type": "g6-nanode-1", "region": "us-east"});
-    ada.post("/linode/instances", body).await;
-    let configs = "/linode/instances/1/configs";
-    for unknown in ["nope", ""] {
-        let refused = ada.post(configs, json!({"label": "a", "kernel": unknown})).await;
-        assert_eq!(refused.errors(), ["kernel choice_invalid"], "{unknown:?}");
-    }
-    let created = ada
-        .post(configs, json!({"label": "a", "kernel": "linode/grub2"}))
-        .await;
-    assert_eq!(created.json()["kernel"], "linode/grub2");
 }

@@ -413,8 +413,17 @@ async fn disks_of_a_slow_server_are_not_ready_until_their_event_is_finished() {
     assert_eq!(event_lines(&ada).await[1], "disk_create finished 3");
     ada.post(&format!("{DISKS}/3/resize"), json!({"size": 200})).await;
     assert_eq!(status(3).await, "not ready");
+    app.advance(5);
+    app.store.write(garth::rules::power::run_due_jobs).await.unwrap();
+    assert_eq!(event_lines(&ada).await[2], "disk_resize started 3");
 
     ada.delete("/linode/instances/1").await;
+    let failed = ada.get("/account/events/3").await.json();
+    assert_eq!(
+        (&failed["percent_complete"], &failed["duration"]),
+        (&json!(50), &json!(5.0)),
+        "a failed event has the progress that it had"
+    );
     assert_eq!(
         event_lines(&ada).await[2..],
         ["disk_resize failed 3", "linode_delete finished null"]

@@ -290,7 +290,7 @@ async fn restricted_users_see_and_change_only_granted_instances() {
     assert_eq!(
         bob.count("/vpcs/ips").await,
         0,
-        "addresses are seen through the VPC"
+        "a list of VPC addresses has only those of visible VPCs"
     );
     let interface =
         json!({"label": "new", "devices": {}, "interfaces": [{"purpose": "vpc", "subnet_id": 1}]});
@@ -327,6 +327,7 @@ async fn create_and_update_of_an_instance_have_the_same_validation() {
         ["group too_long"]
     );
     let wrong = json!({
+        "image": "linode/debian12",
         "metadata": {"user_data": {}},
         "root_pass": 1,
         "authorized_keys": "key",

@@ -1,6 +1,8 @@
 //! Instances, configs, interfaces and the provider's catalog.
 
+mod config_settings;
 pub mod configs;
+mod deployment;
 pub mod disks;
 pub mod images;
 mod instance_deletion;

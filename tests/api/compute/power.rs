@@ -162,6 +162,12 @@ async fn a_slow_power_change_is_scheduled_then_finished_while_the_instance_is_bu
         "linode_shutdown 1 failed",
         "the pending change has ended"
     );
+    let failed = ada.get("/account/events/3").await.json();
+    assert_eq!(
+        (&failed["percent_complete"], &failed["duration"]),
+        (&json!(0), &json!(null)),
+        "the change had not started"
+    );
     app.advance(60);
     settle().await;
 }

@@ -140,3 +140,35 @@ async fn a_preview_does_not_send() {
     assert_eq!(app.with_token("x").get("/support/tickets").await.status, 401);
     assert!(!text(&ada.get(&format!("/tickets/{ticket}")).await).contains("loud"));
 }
+
+#[tokio::test]
+async fn an_id_without_a_type_is_an_error_that_preserves_the_input() {
+    let app = app_with_ada().await;
+    app.user("linus").staff().await;
+    for (name, path) in [("ada", "/tickets/new"), ("linus", "/desk/tickets/new")] {
+        let mut browser = logged_in(&app, name).await;
+        let form = browser.get(path).await;
+        let fields = [
+            ("account_id", "1"),
+            ("summary", "No network"),
+            ("description", "All I typed"),
+            ("about_kind", ""),
+            ("about_id", "77"),
+        ];
+        let refused = browser.submit(&form, path, &fields).await;
+        assert_eq!(refused.status, 400, "{path}");
+        let html = text(&refused);
+        for wanted in [
+            "<a href=\"#f-about-kind\">Type</a>: Choose the type of the resource, or leave its ID empty",
+            "id=\"f-about-kind-wrong\"",
+            "<details class=\"more\" open>",
+            "value=\"77\"",
+            "value=\"No network\"",
+            "All I typed</textarea>",
+        ] {
+            assert!(html.contains(wanted), "{wanted} is not in {html}");
+        }
+    }
+    let ada = app.user("eve").await;
+    assert_eq!(ada.count("/support/tickets").await, 0, "no ticket was opened");
+}

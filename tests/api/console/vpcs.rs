@@ -120,7 +120,15 @@ async fn vpc_errors_are_at_their_field_and_preserve_the_input() {
     let page = ada
         .submit(&form, "/vpcs/new", &[("label", "core"), ("region", "")])
         .await;
-    assert_contains(&page, "region is required");
+    assert_contains(&page, "href=\"#f-region\">Region</a> is required<");
+    assert_contains(&page, "id=\"f-region-wrong\">region is required<");
+    let long = "x".repeat(65);
+    let fields = [("label", long.as_str()), ("region", "us-east")];
+    let page = ada.submit(&form, "/vpcs/new", &fields).await;
+    assert_contains(
+        &page,
+        "href=\"#f-label\">Label</a> must be between 1 and 64 characters<",
+    );
 }
 
 #[tokio::test]

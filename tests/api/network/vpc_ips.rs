@@ -1,7 +1,7 @@
 //! The lists of addresses in use (interface §2.3).
 
 use garth::model::grant::Permission;
-use garth::model::id::VpcId;
+use garth::model::id::{InstanceId, VpcId};
 use garth::rules::grants::Grant;
 use serde_json::{Value, json};
 
@@ -110,4 +110,28 @@ async fn lists_of_ipv6_addresses_are_empty_and_checked_like_those_of_ipv4() {
     let bob = app.user("bob").restricted().await;
     assert_eq!(bob.get("/vpcs/1/ipv6s").await.status, 404);
     assert_eq!(bob.count("/vpcs/ipv6s").await, 0);
+}
+
+#[tokio::test]
+async fn the_addresses_of_an_instance_are_those_of_its_configs() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let nat = json!([{"purpose": "vpc", "subnet_id": 1, "ipv4": {"nat_1_1": "any"}}]);
+    let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": nat});
+    assert_eq!(ada.post("/linode/instances", body).await.status, 200);
+    let bob = app
+        .user("bob")
+        .may(Grant::Linode(InstanceId(1), Permission::ReadOnly))
+        .await;
+
+    let configs = bob.get("/linode/instances/1/configs").await.data();
+    assert_eq!(configs[0]["interfaces"][0]["ipv4"]["vpc"], "10.0.0.2");
+    let ips = bob.get("/linode/instances/1/ips").await.json();
+    assert_eq!(ips["ipv4"]["vpc"][0]["address"], "10.0.0.2");
+    assert_eq!(ips, ada.get("/linode/instances/1/ips").await.json());
+    let public = bob.get("/networking/ips/192.0.2.2").await.json();
+    assert_eq!(public["vpc_nat_1_1"]["address"], "10.0.0.2");
+    assert_eq!(bob.count("/vpcs/ips").await, 0, "a list of VPC addresses");
+    assert_eq!(bob.get("/vpcs/1/ips").await.status, 404);
 }

@@ -1,6 +1,6 @@
 //! Parses the configs in requests, and merges them with the current settings.
 
-use crate::model::config::{ConfigLabel, DEVICES, HELPERS, Settings};
+use crate::model::config::{ConfigLabel, DEVICES, HELPERS, ROOT_DEVICES, Settings};
 use crate::model::id::DiskId;
 use crate::model::input::Input;
 use crate::model::instance::Instance;
@@ -89,7 +89,7 @@ impl SettingsDraft {
             let reason = Reason::new(Code::OutOfRange, "Must not be negative");
             form.refuse("memory_limit", reason);
         }
-        let root_device = form.optional("root_device", short_text);
+        let root_device = form.optional("root_device", |raw| one_of(raw, &ROOT_DEVICES).map(str::to_owned));
         let run_level = form.optional("run_level", |raw| one_of(raw, &RUN_LEVELS).map(str::to_owned));
         let virt_mode = form.optional("virt_mode", |raw| one_of(raw, &VIRT_MODES).map(str::to_owned));
         let helpers = form.within("helpers", |form| HELPERS.map(|name| form.boolean(name)));
@@ -108,8 +108,8 @@ impl SettingsDraft {
         }
     }
 
-    /// Returns the settings with the changes of this draft. Adds an error for each disk that does not belong
-    /// to the instance.
+    /// Returns the settings with the changes of this draft. Adds an error for each value that does not fit the
+    /// instance.
     pub fn over(
         &self,
         tx: &mut ReadTx,
@@ -117,6 +117,8 @@ impl SettingsDraft {
         instance: &Instance,
         mut settings: Settings,
     ) -> Result<Settings> {
+        self.refuse_memory(tx, form, instance, &settings);
+        self.refuse_devices(tx, form, instance)?;
         let replace = |text: &Option<String>, current: &mut String| {
             if let Some(text) = text {
                 current.clone_from(text);
@@ -131,15 +133,43 @@ impl SettingsDraft {
         for (helper, enabled) in settings.helpers.iter_mut().zip(self.helpers) {
             *helper = enabled.unwrap_or(*helper);
         }
-        let disks = store::disks::of_instance(tx, instance.id)?;
-        for (device, name) in self.devices.iter().flatten().zip(DEVICES) {
-            if device.is_some_and(|disk| !disks.iter().any(|known| known.id == disk)) {
-                let reason = Reason::new(Code::DeviceInvalid, "disk_id is not valid");
-                form.refuse(format!("devices.{name}.disk_id"), reason);
-            }
-        }
         settings.devices = self.devices.unwrap_or(settings.devices);
         Ok(settings)
+    }
+
+    /// A config of an earlier build can have a higher limit, which clients send back.
+    fn refuse_memory(&self, tx: &ReadTx, form: &mut Form, instance: &Instance, current: &Settings) {
+        let plan = tx.policy().plans.iter().find(|plan| plan.id == instance.plan);
+        if let (Some(limit), Some(plan)) = (self.memory_limit, plan)
+            && limit != current.memory_limit
+            && limit > plan.memory
+        {
+            let text = format!(
+                "Must be 0 to {}, the memory of the plan in MB; 0 is no limit",
+                plan.memory
+            );
+            form.refuse("memory_limit", Reason::new(Code::PlanMemory, text));
+        }
+    }
+
+    /// Disks must belong to the instance, and each can be only one device.
+    fn refuse_devices(&self, tx: &mut ReadTx, form: &mut Form, instance: &Instance) -> Result<()> {
+        let Some(devices) = self.devices else {
+            return Ok(());
+        };
+        let disks = store::disks::of_instance(tx, instance.id)?;
+        for (at, (device, name)) in devices.iter().zip(DEVICES).enumerate() {
+            let Some(disk) = device else { continue };
+            let same = devices.iter().take(at).position(|other| other == device);
+            let text = match same {
+                Some(first) => format!("The disk is already the device {}", DEVICES[first]),
+                None if disks.iter().any(|known| known.id == *disk) => continue,
+                None => "disk_id is not valid".to_owned(),
+            };
+            let reason = Reason::new(Code::DeviceInvalid, text);
+            form.refuse(format!("devices.{name}.disk_id"), reason);
+        }
+        Ok(())
     }
 }
 

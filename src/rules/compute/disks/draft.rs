@@ -1,10 +1,11 @@
 //! Parses new and changed disks.
 
 use crate::model::disk::{DiskLabel, Filesystem, NewDisk};
+use crate::model::image::Image;
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason};
 use crate::model::upkeep::DiskEncryption;
-use crate::rules::deployment::{image_named, read_credentials, refuse_scripts};
+use crate::rules::deployment::{image_named, read_credentials, refuse_scripts, too_small_for};
 use crate::rules::form::Form;
 use crate::rules::not_offered::refuse_field;
 use crate::rules::request::FromForm;
@@ -24,8 +25,11 @@ impl FromForm for Draft {
     fn read(form: &mut Form, policy: &Policy) -> Self {
         let label = form.required("label", DiskLabel::parse);
         let size = read_size(form);
-        form.optional("image", |raw| image_named(policy, raw));
+        let image = form.optional("image", |raw| image_named(policy, raw));
         let filesystem = form.optional("filesystem", Filesystem::parse);
+        if let Some(image) = &image {
+            refuse_mismatch(form, image, size, filesystem);
+        }
         let authorized_users = read_credentials(form);
         refuse_scripts(form);
         refuse_field(
@@ -50,6 +54,17 @@ impl Draft {
             filesystem: self.filesystem.unwrap_or(Filesystem::Ext4),
             size: self.size?,
         })
+    }
+}
+
+/// Refuses a disk that cannot hold its image.
+fn refuse_mismatch(form: &mut Form, image: &Image, size: Option<i64>, filesystem: Option<Filesystem>) {
+    if size.is_some_and(|size| size < image.size) {
+        form.refuse("size", too_small_for(image));
+    }
+    if matches!(filesystem, Some(Filesystem::Swap | Filesystem::Initrd)) {
+        let text = "A disk with an image must be one of ext3, ext4, raw";
+        form.refuse("filesystem", Reason::new(Code::ChoiceInvalid, text));
     }
 }
 

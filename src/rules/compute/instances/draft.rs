@@ -13,7 +13,9 @@ use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::upkeep::{DiskEncryption, Upkeep};
 use crate::rules::configs::read_kernel;
-use crate::rules::deployment::{image_named, read_credentials, refuse_scripts};
+use crate::rules::deployment::{
+    image_named, read_credentials, refuse_scripts, refuse_without_image, too_small_for,
+};
 use crate::rules::form::{Form, short_text};
 use crate::rules::interfaces;
 use crate::rules::not_offered::{refuse_field, refuse_other_than};
@@ -71,8 +73,15 @@ impl FromForm for Draft {
             1,
             disk - swap_size.unwrap_or(DEFAULT_SWAP_SIZE),
         );
+        let sizes = DiskSizes {
+            space: disk,
+            swap: swap_size,
+            boot: boot_size,
+        };
+        sizes.check(form, image.as_ref());
         let kernel = read_kernel(form);
         let network_helper = form.boolean("network_helper");
+        refuse_without_config(form);
         let disk_encryption = form.optional("disk_encryption", DiskEncryption::parse);
         let default_encryption = default_encryption(policy, region.as_deref());
         let upkeep = UpkeepDraft::read(form);
@@ -145,6 +154,47 @@ impl FromForm for Change {
             group: form.optional("group", short_text),
             tags: read_tags(form),
             upkeep: UpkeepDraft::read(form),
+        }
+    }
+}
+
+/// The sizes of the disks of a new instance, in megabytes.
+struct DiskSizes {
+    /// The space of the plan.
+    space: i64,
+    swap: Option<i64>,
+    boot: Option<i64>,
+}
+
+impl DiskSizes {
+    /// Refuses sizes without an image, and a boot disk that is smaller than its image.
+    fn check(&self, form: &mut Form, image: Option<&Image>) {
+        if self.swap.is_some_and(|size| size > 0) {
+            refuse_without_image(form, "swap_size");
+        }
+        if self.boot.is_some() {
+            refuse_without_image(form, "boot_size");
+        }
+        let remaining = self.space - self.swap.unwrap_or(DEFAULT_SWAP_SIZE);
+        if let Some(image) = image
+            && self.boot.unwrap_or(remaining) < image.size
+        {
+            let field = match (self.boot, self.swap) {
+                (Some(_), _) => "boot_size",
+                (None, Some(_)) => "swap_size",
+                (None, None) => "image",
+            };
+            form.refuse(field, too_small_for(image));
+        }
+    }
+}
+
+/// Refuses settings of the config, if the instance gets none.
+fn refuse_without_config(form: &mut Form) {
+    for name in ["kernel", "network_helper"] {
+        if form.has(name) && !form.has("image") && form.count("interfaces") == 0 {
+            let text = "Without an image or interfaces, the instance has no config: leave this field out";
+            form.refuse(name, Reason::new(Code::ConfigMissing, text));
         }
     }
 }
