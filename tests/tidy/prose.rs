@@ -16,11 +16,16 @@ const MAX_COLUMNS: usize = 120;
 const GENERATED: [&str; 1] = ["bench/results"];
 
 /// Other text files that are checked in full.
-const TEXT_FILES: [&str; 11] = [
+const TEXT_FILES: [&str; 16] = [
     "deploy/Containerfile",
     "deploy/compose.yaml",
     "deploy/garth.service",
     "deploy/garth.toml",
+    "deploy/ha/etcd.env",
+    "deploy/ha/garth.env",
+    "deploy/ha/haproxy-database.cfg",
+    "deploy/ha/haproxy-nodes.cfg",
+    "deploy/ha/patroni.yaml",
     "deploy/haproxy.cfg",
     "deploy/helm/garth/values.yaml",
     "deploy/make-secrets",
