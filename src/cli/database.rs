@@ -84,9 +84,13 @@ impl DatabaseArgs {
     /// The accepted numbers of connections.
     const CONNECTIONS: RangeInclusive<i64> = 2..=1000;
 
-    /// The database to use, if one is set. A folder that is set on the command line or in the environment takes
-    /// precedence over a database in the settings file.
-    pub fn find(&self, is_folder_set: bool, file: DatabaseInFile) -> anyhow::Result<Option<Database>> {
+    /// The database to use, if one is set. A folder that is set on the command line takes precedence over a
+    /// database in the settings file.
+    pub fn find(
+        &self,
+        is_folder_on_command_line: bool,
+        file: DatabaseInFile,
+    ) -> anyhow::Result<Option<Database>> {
         let range = DatabaseArgs::CONNECTIONS;
         if let Some(connections) = file
             .connections
@@ -95,7 +99,7 @@ impl DatabaseArgs {
             let (first, last) = (range.start(), range.end());
             bail!("database_connections: must be a whole number from {first} to {last}, not {connections}");
         }
-        let from_file = file.url.filter(|_| !is_folder_set);
+        let from_file = file.url.filter(|_| !is_folder_on_command_line);
         let Some(url) = self.database.as_ref().or(from_file) else {
             return Ok(None);
         };

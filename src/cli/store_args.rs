@@ -57,7 +57,15 @@ impl StoreArgs {
 
     /// The PostgreSQL database to use instead of the embedded store, if one is set.
     pub fn database(&self, file: &Settings) -> anyhow::Result<Option<Database>> {
-        self.database.find(self.data.is_some(), file.database_in_file())
+        self.database
+            .find(self.is_folder_on_command_line(), file.database_in_file())
+    }
+
+    /// Whether `--data` names the folder. `GARTH_DATA` does not count: units and images set it for all stores,
+    /// because a node on PostgreSQL also needs a folder, for uploads in progress.
+    fn is_folder_on_command_line(&self) -> bool {
+        let in_environment = std::env::var_os("GARTH_DATA").map(PathBuf::from);
+        self.data.is_some() && self.data != in_environment
     }
 
     /// Opens the store for a command other than the server. A store with an older schema is upgraded.

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::client::Client;
 use crate::harness::{Folder, Server, TOKEN};
+use crate::process::Process;
 
 #[test]
 fn flags_override_the_environment_which_overrides_the_file() {
@@ -174,4 +175,23 @@ fn help_lists_every_setting_and_its_variable() {
     ] {
         assert!(help.contains(&format!("--{name} ")), "{help}");
     }
+}
+
+#[test]
+fn database_of_the_file_applies_even_if_the_environment_names_a_folder() {
+    let folder = Folder::new("settings-database");
+    let file = folder.write("garth.toml", "database = 'postgres://garth@127.0.0.1:1/garth'");
+    let file = file.display();
+    let start = |arguments: String| Process::spawn(&mut folder.garth(&arguments)).wait();
+
+    let node = start(format!("serve --listen 127.0.0.1:0 --config {file}"));
+    assert_eq!(node.code, Some(1), "{node:?}");
+    assert!(node.stderr.contains("garth@127.0.0.1:1/garth"), "{}", node.stderr);
+
+    let embedded = start(format!("check --config {file} --data elsewhere"));
+    assert!(
+        embedded.stderr.contains("there is no store in elsewhere"),
+        "{}",
+        embedded.stderr
+    );
 }
