@@ -19,6 +19,7 @@ mod entity;
 mod environment;
 mod huge_pages;
 mod jobs;
+mod listeners;
 mod logging;
 mod man;
 mod open_files;

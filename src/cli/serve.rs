@@ -1,18 +1,18 @@
 //! `garth serve`: starts a server from its settings, and stops it.
 
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, bail, ensure};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use super::bootstrap_token::{ConfiguredToken, first_token};
 use super::data_folder::FolderLock;
+use super::listeners::Listeners;
 use super::policy::policy_of;
 use super::server_url::UrlFile;
 use super::settings::{FieldNames, LimitSettings, Profile, Settings};
@@ -36,7 +36,6 @@ use crate::web::connections::MaxConnections;
 use crate::web::tls::Certificate;
 use crate::web::{self, App, Network, Options, WireNames};
 
-const DEFAULT_LISTEN: ([u8; 4], u16) = ([127, 0, 0, 1], 8080);
 /// Spooled files older than this belong to no running upload.
 const MAX_UPLOAD_AGE: Duration = Duration::from_secs(3600);
 /// Default of `attachments.scrub_days`.
@@ -93,23 +92,6 @@ impl Prepared {
     fn url(&self) -> anyhow::Result<String> {
         let listener_url = server_url::of_listener(self.scheme(), self.listeners.api.local_addr()?);
         Ok(self.options.public_url.clone().unwrap_or(listener_url))
-    }
-}
-
-struct Listeners {
-    api: TcpListener,
-    metrics: Option<TcpListener>,
-}
-
-impl Listeners {
-    async fn bind(settings: &Settings) -> anyhow::Result<Self> {
-        let address = settings.listen.unwrap_or(DEFAULT_LISTEN.into());
-        let api = bind(address, "listen").await?;
-        let metrics = match settings.metrics_listen {
-            Some(address) => Some(bind(address, "metrics-listen").await?),
-            None => None,
-        };
-        Ok(Self { api, metrics })
     }
 }
 
@@ -444,17 +426,4 @@ async fn is_valid_token(store: &Store, token: &TokenText) -> anyhow::Result<bool
         Err(rules::Error::Unauthenticated) => Ok(false),
         Err(other) => Err(describe_error(other)),
     }
-}
-
-async fn bind(address: SocketAddr, option: &str) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| {
-        let remedy = match error.kind() {
-            ErrorKind::PermissionDenied => {
-                "use a port above 1023, or grant the capability CAP_NET_BIND_SERVICE"
-            }
-            ErrorKind::AddrInUse => "stop the other program, or choose another address",
-            _ => "choose another address",
-        };
-        anyhow!("cannot listen on {address}: {error}: {remedy} (--{option})")
-    })
 }

@@ -32,6 +32,8 @@ use crate::web::{App, answering, error, proxies};
 
 /// The grace period for running requests on shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
+/// On shutdown, the time for clients that have just connected to send their first request.
+const FIRST_REQUEST_GRACE: Duration = Duration::from_millis(300);
 /// The header timeout of a connection that is allowed to send only health checks.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(1);
 /// The maximum lifetime of a connection that is allowed to send only health checks.
@@ -77,6 +79,7 @@ pub async fn serve_with(
                     used_tls: ClientUsedTls(tls.is_some()),
                     admission,
                     refusals: refusals.clone(),
+                    stop: stop.clone(),
                     _guard: guard,
                 };
                 let (app, router, watcher) = (app.clone(), router.clone(), graceful.watcher());
@@ -99,6 +102,8 @@ pub async fn serve_with(
         }
     }
     drop(listener);
+    // Clients that have just connected are still sending their first request. Closing now would reset them.
+    tokio::time::sleep(FIRST_REQUEST_GRACE).await;
     if tokio::time::timeout(SHUTDOWN_TIMEOUT, graceful.shutdown())
         .await
         .is_err()
@@ -113,6 +118,7 @@ struct Connection {
     used_tls: ClientUsedTls,
     admission: Admission,
     refusals: Refusals,
+    stop: watch::Receiver<bool>,
     _guard: ConnectionGuard,
 }
 
@@ -145,9 +151,10 @@ impl Connection {
         }
     }
 
-    /// Adds `Connection: close` to the response on a health-check connection.
-    fn close_if_health_only(&self, response: &mut Response) {
-        if self.admission != Admission::All {
+    /// Adds `Connection: close` to the response on a health-check connection, and on any connection while the
+    /// server shuts down. HTTP/2 has no such header; hyper removes it.
+    fn close_if_last(&self, response: &mut Response) {
+        if self.admission != Admission::All || *self.stop.borrow() {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }
@@ -178,7 +185,7 @@ where
             let refusal = connection.refusal(&request);
             let (request, unread) = Unread::watch(request);
             let mut response = answering::handle_request(router, &app, request, refusal).await;
-            connection.close_if_health_only(&mut response);
+            connection.close_if_last(&mut response);
             if let Some(unread) = unread {
                 unread.finish(&mut response).await;
             }

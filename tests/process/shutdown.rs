@@ -1,6 +1,9 @@
 //! Shutdown: the server refuses new connections, completes running requests and exits with 0.
 
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
@@ -146,4 +149,67 @@ fn restart_completes_pending_instance_jobs() {
         .collect();
     let finished = |action: &str| (action.into(), "finished".into());
     assert_eq!(events, [finished("linode_create"), finished("linode_boot")]);
+}
+
+/// A service manager holds the socket, so clients that connect during a restart wait for the next server.
+#[test]
+fn restarts_with_an_inherited_socket_refuse_no_connection() {
+    let folder = Folder::new("inherited");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("the listener is bound");
+    let start = || {
+        let socket = OwnedFd::from(listener.try_clone().expect("the socket can be passed"));
+        let mut serve = Command::new("sh");
+        let script =
+            "exec 3<&0 </dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" serve --listen 127.0.0.1:1";
+        serve
+            .args(["-c", script, env!("CARGO_BIN_EXE_garth")])
+            .stdin(Stdio::from(socket));
+        serve
+            .env("GARTH_DATA", folder.data())
+            .env("GARTH_BOOTSTRAP_TOKEN", TOKEN);
+        serve.env("GARTH_QUOTA_VPCS_PER_REGION", "1000000");
+        Server::start(&mut serve)
+    };
+    let first = start();
+    assert_eq!(first.address, address, "the setting listen has no effect");
+
+    let is_done = AtomicBool::new(false);
+    let server = std::thread::scope(|scope| {
+        let request = || {
+            let mut created = Vec::new();
+            while !is_done.load(Ordering::Relaxed) {
+                let label = format!("vpc-{:?}-{}", std::thread::current().id(), created.len());
+                let label: String = label
+                    .chars()
+                    .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+                    .collect();
+                let body = json!({"label": label, "region": "us-east"});
+                let reply = Client::new(address, TOKEN).post("/v4/vpcs", body);
+                assert_eq!(reply.status, 200, "{}", reply.text());
+                created.push(label);
+            }
+            created
+        };
+        let clients: Vec<_> = (0..4).map(|_| scope.spawn(request)).collect();
+        let mut server = first;
+        for _ in 0..5 {
+            std::thread::sleep(Duration::from_millis(200));
+            server.process.signal("TERM");
+            assert_eq!(server.process.wait().code, Some(0));
+            server = start();
+        }
+        is_done.store(true, Ordering::Relaxed);
+        let mut created: Vec<_> = clients
+            .into_iter()
+            .flat_map(|client| client.join().expect("every request succeeds"))
+            .collect();
+        created.sort();
+        assert!(created.len() > 50, "only {} requests", created.len());
+        let mut stored = server.client().vpc_labels();
+        stored.sort();
+        assert_eq!(stored, created, "each request is executed once");
+        server
+    });
+    server.stop();
 }
