@@ -1,0 +1,146 @@
+//! Backups from PostgreSQL and to it.
+
+use std::time::Duration;
+
+use crate::content::{self, Amount};
+use crate::folder::{Folder, Server};
+use crate::postgres::Postgres;
+use crate::process::{Process, ProcessOutput};
+
+const SOME: Amount = Amount {
+    vpcs: 3,
+    subnets_per_vpc: 400,
+    files: 5,
+};
+
+fn garth(folder: &Folder, postgres: &Postgres, arguments: &str) -> ProcessOutput {
+    let mut command = folder.garth_with_files(arguments);
+    Process::spawn(command.env("GARTH_DATABASE", postgres.url())).wait()
+}
+
+fn serve(folder: &Folder, postgres: &Postgres) -> Server {
+    Server::start(folder.serve().env("GARTH_DATABASE", postgres.url()))
+}
+
+#[test]
+fn a_store_moves_to_postgres_and_back_with_its_files() {
+    let (folder, shared, last) = (
+        Folder::new("backup"),
+        Folder::new("backup-shared"),
+        Folder::new("backup-last"),
+    );
+    let postgres = Postgres::new("backup");
+    let server = folder.start();
+    folder.run("account quota 1 --vpcs-per-region 1000 --subnets-per-vpc 1000");
+    content::create(&mut server.client(), SOME);
+    let expected = content::read(&mut server.client());
+    assert!(content::count(&expected) > 1200);
+    let archive = shared.path("archive");
+    let output = Process::spawn(folder.garth_with_files("backup").arg(&archive)).wait();
+    assert_eq!(output.code, Some(0), "{output:?}");
+    drop(server);
+
+    let restored = garth(&shared, &postgres, "restore archive");
+
+    assert_eq!(restored.code, Some(0), "{restored:?}");
+    let server = serve(&shared, &postgres);
+    content::assert_equal(&content::read(&mut server.client()), &expected);
+    let refused = garth(&shared, &postgres, "restore archive");
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(
+        refused.stderr.contains("a Garth store with 1 accounts"),
+        "{refused:?}"
+    );
+    let checked = garth(&shared, &postgres, "check --attachments");
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    // The deleted VPC had the ID 4.
+    let new = server.client().create_vpc("new");
+    assert_eq!(new, 5, "the ID of a deleted VPC is not used again");
+    let expected = content::read(&mut server.client());
+
+    let output = garth(&shared, &postgres, "backup second --json");
+
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(output.stdout.contains("\"engine\": \"postgres\""), "{output:?}");
+    drop(server);
+    let second = shared.path("second");
+    let output = Process::spawn(last.garth_with_files("restore").arg(&second)).wait();
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let server = last.start();
+    content::assert_equal(&content::read(&mut server.client()), &expected);
+    drop(server);
+    last.assert_sound();
+}
+
+#[test]
+fn a_killed_restore_into_postgres_can_be_started_again() {
+    let (folder, shared) = (Folder::new("pg-kill"), Folder::new("pg-kill-shared"));
+    let postgres = Postgres::new("pg-kill");
+    let server = folder.start();
+    folder.run("account quota 1 --vpcs-per-region 1000 --subnets-per-vpc 1000");
+    content::create(&mut server.client(), SOME);
+    let expected = content::read(&mut server.client());
+    let archive = shared.path("archive");
+    let output = Process::spawn(folder.garth_with_files("backup").arg(&archive)).wait();
+    assert_eq!(output.code, Some(0), "{output:?}");
+    drop(server);
+    let mut unfinished = 0;
+    for milliseconds in [50, 150, 250, 350, 450, 600, 800, 1000] {
+        let mut command = shared.garth_with_files("restore archive");
+        let mut restore = Process::spawn(command.env("GARTH_DATABASE", postgres.url()));
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        if !restore.is_running() {
+            break;
+        }
+        restore.kill();
+        let tables = postgres.query("SELECT count(*) FROM pg_tables WHERE tablename = 'unfinished_restore'");
+        if tables == "1" {
+            unfinished += 1;
+            let mut command = shared.serve();
+            let refused = Process::spawn(command.env("GARTH_DATABASE", postgres.url())).wait();
+            assert_eq!(refused.code, Some(1), "{refused:?}");
+            assert!(refused.stderr.contains("has not finished"), "{refused:?}");
+        }
+    }
+    assert!(
+        unfinished > 0,
+        "some restores were killed after they began to write"
+    );
+
+    let restored = garth(&shared, &postgres, "restore archive");
+
+    // The last restore of the loop may have finished.
+    let is_complete = restored.stderr.contains("a Garth store with 1 accounts");
+    assert!(restored.code == Some(0) || is_complete, "{restored:?}");
+    let server = serve(&shared, &postgres);
+    content::assert_equal(&content::read(&mut server.client()), &expected);
+    let checked = garth(&shared, &postgres, "check --attachments");
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+}
+
+#[test]
+fn a_database_with_other_tables_is_refused_and_a_failed_restore_leaves_it_empty() {
+    let (folder, shared) = (Folder::new("pg-other"), Folder::new("pg-other-shared"));
+    let postgres = Postgres::new("pg-other");
+    let server = folder.start();
+    server.client().create_vpc("core");
+    drop(server);
+    let archive = shared.path("archive");
+    let store = rusqlite::Connection::open(folder.data().join("garth.db")).expect("the store");
+    let broken = "UPDATE tally SET items = items + 1 WHERE collection = 'vpc'";
+    store.execute(broken, ()).expect("a statement");
+    let output = Process::spawn(folder.garth_with_files("backup").arg(&archive)).wait();
+    assert_eq!(output.code, Some(0), "{output:?}");
+
+    let failed = garth(&shared, &postgres, "restore archive");
+
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+    assert!(failed.stderr.contains("its target is empty again"), "{failed:?}");
+    let count = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
+    assert_eq!(postgres.query(count), "0");
+    postgres.query("CREATE TABLE recipe (name TEXT)");
+    let refused = garth(&shared, &postgres, "restore archive");
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("the table recipe"), "{refused:?}");
+    assert_eq!(postgres.query(count), "1");
+}
