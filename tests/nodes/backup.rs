@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::content::{self, Amount};
+use crate::content::{self, Amount, Load, TEN_THOUSAND};
 use crate::folder::{Folder, Server};
 use crate::postgres::Postgres;
 use crate::process::{Process, ProcessOutput};
@@ -23,7 +23,7 @@ fn serve(folder: &Folder, postgres: &Postgres) -> Server {
 }
 
 #[test]
-fn a_store_moves_to_postgres_and_back_with_its_files() {
+fn ten_thousand_objects_move_to_postgres_and_back_under_load() {
     let (folder, shared, last) = (
         Folder::new("backup"),
         Folder::new("backup-shared"),
@@ -32,9 +32,9 @@ fn a_store_moves_to_postgres_and_back_with_its_files() {
     let postgres = Postgres::new("backup");
     let server = folder.start();
     folder.run("account quota 1 --vpcs-per-region 1000 --subnets-per-vpc 1000");
-    content::create(&mut server.client(), SOME);
+    content::create(&mut server.client(), TEN_THOUSAND);
     let expected = content::read(&mut server.client());
-    assert!(content::count(&expected) > 1200);
+    assert!(content::count(&expected) > 10_000);
     let archive = shared.path("archive");
     let output = Process::spawn(folder.garth_with_files("backup").arg(&archive)).wait();
     assert_eq!(output.code, Some(0), "{output:?}");
@@ -53,23 +53,43 @@ fn a_store_moves_to_postgres_and_back_with_its_files() {
     );
     let checked = garth(&shared, &postgres, "check --attachments");
     assert_eq!(checked.code, Some(0), "{checked:?}");
-    // The deleted VPC had the ID 4.
+    let deleted = i64::try_from(TEN_THOUSAND.vpcs).expect("a number") + 1;
     let new = server.client().create_vpc("new");
-    assert_eq!(new, 5, "the ID of a deleted VPC is not used again");
+    assert_eq!(new, deleted + 1, "the ID of a deleted VPC is not used again");
     let expected = content::read(&mut server.client());
+    let token = create_account_for_load(&shared, &postgres);
+    let load = Load::start(server.client_with(&token));
 
-    let output = garth(&shared, &postgres, "backup second --json");
+    let expected_load = load.during(|| {
+        let output = garth(&shared, &postgres, "backup second --json");
+        assert_eq!(output.code, Some(0), "{output:?}");
+        assert!(output.stdout.contains("\"engine\": \"postgres\""), "{output:?}");
+    });
 
-    assert_eq!(output.code, Some(0), "{output:?}");
-    assert!(output.stdout.contains("\"engine\": \"postgres\""), "{output:?}");
+    load.stop();
     drop(server);
     let second = shared.path("second");
     let output = Process::spawn(last.garth_with_files("restore").arg(&second)).wait();
     assert_eq!(output.code, Some(0), "{output:?}");
     let server = last.start();
     content::assert_equal(&content::read(&mut server.client()), &expected);
+    content::assert_prefix(&server.client_with(&token).vpc_labels(), &expected_load);
     drop(server);
     last.assert_sound();
+}
+
+/// Creates a second account. Returns a token for it.
+fn create_account_for_load(folder: &Folder, postgres: &Postgres) -> String {
+    for command in [
+        "account create --email load@example.com",
+        "account quota 2 --vpcs-per-region 1000000",
+        "user create --account 2 --username load --email load@example.com",
+    ] {
+        let output = garth(folder, postgres, command);
+        assert_eq!(output.code, Some(0), "{command}: {output:?}");
+    }
+    let token = garth(folder, postgres, "token create --user load").stdout;
+    token.trim().to_owned()
 }
 
 #[test]

@@ -1,21 +1,13 @@
 //! Backups next to a server under load, and the options of both commands.
 
 use std::os::unix::fs::PermissionsExt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use super::content::{self, Amount};
+use super::content::{self, Load, TEN_THOUSAND};
 use super::{SMALL, assert_restored, back_up, restore, run, server_with};
 use crate::harness::Folder;
-use crate::process::{Process, eventually};
-
-const TEN_THOUSAND: Amount = Amount {
-    vpcs: 20,
-    subnets_per_vpc: 490,
-    files: 12,
-};
+use crate::process::Process;
 
 #[test]
 fn ten_thousand_objects_are_equal_after_a_backup_under_load() {
@@ -31,41 +23,20 @@ fn ten_thousand_objects_are_equal_after_a_backup_under_load() {
     folder.run("account quota 2 --vpcs-per-region 1000000");
     folder.run("user create --account 2 --username load --email load@example.com");
     let (_, token) = folder.create_token("load");
-    let (stop, created) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-    let load = std::thread::spawn({
-        let (stop, created, mut client) = (stop.clone(), created.clone(), server.client_with(&token));
-        move || {
-            while !stop.load(Ordering::SeqCst) {
-                client.create_vpc(&format!("load-{}", created.load(Ordering::SeqCst)));
-                created.fetch_add(1, Ordering::SeqCst);
-            }
-        }
-    });
-    eventually("some load", || {
-        (created.load(Ordering::SeqCst) > 20).then_some(())
-    });
-    let before = created.load(Ordering::SeqCst);
+    let load = Load::start(server.client_with(&token));
+    let archive = folder.path("archive");
 
-    let archive = back_up(&folder, "archive");
+    let expected_load = load.during(|| {
+        back_up(&folder, "archive");
+    });
 
-    let after = created.load(Ordering::SeqCst) + 1;
-    assert!(after > before + 1, "the server works during the backup");
-    stop.store(true, Ordering::SeqCst);
-    load.join().expect("the load succeeds");
+    load.stop();
     assert_eq!(server.stop().code, Some(0));
     let restored = restore(&target, &archive);
     assert_eq!(restored.code, Some(0), "{restored:?}");
     let server = target.start();
     content::assert_equal(&content::read(&mut server.client()), &expected);
-    // The snapshot has a prefix of the writes: all before its moment, and none after it.
-    let labels = server.client_with(&token).vpc_labels();
-    let numbered: Vec<String> = (0..labels.len()).map(|number| format!("load-{number}")).collect();
-    assert_eq!(labels, numbered);
-    assert!(
-        (before..=after).contains(&labels.len()),
-        "{before} to {after}: {}",
-        labels.len()
-    );
+    content::assert_prefix(&server.client_with(&token).vpc_labels(), &expected_load);
     assert_eq!(server.stop().code, Some(0));
     target.assert_sound();
 }

@@ -1,11 +1,16 @@
 //! Objects for tests of backups, and everything that the API shows of them.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::connection::number;
+use crate::process::eventually;
 
 /// The number of objects to create.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +19,13 @@ pub struct Amount {
     pub subnets_per_vpc: usize,
     pub files: usize,
 }
+
+/// More than 10,000 objects.
+pub const TEN_THOUSAND: Amount = Amount {
+    vpcs: 20,
+    subnets_per_vpc: 490,
+    files: 12,
+};
 
 /// The bodies of responses, by path.
 pub type Responses = BTreeMap<String, Vec<u8>>;
@@ -147,4 +159,54 @@ pub fn assert_equal(after: &Responses, before: &Responses) {
             text(body)
         );
     }
+}
+
+/// A client that creates VPCs with increasing numbers until it is stopped.
+pub struct Load {
+    stop: Arc<AtomicBool>,
+    created: Arc<AtomicUsize>,
+    client: JoinHandle<()>,
+}
+
+impl Load {
+    /// Starts the client. Waits until it has created some VPCs.
+    pub fn start(mut client: Client) -> Self {
+        let (stop, created) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let (stopped, count) = (stop.clone(), created.clone());
+        let client = std::thread::spawn(move || {
+            while !stopped.load(Ordering::SeqCst) {
+                client.create_vpc(&format!("load-{}", count.load(Ordering::SeqCst)));
+                count.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        eventually("some load", || {
+            (created.load(Ordering::SeqCst) > 20).then_some(())
+        });
+        Self {
+            stop,
+            created,
+            client,
+        }
+    }
+
+    /// Runs a backup. Returns how many VPCs its snapshot can have.
+    pub fn during(&self, backup: impl FnOnce()) -> RangeInclusive<usize> {
+        let before = self.created.load(Ordering::SeqCst);
+        backup();
+        let after = self.created.load(Ordering::SeqCst);
+        assert!(after > before, "the server works during the backup");
+        before..=after + 1
+    }
+
+    pub fn stop(self) {
+        self.stop.store(true, Ordering::SeqCst);
+        self.client.join().expect("every request succeeds");
+    }
+}
+
+/// The snapshot has a prefix of the writes: all before its moment, and none after it.
+pub fn assert_prefix(labels: &[String], expected: &RangeInclusive<usize>) {
+    let numbered: Vec<String> = (0..labels.len()).map(|number| format!("load-{number}")).collect();
+    assert_eq!(labels, numbered);
+    assert!(expected.contains(&labels.len()), "{expected:?}: {}", labels.len());
 }
