@@ -17,7 +17,8 @@ impl garth::backup::Progress for NoProgress {
     fn advance(&self, _: u64) {}
 }
 
-fn is_intact(bytes: &[u8]) -> bool {
+/// Whether these bytes are a complete archive.
+pub fn is_intact(bytes: &[u8]) -> bool {
     let mut file: File = temporary::file().expect("a temporary file");
     file.write_all(bytes).expect("the file can be written");
     verify(&mut file, None, &NoProgress).is_ok()

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::damage::is_intact;
 use super::{SMALL, assert_restored, back_up, content, restore, server_with};
 use crate::harness::Folder;
 use crate::process::Process;
@@ -29,6 +30,8 @@ fn a_killed_backup_leaves_no_archive_and_a_sound_store() {
         backup.kill();
         if archive.exists() {
             completed += 1;
+            let bytes = std::fs::read(&archive).expect("the archive can be read");
+            assert!(is_intact(&bytes), "an archive with its final name is complete");
             std::fs::remove_file(&archive).expect("the archive exists");
         }
     }
