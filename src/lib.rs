@@ -15,6 +15,8 @@ pub mod rules;
 
 pub mod uploads;
 
+pub mod backup;
+
 pub mod jobs;
 
 pub mod web;

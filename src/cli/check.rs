@@ -14,7 +14,7 @@ use super::{bucket_keys, serve};
 use crate::files::Files;
 use crate::rules::Error;
 use crate::store::check::{self, Finding};
-use crate::store::{CheckDepth, Schema, Store, StoreError};
+use crate::store::{CheckDepth, Schema, Store};
 use crate::uploads::check::{check_contents, check_files};
 
 #[derive(Args)]
@@ -68,25 +68,11 @@ async fn find_problems(
     }
     let progress = bar.clone();
     let checked = store.read_once(move |tx| {
-        let mut findings = Vec::new();
-        for invariant in check::invariants() {
-            progress.set_message(invariant.name);
-            match invariant.check(tx) {
-                Ok(found) => findings.extend(found),
-                // The error may have aborted the transaction. All further checks would then fail, too.
-                Err(cause @ (StoreError::Database(_) | StoreError::Unexpected(_))) => {
-                    findings.push(Finding {
-                        invariant: invariant.name,
-                        object: "database".to_owned(),
-                        problem: format!("cannot be checked: {cause}"),
-                    });
-                    break;
-                }
-                Err(cause) => return Err(Error::Store(cause)),
-            }
+        let findings = check::check_all(tx, |name| {
+            progress.set_message(name);
             progress.inc(1);
-        }
-        Ok::<_, Error>(findings)
+        });
+        Ok::<_, Error>(findings?)
     });
     findings.extend(checked.await.map_err(describe_error)?);
     bar.set_message("attachment files");

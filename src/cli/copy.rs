@@ -1,69 +1,92 @@
-//! `garth copy`: copies a store from one database engine to the other.
+//! `garth copy`: copies a store from one database engine to the other, as a backup and a restore without attachments.
 
+use std::fs::File;
+use std::io::Write;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::data_folder::{self, FolderLock};
 use super::output::Output;
 use super::policy::policy_of;
-use super::store_args::{StoreArgs, describe_error, open_shared};
-use crate::rules::Error;
-use crate::store::context::{Clock, RandomSource};
-use crate::store::copy::{self, Part, TableChecksum};
-use crate::store::{Database, Store, StoreContext, StoreError, WriteTx};
+use super::progress::Bar;
+use super::restore::context;
+use super::store_args::StoreArgs;
+use crate::backup::create::{Destination, Origin, Source, create};
+use crate::backup::format::TableSummary;
+use crate::backup::restore::Restore;
+use crate::backup::temporary;
+use crate::model::policy::Policy;
+use crate::store::restore_target::TargetLocation;
+use crate::store::unfinished_restore::TargetState;
+use crate::store::{Database, Schema, Store};
 
 #[derive(Args)]
 pub struct Options {
     /// Source store: a folder, or postgres://user@host/name
     #[arg(long, value_name = "FOLDER|URL", hide_env_values = true)]
     from: String,
-    /// Destination store, which must have no accounts or users: a folder, or postgres://user@host/name
+    /// Destination store, which must be empty: a folder, or postgres://user@host/name
     #[arg(long, value_name = "FOLDER|URL", hide_env_values = true)]
     to: String,
 }
 
+/// A table that was copied and verified.
+#[derive(Serialize)]
+struct CopiedView {
+    table: String,
+    rows: u64,
+}
+
 pub async fn run(store: &StoreArgs, output: Output, options: Options) -> anyhow::Result<()> {
-    let (source, _source_lock) = open(store, &options.from, true)?;
-    let (destination, _destination_lock) = open(store, &options.to, false)?;
-    if !destination.read(is_empty).await.map_err(describe_error)? {
-        bail!("the destination already has accounts: choose a new folder or an empty database with --to");
+    let policy = policy_of(&store.settings_file()?)?;
+    let (from, to) = (location(&options.from)?, location(&options.to)?);
+    let (source, _source_lock) = open_source(&from, &policy)?;
+    let _lock = match &to {
+        TargetLocation::Folder(folder) => Some(data_folder::lock(folder)?),
+        TargetLocation::Database(_) => None,
+    };
+    if let TargetState::InUse(content) = to.state()? {
+        bail!(
+            "the destination already has accounts or other content ({content}): choose a new folder or an empty database \
+             with --to"
+        );
     }
-    let total = source.read(|tx| Ok::<_, Error>(copy::count(tx)?)).await;
-    let bar = ProgressBar::new(total.map_err(describe_error)?);
-    let style = ProgressStyle::with_template("{wide_bar} {human_pos} of {human_len} rows, {msg}");
-    bar.set_style(style.expect("the template is valid"));
+    let bar = Arc::new(Bar::new());
+    let progress = bar.clone();
+    let copying = tokio::task::spawn_blocking(move || {
+        let archive = create(source, CopyFile(temporary::file()?), None, progress.clone())
+            .context("reading the source")?;
+        let restore = Restore {
+            archive: archive.destination.0,
+            base: None,
+            target: to,
+            schema: Schema::current(),
+            context: Box::new(move || context(&policy)),
+            open_files: Box::new(|| bail!("a copy has no files")),
+            accept_findings: true,
+            progress,
+        };
+        restore.run().context("writing to the destination")
+    });
+    let copied = copying.await;
+    bar.clear();
+    print_tables(output, copied??.contents.manifest.tables)
+}
 
-    let (parts, received_parts) = sync_channel(4);
-    let send = source.read_once(move |tx| Ok::<_, Error>(copy::send(tx, &parts)?));
-    let receive = destination.write(receive(received_parts, bar.clone()));
-    let (sent, received) = tokio::join!(send, receive);
-    bar.finish_and_clear();
-    // If the source fails, the destination only reports that the rows ended early. Report the source's error first.
-    sent.map_err(describe_error).context("reading the source")?;
-    let tables = received
-        .map_err(describe_error)
-        .context("writing to the destination, which is unchanged")?;
-    destination.close().await?;
-
-    let views: Vec<_> = tables
-        .iter()
-        .map(|(table, sum)| CopiedView {
-            table,
-            rows: sum.rows,
-        })
-        .collect();
+fn print_tables(output: Output, tables: Vec<TableSummary>) -> anyhow::Result<()> {
+    let view = |table: TableSummary| CopiedView {
+        table: table.name,
+        rows: table.rows,
+    };
+    let views: Vec<_> = tables.into_iter().map(view).collect();
     output.many(&views, &["TABLE", "ROWS"], |view| {
-        vec![view.table.to_owned(), view.rows.to_string()]
+        vec![view.table.clone(), view.rows.to_string()]
     })?;
-    let has_attachments = tables
-        .iter()
-        .any(|(table, sum)| *table == "attachment" && sum.rows > 0);
-    match has_attachments {
+    match views.iter().any(|view| view.table == "attachment" && view.rows > 0) {
         true => output.hint(
             "Attachment files are not part of the store and were not copied. Leave them where they are, or copy them \
              under the same names to a new location. Select the location with --attachments.",
@@ -72,57 +95,62 @@ pub async fn run(store: &StoreArgs, output: Output, options: Options) -> anyhow:
     }
 }
 
-/// A table that was copied and verified.
-#[derive(Serialize)]
-struct CopiedView {
-    table: &'static str,
-    rows: u64,
-}
+/// The temporary file between the backup and the restore.
+struct CopyFile(File);
 
-/// Writes the received rows to the destination. If the database requires a retry, the copy fails, because the
-/// rows can be received only once.
-fn receive(
-    parts: Receiver<Part>,
-    bar: ProgressBar,
-) -> impl FnMut(&mut WriteTx) -> Result<Vec<(&'static str, TableChecksum)>, Error> + Send {
-    let mut parts = Some(parts);
-    move |tx| {
-        let conflict = || StoreError::Unavailable("another client is writing to the destination".to_owned());
-        let parts = parts.take().ok_or_else(conflict)?;
-        let tables = copy::receive(tx, &parts, |table, rows| {
-            bar.set_message(table);
-            bar.inc(rows as u64);
-        });
-        Ok(tables?)
+impl Write for CopyFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
     }
 }
 
-fn is_empty(tx: &mut crate::store::ReadTx) -> Result<bool, Error> {
-    Ok(crate::rules::accounts::list(tx)?.is_empty() && crate::store::users::is_empty(tx)?)
-}
+impl Destination for CopyFile {}
 
-/// Opens the source or the destination. A folder is locked, so that no server can use it. A database cannot
-/// be locked, so the operator must stop its servers.
-fn open(store: &StoreArgs, location: &str, must_exist: bool) -> anyhow::Result<(Store, Option<FolderLock>)> {
-    let context = StoreContext {
-        clock: Clock::System,
-        random: RandomSource::System,
-        policy: policy_of(&store.settings_file()?)?,
-    };
-    if location.contains("://") {
-        return Ok((open_shared(&Database::at(location), context)?, None));
+fn location(given: &str) -> anyhow::Result<TargetLocation> {
+    if given.contains("://") {
+        return Ok(TargetLocation::Database(Box::new(Database::at(given))));
     }
     // A malformed database URL may contain a password, so it is not printed.
     ensure!(
-        !location.contains('@') && !location.starts_with("postgres"),
+        !given.contains('@') && !given.starts_with("postgres"),
         "--from and --to must be folders or URLs such as postgres://user@host/name"
     );
-    let folder = PathBuf::from(location);
-    if must_exist && !folder.join("garth.db").exists() {
-        bail!("there is no store in {}", folder.display());
-    }
-    let lock = data_folder::lock(&folder)?;
-    let store = Store::open_embedded(&folder, context)
-        .with_context(|| format!("cannot open the store in {}", folder.display()))?;
-    Ok((store, Some(lock)))
+    Ok(TargetLocation::Folder(PathBuf::from(given)))
+}
+
+/// Opens the source. A folder is locked, so that no server changes it after the copy. A database cannot be locked, so
+/// the operator must stop its servers.
+fn open_source(from: &TargetLocation, policy: &Policy) -> anyhow::Result<(Source, Option<FolderLock>)> {
+    let schema = Schema::as_stored();
+    let (store, lock, engine) = match from {
+        TargetLocation::Database(database) => {
+            let opened = Store::open_shared_with(database, &schema, context(policy));
+            let store = opened.with_context(|| format!("cannot open the store at {}", database.shown()))?;
+            (store, None, "postgres")
+        }
+        TargetLocation::Folder(folder) => {
+            ensure!(
+                folder.join("garth.db").exists(),
+                "there is no store in {}",
+                folder.display()
+            );
+            let lock = data_folder::lock(folder)?;
+            let store = Store::open_embedded_with(folder, &schema, context(policy))
+                .with_context(|| format!("cannot open the store in {}", folder.display()))?;
+            (store, Some(lock), "sqlite")
+        }
+    };
+    let source = Source {
+        store,
+        origin: Origin {
+            engine,
+            with_attachments: false,
+        },
+        open_files: Box::new(|| bail!("a copy has no files")),
+    };
+    Ok((source, lock))
 }

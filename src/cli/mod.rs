@@ -4,7 +4,9 @@
 //! by a command take effect with the server's next request.
 
 mod account;
+mod archive_file;
 mod arguments;
+mod backup;
 mod bootstrap_token;
 mod bucket_keys;
 mod check;
@@ -25,6 +27,8 @@ mod man;
 mod open_files;
 mod output;
 mod policy;
+mod progress;
+mod restore;
 mod secret_file;
 mod serve;
 mod server_notification;
@@ -102,7 +106,20 @@ enum Command {
     /// Changes nothing, and can be run while a server is running. Exit code 0: no problems found. 1: problems found and
     /// listed with their fixes.
     Doctor,
-    /// Copy a store between a folder and a database
+    /// Write a store and its attachments to one archive
+    ///
+    /// Can be run while a server is running: the archive has the state of one moment. The location of the attachments is
+    /// read from the settings file or from GARTH_ATTACHMENTS_URL. The archive contains personal data, password hashes and
+    /// keys, so the file is readable only for its owner. Exit code 1: the backup failed, or the file of an attachment is
+    /// missing or damaged; the archive then has everything else.
+    Backup(backup::Options),
+    /// Restore an archive of garth backup into an empty store
+    ///
+    /// The store is the folder of --data or the database of --database, and either can be empty or missing. The archive
+    /// is verified completely before anything is written, and the store is checked before it can be used. If a restore
+    /// is interrupted, run it again.
+    Restore(restore::Options),
+    /// Copy a store between a folder and a database, without the files of attachments
     Copy(copy::Options),
     /// Print the completion script of a shell
     ///
@@ -168,6 +185,8 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
             });
         }
         Command::Doctor => return Ok(doctor::run(&cli.store, output).await?),
+        Command::Backup(options) => return Ok(backup::run(&cli.store, output, options).await?),
+        Command::Restore(options) => restore::run(&cli.store, output, options).await?,
         Command::Copy(options) => copy::run(&cli.store, output, options).await?,
         Command::Completions { shell } => {
             let mut script = Vec::new();

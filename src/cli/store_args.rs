@@ -1,6 +1,6 @@
 //! The options that select the store, and access to it from commands.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
@@ -151,6 +151,11 @@ impl OpenStore {
         let public_url = self.public_url.as_ref();
         let public_url = public_url.map(|url| url.trim_end_matches('/').to_owned());
         public_url.or_else(|| server_url::of_server(self.folder.as_ref()?))
+    }
+
+    /// The folder of the store, if it is embedded.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
     }
 
     pub fn now(&self) -> crate::model::time::Time {

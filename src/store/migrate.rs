@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use super::error::StoreError;
 use super::sql::Sql;
 use super::tx::ReadTx;
+use super::unfinished_restore;
 use super::value::{Row, args};
 use crate::model::time::Time;
 use crate::model::token::hex;
@@ -26,15 +27,26 @@ pub struct Migration {
 #[derive(Clone, Debug)]
 pub struct Schema {
     migrations: Vec<Migration>,
-    /// Whether to refuse a store that lacks a migration, instead of applying the migration.
-    is_fixed: bool,
+    missing: MissingMigrations,
+    /// Whether to open a store whose restore has not finished.
+    is_restoring: bool,
+}
+
+/// How to open a store without some of the migrations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MissingMigrations {
+    Apply,
+    Refuse,
+    /// Open the store with its schema, to read it.
+    Ignore,
 }
 
 impl Schema {
     pub fn current() -> Self {
         Self {
             migrations: MIGRATIONS.to_vec(),
-            is_fixed: false,
+            missing: MissingMigrations::Apply,
+            is_restoring: false,
         }
     }
 
@@ -42,7 +54,15 @@ impl Schema {
     /// refused.
     pub fn current_only() -> Self {
         Self {
-            is_fixed: true,
+            missing: MissingMigrations::Refuse,
+            ..Self::current()
+        }
+    }
+
+    /// The schema of this build, for a store that is only read: one with an older schema is opened as it is.
+    pub fn as_stored() -> Self {
+        Self {
+            missing: MissingMigrations::Ignore,
             ..Self::current()
         }
     }
@@ -52,7 +72,7 @@ impl Schema {
         let known = MIGRATIONS.iter().filter(|known| known.number <= number);
         Self {
             migrations: known.copied().collect(),
-            is_fixed: false,
+            ..Self::current()
         }
     }
 
@@ -62,8 +82,17 @@ impl Schema {
         self
     }
 
+    /// The same schema, for a store whose restore has not finished. All other schemas refuse such a store.
+    pub fn restoring(self) -> Self {
+        Self {
+            is_restoring: true,
+            ..self
+        }
+    }
+
+    /// Whether the store must not be changed.
     pub fn is_fixed(&self) -> bool {
-        self.is_fixed
+        self.missing != MissingMigrations::Apply
     }
 
     pub fn migrations(&self) -> &[Migration] {
@@ -163,78 +192,6 @@ const MIGRATIONS: &[Migration] = &[
     },
 ];
 
-/// A table that `garth copy` copies.
-pub struct Table {
-    pub name: &'static str,
-    /// The columns of the primary key, which are the first columns of the table.
-    pub key: &'static [&'static str],
-    /// Whether the database generates the key from a sequence.
-    pub has_sequence: bool,
-}
-
-/// All tables that `garth copy` copies, each after the tables that it refers to. The list omits `migration` and
-/// `schema_compatibility`, which describe one store, and `ticket_text`, which the copy rebuilds.
-pub const TABLES: &[Table] = &[
-    numbered("account"),
-    numbered("app_user"),
-    keyed("global_grant", &["app_user", "name"]),
-    keyed("entity_grant", &["app_user", "kind", "entity"]),
-    numbered("token"),
-    numbered("ssh_key"),
-    numbered("login_record"),
-    numbered("vpc"),
-    numbered("subnet"),
-    numbered("event"),
-    keyed("event_read", &["app_user", "event"]),
-    numbered("instance"),
-    keyed("public_address", &["address"]),
-    numbered("disk"),
-    numbered("tag"),
-    keyed("instance_tag", &["account", "label", "instance"]),
-    numbered("config"),
-    numbered("interface"),
-    keyed("interface_range", &["interface", "place"]),
-    keyed("free_range", &["subnet", "first_address"]),
-    numbered("job"),
-    numbered("ticket"),
-    numbered("reply"),
-    numbered("note"),
-    numbered("attachment"),
-    keyed("attachment_check", &["attachment"]),
-    keyed("upload", &["file_key"]),
-    numbered("ticket_history"),
-    keyed("ticket_viewer", &["ticket", "tab"]),
-    numbered("canned_reply"),
-    keyed("entity", &["account", "kind", "id"]),
-    numbered("vlan"),
-    keyed("oauth_client", &["id"]),
-    numbered("oauth_grant"),
-    keyed("oauth_code", &["hash"]),
-    keyed("refresh_token", &["hash"]),
-    keyed("session", &["hash"]),
-    keyed("password_link", &["hash"]),
-    keyed("server_secret", &["name"]),
-    keyed("tally", &["owner", "collection", "span", "bucket"]),
-    keyed("account_revision", &["account"]),
-    keyed("change_log", &["account", "revision", "kind", "id"]),
-];
-
-const fn numbered(name: &'static str) -> Table {
-    Table {
-        name,
-        key: &["id"],
-        has_sequence: true,
-    }
-}
-
-const fn keyed(name: &'static str, key: &'static [&'static str]) -> Table {
-    Table {
-        name,
-        key,
-        has_sequence: false,
-    }
-}
-
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with
 /// the field's name.
 pub struct Dialect {
@@ -254,7 +211,11 @@ pub struct Dialect {
 
 /// Applies the missing migrations. The caller must hold the write lock, and must commit.
 pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, schema: &Schema, now: Time) -> Result<(), StoreError> {
-    if schema.is_fixed && !sql.tables()?.iter().any(|table| table == "migration") {
+    let tables = sql.tables()?;
+    if !schema.is_restoring {
+        unfinished_restore::refuse(&tables)?;
+    }
+    if schema.is_fixed() && !tables.iter().any(|table| table == "migration") {
         return Err(StoreError::Schema(
             "the database has none of Garth's tables".to_owned(),
         ));
@@ -273,7 +234,10 @@ pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, schema: &Schema, now: Time)
     }
     let is_missing = |known: &&Migration| applied.iter().all(|(number, _)| *number != known.number);
     for missing in schema.migrations.iter().filter(is_missing) {
-        if schema.is_fixed {
+        if schema.missing == MissingMigrations::Ignore {
+            break;
+        }
+        if schema.missing == MissingMigrations::Refuse {
             return Err(StoreError::Schema(format!(
                 "the store has schema {newest}, but this build has schema {}: start `garth serve` of this version once to \
                  upgrade the store, or use the version that wrote it",

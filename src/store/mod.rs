@@ -9,7 +9,6 @@ pub mod changes;
 pub mod check;
 mod compute;
 pub mod context;
-pub mod copy;
 pub mod database;
 pub mod diagnosis;
 mod engine;
@@ -25,15 +24,19 @@ mod network;
 pub mod notifier;
 #[cfg(feature = "postgres")]
 mod postgres;
+pub mod restore_target;
 pub mod revisions;
 pub mod search;
 pub mod server_secrets;
 mod sql;
 mod sqlite;
 mod support;
+mod tables;
 mod tallies;
 mod task;
+pub mod transfer;
 mod tx;
+pub mod unfinished_restore;
 pub mod value;
 pub mod write_lock;
 
@@ -57,7 +60,8 @@ pub use context::StoreContext;
 pub use database::Database;
 pub use engine::CheckDepth;
 pub use error::StoreError;
-pub use migrate::{Migration, Schema, TABLES, checksum_of};
+pub use migrate::{Migration, Schema, checksum_of};
+pub use tables::{OTHER_TABLES, TABLES, Table};
 pub use tx::{PendingQuery, ReadTx, WriteTx};
 pub use write_lock::WriteLock;
 

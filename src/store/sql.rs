@@ -51,6 +51,9 @@ pub trait Sql {
     /// The names of all indexes.
     fn indexes(&mut self) -> Result<Vec<String>, StoreError>;
 
+    /// The names of a table's columns, in order.
+    fn columns(&mut self, table: &str) -> Result<Vec<String>, StoreError>;
+
     /// The condition that selects the rows with a mistyped value: its type differs from the type of its
     /// column. `None` if the engine enforces types.
     fn mistyped_condition(&mut self, _table: &str) -> Result<Option<String>, StoreError> {

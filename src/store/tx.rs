@@ -164,6 +164,10 @@ impl<'a> ReadTx<'a> {
         self.sql.indexes()
     }
 
+    pub(super) fn columns(&mut self, table: &str) -> Result<Vec<String>, StoreError> {
+        self.sql.columns(table)
+    }
+
     pub(super) fn one(&mut self, sql: &str, args: &[Value]) -> Result<Row<'static>, StoreError> {
         self.find(sql, args)?.ok_or_else(missing)
     }

@@ -14,6 +14,7 @@ mod rows;
 #[path = "../s3/stored_files.rs"]
 mod stored_files;
 
+mod backup;
 mod browser;
 
 mod access;
@@ -22,7 +23,7 @@ mod check;
 mod compute;
 mod conditional;
 mod console;
-mod copy;
+
 mod docs;
 mod engine_equality;
 mod field_validation;

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::harness::{TestApp, User, context};
 use crate::rows::{Content, Row, sorted};
 
-const FROZEN: [&str; 16] = [
+pub const FROZEN: [&str; 16] = [
     include_str!("../upgrade/0001.sql"),
     include_str!("../upgrade/0002.sql"),
     include_str!("../upgrade/0003.sql"),

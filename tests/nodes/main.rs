@@ -20,6 +20,9 @@ mod process;
 #[allow(dead_code, reason = "tests/process uses the rest")]
 mod stored_files;
 
+mod backup;
+#[path = "../process/backup/content.rs"]
+mod content;
 mod copy;
 mod database_security;
 mod doctor;

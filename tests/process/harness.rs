@@ -74,6 +74,15 @@ impl Folder {
         command
     }
 
+    /// `garth …` with the attachment storage of this folder's server.
+    pub fn garth_with_files(&self, arguments: &str) -> Command {
+        let mut command = self.garth(arguments);
+        if let Some(attachments) = &self.attachments {
+            command.env("GARTH_ATTACHMENTS", attachments);
+        }
+        command
+    }
+
     /// `garth serve` on a free port of 127.0.0.1.
     pub fn serve(&self) -> Command {
         let mut command = self.garth("serve");
@@ -98,11 +107,7 @@ impl Folder {
 
     /// Checks the store and the contents of its attachments.
     pub fn assert_sound(&self) {
-        let mut command = self.garth("check --attachments");
-        if let Some(attachments) = &self.attachments {
-            command.env("GARTH_ATTACHMENTS", attachments);
-        }
-        let output = Process::spawn(&mut command).wait();
+        let output = Process::spawn(&mut self.garth_with_files("check --attachments")).wait();
         assert!(output.code == Some(0), "{output:?}");
     }
 

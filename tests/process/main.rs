@@ -8,6 +8,7 @@
 
 mod attachments;
 mod attack;
+mod backup;
 mod bootstrap;
 mod canary;
 mod check;

@@ -16,6 +16,34 @@ mod values;
 
 pub use invariant::{Finding, Invariant};
 
+use super::error::StoreError;
+use super::tx::ReadTx;
+
+/// Checks all invariants, and calls `progress` with the name of each. If the transaction fails, the failure is the last
+/// finding, because no further invariant can be checked.
+pub fn check_all(
+    tx: &mut ReadTx,
+    mut progress: impl FnMut(&'static str),
+) -> Result<Vec<Finding>, StoreError> {
+    let mut findings = Vec::new();
+    for invariant in invariants() {
+        progress(invariant.name);
+        match invariant.check(tx) {
+            Ok(found) => findings.extend(found),
+            Err(cause @ (StoreError::Database(_) | StoreError::Unexpected(_))) => {
+                findings.push(Finding {
+                    invariant: invariant.name,
+                    object: "database".to_owned(),
+                    problem: format!("cannot be checked: {cause}"),
+                });
+                break;
+            }
+            Err(cause) => return Err(cause),
+        }
+    }
+    Ok(findings)
+}
+
 /// All invariants, in the order in which they are checked.
 pub fn invariants() -> impl Iterator<Item = &'static Invariant> {
     let domains: [&'static [Invariant]; 9] = [

@@ -1,9 +1,10 @@
 //! Invariants of the schema and of all tables.
 
 use super::invariant::{Findings, Invariant};
-use crate::store::copy;
 use crate::store::error::StoreError;
-use crate::store::migrate::{Migration, Schema, TABLES, checksum_of};
+use crate::store::migrate::{Migration, Schema, checksum_of};
+use crate::store::tables::TABLES;
+use crate::store::transfer;
 use crate::store::tx::ReadTx;
 use crate::store::value::args;
 
@@ -80,7 +81,7 @@ fn check_rows(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError
             findings.add(format!("table {}", table.name), "is missing");
             continue;
         }
-        if let Err(cause) = copy::each_batch(tx, table, |_| Ok(())) {
+        if let Err(cause) = transfer::each_batch(tx, table, |_| Ok::<_, StoreError>(())) {
             findings.add(format!("table {}", table.name), cause.to_string());
         }
         if let Some(condition) = tx.mistyped_condition(table.name)? {

@@ -10,6 +10,8 @@ const WRITE_LOCK: i64 = 1 << 44;
 
 /// The key of the lock that a node holds during migrations.
 pub const MIGRATION: i64 = PREFIX;
+/// The key of the lock that `garth restore` holds.
+pub const RESTORE: i64 = PREFIX + 1;
 
 /// The key of a write lock. A write holds its lock until its commit. A transaction that inserts an event holds the lock
 /// of the event's account until its commit.

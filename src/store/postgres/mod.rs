@@ -11,6 +11,7 @@ mod failure;
 mod locks;
 mod node_notifications;
 mod reconnect;
+mod restore_target;
 mod schema;
 mod sql;
 mod statements;
@@ -38,6 +39,7 @@ use super::migrate::Schema;
 use super::notifier::Notifier;
 use super::task::{MAX_QUEUED_PROBES, MAX_QUEUED_READS, MAX_QUEUED_WRITES, ReadJob, WriteJob};
 use super::write_lock::WriteLock;
+pub use restore_target::{MarkedDatabase, target_state};
 
 pub struct Postgres {
     reads: Sender<Box<dyn ReadJob>>,

@@ -63,6 +63,15 @@ impl Sql for Connection {
         diagnosis::find(self)
     }
 
+    fn columns(&mut self, table: &str) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT CAST(attname AS TEXT) FROM pg_attribute
+            WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum";
+        self.query(sql, &[table.into()])?
+            .iter_mut()
+            .map(Row::take)
+            .collect()
+    }
+
     /// Event IDs come from a sequence, so their order can differ from the order of the commits. Therefore a transaction
     /// locks the account before it takes an ID, and holds the lock until the commit.
     fn order_events(&mut self, account: AccountId) -> Result<(), StoreError> {

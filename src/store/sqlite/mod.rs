@@ -11,6 +11,7 @@
 mod flush_timer;
 mod opening;
 mod readers;
+mod restore_target;
 mod statements;
 mod writer;
 
@@ -32,6 +33,7 @@ use super::task::{MAX_QUEUED_PROBES, MAX_QUEUED_READS, MAX_QUEUED_WRITES, ReadJo
 use super::write_lock::WriteLock;
 use flush_timer::FlushTimer;
 use opening::{make_private_file, make_private_folder, migrate_embedded, open_reader, open_writer};
+pub use restore_target::{mark_target, remove_database, target_state};
 use writer::{Writer, count_wal_pages};
 #[cfg(test)]
 pub(super) use {opening::DIALECT, statements::Statements};

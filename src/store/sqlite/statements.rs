@@ -228,6 +228,14 @@ impl Sql for Statements<'_> {
         Ok((mode != "wal").then(problem).into_iter().collect())
     }
 
+    fn columns(&mut self, table: &str) -> Result<Vec<String>, StoreError> {
+        let rows = self.query(
+            "SELECT name FROM pragma_table_info($1) ORDER BY cid",
+            &[table.into()],
+        );
+        rows?.iter_mut().map(Row::take).collect()
+    }
+
     /// SQLite can store a value of any type in any column.
     fn mistyped_condition(&mut self, table: &str) -> Result<Option<String>, StoreError> {
         let columns = self.query("SELECT name, type FROM pragma_table_info($1)", &[table.into()])?;

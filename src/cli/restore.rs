@@ -1,0 +1,135 @@
+//! `garth restore`: restores an archive into an empty store.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Args;
+use serde::Serialize;
+
+use super::archive_file::open_input;
+use super::output::Output;
+use super::policy::policy_of;
+use super::progress::Bar;
+use super::settings::Settings;
+use super::store_args::StoreArgs;
+use super::{bucket_keys, data_folder, serve};
+use crate::backup::format::MissingFile;
+use crate::backup::restore::{Restore, Restored};
+use crate::files::Files;
+use crate::model::policy::Policy;
+use crate::store::context::{Clock, RandomSource};
+use crate::store::restore_target::TargetLocation;
+use crate::store::unfinished_restore::TargetState;
+use crate::store::{Schema, StoreContext};
+
+#[derive(Args)]
+pub struct Options {
+    /// Archive to restore, or - for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Archive that an incremental archive refers to
+    #[arg(long, value_name = "FILE")]
+    base: Option<PathBuf>,
+    /// Restore a store in which the final check finds problems, instead of refusing it
+    #[arg(long)]
+    accept_findings: bool,
+}
+
+/// A store that was restored.
+#[derive(Serialize)]
+struct RestoreView {
+    /// The identity of the archive.
+    archive: String,
+    snapshot: String,
+    rows: u64,
+    attachments: u64,
+    /// Attachments whose files were already missing in the backup.
+    missing: Vec<MissingFile>,
+    /// The problems that --accept-findings accepted.
+    findings: Vec<String>,
+}
+
+pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::Result<()> {
+    let settings = serve::merge_settings(args, Settings::from_environment()?)?;
+    let policy = policy_of(&settings)?;
+    let keys = bucket_keys::read(&settings.attachments)?;
+    let folder = args.folder(&settings);
+    let (target, _lock) = match args.database(&settings)? {
+        Some(database) => (TargetLocation::Database(Box::new(database)), None),
+        None => (
+            TargetLocation::Folder(folder.clone()),
+            Some(data_folder::lock(&folder)?),
+        ),
+    };
+    refuse_used(&target)?;
+    let archive = open_input(&options.file)?;
+    let base = options.base.as_deref().map(open_input).transpose()?;
+    let bar = Arc::new(Bar::new());
+    let restore = Restore {
+        archive,
+        base,
+        target,
+        schema: Schema::current(),
+        context: Box::new(move || context(&policy)),
+        open_files: Box::new(move || {
+            let url = settings.attachments.url.as_deref();
+            Files::open_with(url, &folder, keys.as_ref()).context("cannot open the attachment storage")
+        }),
+        accept_findings: options.accept_findings,
+        progress: bar.clone(),
+    };
+    let restored = tokio::task::spawn_blocking(move || restore.run()).await;
+    bar.clear();
+    report(output, restored??)
+}
+
+/// Refuses a target that is not empty, before the archive is read.
+fn refuse_used(target: &TargetLocation) -> anyhow::Result<()> {
+    match target.state()? {
+        TargetState::Unfinished(_) => Ok(()),
+        state => Ok(state.check("").map(drop)?),
+    }
+}
+
+pub fn context(policy: &Policy) -> StoreContext {
+    StoreContext {
+        clock: Clock::System,
+        random: RandomSource::System,
+        policy: policy.clone(),
+    }
+}
+
+fn report(output: Output, restored: Restored) -> anyhow::Result<()> {
+    let Restored {
+        contents,
+        files,
+        findings,
+    } = restored;
+    let view = RestoreView {
+        archive: contents.identity,
+        snapshot: contents.header.snapshot,
+        rows: contents.manifest.tables.iter().map(|table| table.rows).sum(),
+        attachments: files,
+        missing: contents.manifest.missing,
+        findings: findings
+            .iter()
+            .map(|finding| format!("{}: {} {}", finding.invariant, finding.object, finding.problem))
+            .collect(),
+    };
+    let message = format!(
+        "restored {} rows and {} attachments, as of {}",
+        view.rows, view.attachments, view.snapshot
+    );
+    output.one(&view, &message)?;
+    for file in &view.missing {
+        output.hint(&format!(
+            "attachment {} of ticket {} has no file: it was not in the backup",
+            file.attachment, file.ticket
+        ))?;
+    }
+    for finding in &view.findings {
+        output.hint(finding)?;
+    }
+    Ok(())
+}
