@@ -15,7 +15,6 @@ async fn an_unknown_path_is_not_found_with_or_without_a_token() {
         "/v4betamax/vpcs",
         "/vpcs/1/nothing",
         "/vpcs//",
-        "//v4",
         "/vpcs/1/subnets/1/x",
     ] {
         for user in [&ada, &app.anonymous()] {
