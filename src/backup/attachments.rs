@@ -12,7 +12,7 @@ use super::format::{ATTACHMENTS_FOLDER, MissingFile, MissingReason, StoredFile};
 use super::writer::Writer;
 use super::{Progress, temporary};
 use crate::files::{Files, ReadFault, verified};
-use crate::model::attachment::Attachment;
+use crate::model::attachment::{Attachment, is_storage_key};
 use crate::rules::Error;
 use crate::store::{Store, attachments};
 
@@ -97,6 +97,9 @@ impl FileWriter<'_> {
     /// cannot be archived.
     fn copy(&self, attachment: &Attachment, buffer: &mut File) -> anyhow::Result<Option<MissingReason>> {
         let runtime = Handle::current();
+        if !is_storage_key(&attachment.key) {
+            return Ok(Some(MissingReason::Missing));
+        }
         let chunks = match runtime.block_on(self.files.read(&attachment.key)) {
             Ok(chunks) => chunks,
             Err(cause) if cause.is_missing() => return Ok(Some(MissingReason::Missing)),

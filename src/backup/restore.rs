@@ -95,7 +95,7 @@ impl Restore {
         if let Some((key, _)) = listed.iter().find(|(key, _)| !is_own(key)) {
             bail!(
                 "the attachment storage is not empty: it has {} files, such as {key}. Choose an empty storage with \
-                 GARTH_ATTACHMENTS",
+                 GARTH_ATTACHMENTS_URL",
                 listed.len()
             );
         }

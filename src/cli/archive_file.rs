@@ -101,8 +101,13 @@ impl NewFile {
             "{} is a folder: specify a file",
             target.display()
         );
-        if !overwrite && target.symlink_metadata().is_ok() {
-            bail!(already_exists(target));
+        if let Ok(existing) = target.symlink_metadata() {
+            ensure!(
+                existing.is_file(),
+                "{} is not a regular file: choose another name",
+                target.display()
+            );
+            ensure!(overwrite, already_exists(target));
         }
         let prefix = format!(".{}.partial-", name.to_string_lossy());
         let folder = match target.parent() {
@@ -161,6 +166,28 @@ fn already_exists(target: &Path) -> String {
         "{} already exists: choose another name, or overwrite it with --force",
         target.display()
     )
+}
+
+/// Refuses to write the archive over its base, or into the folder of the store.
+pub fn refuse_own_files(target: &Path, base: Option<&Path>, folder: Option<&Path>) -> anyhow::Result<()> {
+    let identity = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
+    if let (Some(base), Some(existing)) = (base, identity(target)) {
+        ensure!(
+            identity(base) != Some(existing),
+            "{} is the base of the archive: choose another name",
+            target.display()
+        );
+    }
+    let parent = target.parent().filter(|parent| *parent != Path::new(""));
+    let parent = parent.unwrap_or(Path::new(".")).canonicalize();
+    if let (Ok(parent), Some(Ok(folder))) = (parent, folder.map(Path::canonicalize)) {
+        ensure!(
+            !parent.starts_with(&folder),
+            "{} is in the data folder: choose a file elsewhere",
+            target.display()
+        );
+    }
+    Ok(())
 }
 
 /// Deletes the files of backups that were killed: those of this user with the prefix that no process has locked.

@@ -9,7 +9,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
-use super::archive_file::ArchiveOutput;
+use super::archive_file::{ArchiveOutput, refuse_own_files};
 use super::output::Output;
 use super::progress::Bar;
 use super::settings::Settings;
@@ -60,6 +60,12 @@ struct BackupView {
 pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::Result<ExitCode> {
     // Threads inherit the priority of the thread that starts them.
     let _ = rustix::process::nice(NICENESS);
+    let settings = serve::merge_settings(args, Settings::from_environment()?)?;
+    let data_folder = args
+        .database(&settings)?
+        .is_none()
+        .then(|| args.folder(&settings));
+    refuse_own_files(&options.file, options.base.as_deref(), data_folder.as_deref())?;
     let destination = ArchiveOutput::open(&options.file, options.force)?;
     let is_pipe = destination.is_pipe();
     let base = match &options.base {

@@ -20,6 +20,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
 
+use crate::model::attachment::is_storage_key;
 use crate::model::token::Secret;
 
 pub use error::FilesError;
@@ -125,6 +126,7 @@ impl Files {
     /// Stores a file under a key. The file is durable when this function returns.
     pub async fn put(&self, key: &str, spooled: &Spooled) -> Result<(), FilesError> {
         let failed = |cause: object_store::Error| FilesError::new("storing a file", cause);
+        let path = self.path(key)?;
         let _permit = self.0.permits.acquire().await;
         if let Some(folder) = &self.0.folder
             && spooled.move_to(folder.join(key)).await?
@@ -132,7 +134,6 @@ impl Files {
             return Ok(());
         }
         let mut file = spooled.open().await?;
-        let path = self.path(key);
         let mut part = self.next_part(&mut file).await?;
         if part.content_length() < self.0.part {
             return self.0.store.put(&path, part).await.map(drop).map_err(failed);
@@ -156,7 +157,7 @@ impl Files {
 
     /// Reads the file that is stored under a key.
     pub async fn read(&self, key: &str) -> Result<BoxStream<'static, std::io::Result<Bytes>>, FilesError> {
-        let found = self.0.store.get(&self.path(key)).await;
+        let found = self.0.store.get(&self.path(key)?).await;
         let found = found.map_err(|cause| FilesError::new("reading a file", cause))?;
         Ok(found
             .into_stream()
@@ -166,8 +167,9 @@ impl Files {
 
     /// Deletes the file that is stored under a key. A missing file is not an error.
     pub async fn remove(&self, key: &str) -> Result<(), FilesError> {
+        let path = self.path(key)?;
         self.remove_staged(key).await?;
-        match self.0.store.delete(&self.path(key)).await {
+        match self.0.store.delete(&path).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(cause) => Err(FilesError::new("removing a file", cause)),
         }
@@ -205,7 +207,7 @@ impl Files {
 
     /// Whether a file is stored under a key.
     pub async fn contains(&self, key: &str) -> Result<bool, FilesError> {
-        match self.0.store.head(&self.path(key)).await {
+        match self.0.store.head(&self.path(key)?).await {
             Ok(_) => Ok(true),
             Err(object_store::Error::NotFound { .. }) => Ok(false),
             Err(cause) => Err(FilesError::new("looking for a file", cause)),
@@ -217,7 +219,7 @@ impl Files {
         const PROBE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
         const PROBE: &str = "probing the attachment storage";
         // No file has this key. The response "not found" shows that the storage is reachable.
-        let path = self.path("reach");
+        let path = self.path("reach")?;
         let response = tokio::time::timeout(PROBE_TIMEOUT, self.0.store.head(&path)).await;
         match response.map_err(|cause| FilesError::new(PROBE, cause))? {
             Ok(_) | Err(object_store::Error::NotFound { .. }) => Ok(()),
@@ -225,8 +227,15 @@ impl Files {
         }
     }
 
-    fn path(&self, key: &str) -> Key {
-        self.0.prefix.clone().join(key)
+    /// The location of a file. Keys come from the database, where a damaged row could name another folder.
+    fn path(&self, key: &str) -> Result<Key, FilesError> {
+        match is_storage_key(key) {
+            true => Ok(self.0.prefix.clone().join(key)),
+            false => Err(FilesError::new(
+                "finding a file",
+                format!("{key:?} is not a storage key"),
+            )),
+        }
     }
 
     async fn next_part(&self, file: &mut tokio::fs::File) -> Result<PutPayload, FilesError> {

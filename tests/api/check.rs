@@ -29,6 +29,10 @@ const BREAKS: &[(&str, &str)] = &[
     (ACCEPTED_VALUES, "UPDATE vpc SET label = '' WHERE id = 1"),
     (ACCEPTED_VALUES, "UPDATE token SET scopes = 'all' WHERE id = 1"),
     (ACCEPTED_VALUES, "UPDATE ticket SET status = 'lost' WHERE id = 1"),
+    (
+        ACCEPTED_VALUES,
+        "UPDATE attachment SET file_key = '../escape' WHERE id = 1",
+    ),
     ("ID sequences are not behind the IDs in use", RESET_SEQUENCE),
     (
         "every foreign key refers to an existing row",

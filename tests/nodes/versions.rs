@@ -168,7 +168,7 @@ fn a_newer_node_migrates_while_older_ones_keep_serving() {
     let refused = Process::spawn(&mut nodes.folder.garth(&copied)).wait();
     assert_eq!(refused.code, Some(1));
     assert!(
-        refused.stderr.contains("can copy only up to"),
+        refused.stderr.contains("supports only schemas up to"),
         "{}",
         refused.stderr
     );

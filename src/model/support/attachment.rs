@@ -20,6 +20,12 @@ pub struct Attachment {
     pub created_by: String,
 }
 
+/// Whether a text can be the storage key of a file. Keys become file names, so they must not name another folder.
+pub fn is_storage_key(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    (1..=128).contains(&text.len()) && text.bytes().all(is_plain)
+}
+
 /// A stored file, before it becomes an attachment.
 #[derive(Clone, Debug)]
 pub struct NewAttachment {

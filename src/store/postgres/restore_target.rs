@@ -69,6 +69,9 @@ fn hold_mark(
         .and_then(|mut connection| {
             lock(&mut connection)?;
             transaction(&mut connection, |sql| {
+                // A server that starts at the same time creates its tables under this lock.
+                let lock = format!("SELECT pg_advisory_xact_lock({})", locks::MIGRATION);
+                sql.query(&lock, &[])?;
                 if unfinished_restore::state(sql)?.check(archive)? {
                     unfinished_restore::drop_tables(sql)?;
                     // Another table, which is not part of the restore, would remain.

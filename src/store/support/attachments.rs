@@ -1,6 +1,6 @@
 //! The tables `attachment` and `upload`. An upload is a stored file that is not an attachment yet.
 
-use crate::model::attachment::{Attachment, NewAttachment};
+use crate::model::attachment::{Attachment, NewAttachment, is_storage_key};
 use crate::model::change::ChangeKind;
 use crate::model::id::{AccountId, AttachmentId, TicketId};
 use crate::model::page::Paged;
@@ -16,7 +16,8 @@ use crate::store::value::{Row, args};
 pub(in crate::store) const COLUMNS: &str = "id, ticket, name, size, sha256, file_key, created, created_by";
 
 /// Every row, for `garth check`.
-pub(in crate::store) const ROWS: ModelRows = ModelRows::new("attachment", COLUMNS, |row| read(row).map(drop));
+pub(in crate::store) const ROWS: ModelRows =
+    ModelRows::new("attachment", COLUMNS, |row| validate_key(&read(row)?));
 
 pub static FIELDS: [Field; 6] = [
     Field::new("id", Kind::Integer, "id"),
@@ -117,6 +118,17 @@ pub fn stale_uploads(tx: &mut ReadTx, before: Time, limit: i64) -> Result<Vec<St
     let sql = "SELECT file_key FROM upload WHERE begun < $1 ORDER BY begun LIMIT $2";
     let rows = tx.all(sql, args![before, limit])?;
     rows.into_iter().map(|mut row| row.take()).collect()
+}
+
+/// Refuses a storage key that could name another folder.
+fn validate_key(attachment: &Attachment) -> Result<(), StoreError> {
+    match is_storage_key(&attachment.key) {
+        true => Ok(()),
+        false => Err(StoreError::Unexpected(format!(
+            "attachment {} has the invalid storage key {:?}",
+            attachment.id.0, attachment.key
+        ))),
+    }
 }
 
 pub(in crate::store) fn read(row: &mut Row) -> Result<Attachment, StoreError> {

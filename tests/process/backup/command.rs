@@ -131,3 +131,35 @@ fn tar_and_zstd_open_an_archive() {
     let files = names.iter().filter(|name| name.starts_with("attachments/"));
     assert_eq!(files.count(), 4, "equal files are stored once");
 }
+
+#[test]
+fn a_backup_overwrites_neither_its_base_nor_its_store_nor_a_device() {
+    let folder = Folder::new("backup-own-files");
+    server_with(&folder, SMALL).stop();
+    let full = back_up(&folder, "full");
+    let link = folder.path("latest");
+    std::os::unix::fs::symlink(&full, &link).expect("a link can be created");
+    let before = std::fs::read(&full).expect("the file can be read");
+    let store = folder.data().join("garth.db");
+    let fifo = folder.path("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.expect("mkfifo runs").success());
+    for (target, base, expected) in [
+        (&full, Some(&full), "is the base"),
+        (&full, Some(&link), "is the base"),
+        (&store, None, "in the data folder"),
+        (&link, None, "not a regular file"),
+        (&fifo, None, "not a regular file"),
+    ] {
+        let mut backup = folder.garth_with_files("backup --force");
+        backup.arg(target);
+        if let Some(base) = base {
+            backup.arg("--base").arg(base);
+        }
+        let refused = run(&mut backup);
+        assert_eq!(refused.code, Some(1), "{expected}: {refused:?}");
+        assert!(refused.stderr.contains(expected), "{expected}: {refused:?}");
+    }
+    assert_eq!(std::fs::read(&full).expect("the file can be read"), before);
+    folder.assert_sound();
+}

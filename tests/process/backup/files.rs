@@ -112,3 +112,25 @@ fn values_of_the_wrong_type_are_reported() {
     assert_eq!(output.code, Some(1), "{output:?}");
     assert!(output.stderr.contains("table vpc"), "{output:?}");
 }
+
+/// A storage key from a damaged row must not become a path outside of the storage.
+#[test]
+fn an_invalid_storage_key_is_neither_read_nor_written() {
+    if !is_local() {
+        return;
+    }
+    let (folder, target) = (Folder::new("backup-key"), Folder::new("backup-key-restored"));
+    server_with(&folder, SMALL).stop();
+    execute_sql(&folder, "UPDATE attachment SET file_key = '../../escape' || id");
+    let archive = folder.path("archive");
+    let output = run(folder.garth_with_files("backup").arg(&archive));
+    assert_eq!(output.code, Some(1), "{output:?}");
+    assert!(output.stderr.contains("attachment 1 of ticket"), "{output:?}");
+
+    let refused = restore(&target, &archive);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("invalid storage key"), "{refused:?}");
+    let accepted = run(target.garth_with_files("restore --accept-findings").arg(&archive));
+    assert_eq!(accepted.code, Some(0), "{accepted:?}");
+    assert!(!target.path("escape1").exists() && !target.path("../escape1").exists());
+}
