@@ -5,13 +5,16 @@ use std::time::Duration;
 use crate::content::{self, Amount, Load, TEN_THOUSAND};
 use crate::folder::{Folder, Server};
 use crate::postgres::Postgres;
-use crate::process::{Process, ProcessOutput};
+use crate::process::{Process, ProcessOutput, eventually};
 
 const SOME: Amount = Amount {
     vpcs: 3,
     subnets_per_vpc: 400,
     files: 5,
 };
+
+/// The key of the lock that a server holds while it creates or changes tables.
+const MIGRATION_LOCK: i64 = 0x6761 << 48;
 
 fn garth(folder: &Folder, postgres: &Postgres, arguments: &str) -> ProcessOutput {
     let mut command = folder.garth_with_files(arguments);
@@ -163,4 +166,36 @@ fn a_database_with_other_tables_is_refused_and_a_failed_restore_leaves_it_empty(
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("the table recipe"), "{refused:?}");
     assert_eq!(postgres.query(count), "1");
+}
+
+/// A server creates its tables while it holds the lock of migrations. A restore that marked the database in the
+/// meantime would share it with the server.
+#[test]
+fn a_restore_waits_for_a_server_that_creates_its_tables() {
+    let (folder, shared) = (Folder::new("backup-race"), Folder::new("backup-race-shared"));
+    drop(folder.start());
+    let archive = folder.path("archive");
+    let output = Process::spawn(folder.garth_with_files("backup").arg(&archive)).wait();
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let postgres = Postgres::new("backup-race");
+    let url = postgres.url();
+    let migrating = std::thread::scope(|scope| {
+        let holding = scope
+            .spawn(|| postgres.query(&format!("SELECT pg_advisory_lock({MIGRATION_LOCK}), pg_sleep(3)")));
+        eventually("the lock to be held", || {
+            let locks =
+                postgres.query("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted");
+            (locks == "1").then_some(())
+        });
+        let mut restore = shared.garth_with_files("restore");
+        let mut restoring = Process::spawn(restore.arg(&archive).env("GARTH_DATABASE", &url));
+        std::thread::sleep(Duration::from_millis(1500));
+        assert!(restoring.is_running());
+        let tables = postgres.query("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'");
+        assert_eq!(tables, "0", "the database is not marked yet");
+        holding.join().expect("the lock ends");
+        restoring
+    });
+    let restored = migrating.wait();
+    assert_eq!(restored.code, Some(0), "{restored:?}");
 }
