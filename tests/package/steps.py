@@ -14,6 +14,10 @@ KEEP_SETTINGS = ("-o", "Dpkg::Options::=--force-confold")
 # Files that package managers and other services write.
 IGNORED = re.compile(r"^/(var/cache|var/lib/(apt|dpkg|systemd/(timers|random-seed))|var/log|etc/(passwd|group|g?shadow|sub[ug]id)-)(/|$)")
 LISTEN = "http://127.0.0.1:8081"
+# The folder for temporary files of the machine under test, and files in it.
+TEMPORARY = str(pathlib.PurePosixPath("/", "tmp"))
+PACKAGE = f"{TEMPORARY}/garth.deb"
+NOTES = f"{TEMPORARY}/notes.txt"
 
 
 def run_all(machine: Machine, package: pathlib.Path) -> None:
@@ -46,8 +50,8 @@ def report(text: str) -> None:
 
 
 def install(machine: Machine, package: pathlib.Path, *options: str) -> None:
-    shutil.copy(package, machine.path("/tmp/garth.deb"))
-    machine.run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *options, "/tmp/garth.deb")
+    shutil.copy(package, machine.path(PACKAGE))
+    machine.run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *options, PACKAGE)
 
 
 def check_installed(machine: Machine) -> None:
@@ -85,8 +89,8 @@ def create_objects(service: Service) -> dict:
     service.create_token()
     service.post("/vpcs", {"label": "core", "region": "us-east"})
     ticket = service.post("/support/tickets", {"summary": "Help", "description": "Please."})["id"]
-    service.machine.path("/tmp/notes.txt").write_text("To be scanned.\n")
-    service.send(f"/support/tickets/{ticket}/attachments", "-F", "file=@/tmp/notes.txt")
+    service.machine.path(NOTES).write_text("To be scanned.\n")
+    service.send(f"/support/tickets/{ticket}/attachments", "-F", f"file=@{NOTES}")
     for path in (f"{DATA}/garth.db", f"{DATA}/serve.url"):
         found = owner_and_mode(service.machine, path)
         assert found == "garth garth 600", f"{path} is {found}"
@@ -155,7 +159,7 @@ def check_objects(service: Service, objects: dict) -> None:
 
 def check_deployed_unit(service: Service, package: pathlib.Path) -> None:
     """The steps of "Run under systemd" in operating.md."""
-    machine, folder = service.machine, service.machine.path("/tmp/package")
+    machine, folder = service.machine, service.machine.path(f"{TEMPORARY}/package")
     subprocess.run(["dpkg-deb", "--extract", package, folder], check=True)
     shutil.copy(folder / "usr/bin/garth", machine.path("/usr/local/bin/garth"))
     shutil.copy(DEPLOY / "garth.service", machine.path("/etc/systemd/system/garth.service"))
@@ -170,7 +174,7 @@ def check_deployed_unit(service: Service, package: pathlib.Path) -> None:
 
 def repack(machine: Machine, package: pathlib.Path, revision: str, text: str) -> pathlib.Path:
     """The same package as a newer revision, with another settings file."""
-    folder, new = machine.path(f"/tmp/revision-{revision}"), machine.path(f"/tmp/revision-{revision}.deb")
+    folder, new = machine.path(f"{TEMPORARY}/revision-{revision}"), machine.path(f"{TEMPORARY}/revision-{revision}.deb")
     subprocess.run(["dpkg-deb", "--raw-extract", package, folder], check=True)
     control = folder / "DEBIAN/control"
     control.write_text(re.sub(r"^(Version: .*-)\d+$", rf"\g<1>{revision}", control.read_text(), flags=re.MULTILINE))
