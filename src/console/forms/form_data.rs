@@ -1,5 +1,6 @@
 //! The fields of a submitted form.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
@@ -21,9 +22,9 @@ pub fn newest_id_field(id: i64) -> Markup {
     html! { input type="hidden" name=(NEWEST_ID_FIELD) value=(id); }
 }
 
-/// The submitted fields of a form, as text.
+/// The submitted fields of a form, as text. If a field was submitted several times, only its first value counts.
 #[derive(Clone, Debug, Default)]
-pub struct FormData(Vec<(String, String)>);
+pub struct FormData(HashMap<String, String>);
 
 impl FromRequestParts<App> for FormData {
     type Rejection = Infallible;
@@ -35,22 +36,21 @@ impl FromRequestParts<App> for FormData {
 
 impl FormData {
     pub fn new(fields: Vec<(String, String)>) -> Self {
-        Self(fields)
+        // In a map, the last of several values remains.
+        Self(fields.into_iter().rev().collect())
     }
 
     /// The value of a field; empty if the field was not submitted.
     pub fn text(&self, name: &str) -> &str {
-        let found = self.0.iter().find(|(key, _)| key == name);
-        found.map_or("", |(_, value)| value.as_str())
+        self.0.get(name).map_or("", String::as_str)
     }
 
     pub fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(key, _)| key == name)
+        self.0.contains_key(name)
     }
 
     pub fn set(&mut self, name: &str, value: impl Into<String>) {
-        self.0.retain(|(key, _)| key != name);
-        self.0.push((name.to_owned(), value.into()));
+        self.0.insert(name.to_owned(), value.into());
     }
 
     /// The named fields as an object for a rule, with text values.
@@ -96,14 +96,15 @@ impl FormData {
                     .collect()
             })
             .collect();
-        self.0.retain(|(key, _)| !key.starts_with(&format!("{list}[")));
+        let prefix = format!("{list}[");
+        self.0.retain(|key, _| !key.starts_with(&prefix));
         let remaining = rows
             .into_iter()
             .enumerate()
             .filter(|(at, row)| Some(*at) != removed && row.iter().any(|value| !value.trim().is_empty()));
         for (at, (_, row)) in remaining.enumerate() {
             for (name, value) in names.iter().zip(row) {
-                self.0.push((field(at, name), value));
+                self.0.insert(field(at, name), value);
             }
         }
     }

@@ -20,7 +20,7 @@ const COLUMNS: &str = "id, app_user, label, prefix, scopes, created, expiry";
 
 /// Every row, for `garth check`.
 pub(in crate::store) const ROWS: ModelRows = ModelRows::new("token", COLUMNS, |row| read(row).map(drop));
-/// The expiry for filters. A token that does not expire has the expiry `model::token::NEVER` in responses and filters.
+/// The expiry for filters. A token that does not expire has the expiry `model::token::NO_EXPIRY` in responses and filters.
 const EXPIRY: &str = "coalesce(expiry, 32501970000000000)";
 /// The condition that a personal token is neither revoked nor expired. `$2` is the current time.
 const USABLE: &str = "kind = 'personal' AND revoked IS NULL AND (expiry IS NULL OR expiry > $2)";

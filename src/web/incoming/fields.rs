@@ -1,5 +1,7 @@
 //! The fields of an HTML form or an OAuth request.
 
+use std::collections::HashSet;
+
 use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
@@ -59,11 +61,9 @@ impl Fields {
 
     /// The name of a field that occurs more than once, if there is one.
     pub fn repeated(&self) -> Option<&str> {
-        let occurs_before = |at: usize, name: &str| self.0[..at].iter().any(|(key, _)| key == name);
-        let mut fields = self.0.iter().enumerate();
-        fields
-            .find(|(at, (name, _))| occurs_before(*at, name))
-            .map(|(_, (name, _))| name.as_str())
+        let mut seen = HashSet::new();
+        let mut names = self.0.iter().map(|(name, _)| name.as_str());
+        names.find(|name| !seen.insert(*name))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::process::{Process, eventually};
 
 /// The maximum number of records of the only user: 100 successful and 100 failed log-ins.
 const MAX_LOGIN_RECORDS: i64 = 200;
-const PASSWORD: &str = "correct horse battery staple";
+pub(super) const PASSWORD: &str = "correct horse battery staple";
 /// More than the queue for password hashing holds, for one address and in total.
 const ATTACKERS: usize = 120;
 /// 127.0.0.2 to 127.0.0.201.
@@ -92,7 +92,7 @@ fn correct_password_works_during_many_guesses() {
     assert_eq!(server.stop().code, Some(0));
 }
 
-fn set_password(folder: &Folder) {
+pub(super) fn set_password(folder: &Folder) {
     let typed = File::open(folder.write("typed", PASSWORD)).expect("the file was just written");
     let mut set = folder.garth("user password admin --password-stdin");
     assert_eq!(Process::spawn(set.stdin(typed)).wait().code, Some(0));
@@ -138,17 +138,17 @@ fn resident(server: &Server) -> u64 {
 }
 
 /// A browser at 127.0.0.`at`.
-struct Browser {
+pub(super) struct Browser {
     server: SocketAddr,
     at: u8,
     /// The cookie and the token of the log-in form.
     form: Option<(String, String)>,
-    session: Option<String>,
+    pub(super) session: Option<String>,
     device: Option<String>,
 }
 
 impl Browser {
-    fn new(server: SocketAddr, at: u8) -> Self {
+    pub(super) fn new(server: SocketAddr, at: u8) -> Self {
         Self {
             server,
             at,
@@ -158,7 +158,7 @@ impl Browser {
         }
     }
 
-    fn log_in(&mut self, username: &str, password: &str) -> Reply {
+    pub(super) fn log_in(&mut self, username: &str, password: &str) -> Reply {
         let (cookie, token) = self.form.get_or_insert_with(|| form(self.server)).clone();
         let device = self.device.as_deref().unwrap_or_default();
         let mut form = form_urlencoded::Serializer::new(String::new());

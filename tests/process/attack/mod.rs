@@ -4,6 +4,7 @@ mod bodies;
 mod bystander;
 mod connections;
 mod early_errors;
+mod forms;
 mod http2;
 mod log_in;
 mod meter;

@@ -13,9 +13,10 @@ use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
 use crate::model::grant::Global;
 use crate::model::region::Region;
-use crate::rules;
 use crate::rules::caller::Caller;
+use crate::rules::error::BodyFault;
 use crate::rules::request::Request;
+use crate::rules::{self, Error};
 use crate::web::App;
 
 pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> PageResult {
@@ -35,6 +36,7 @@ pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> PageRe
 pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, mut data: FormData) -> PageResult {
     let removed_row = data.text("remove").parse().ok();
     data.remove_rows("subnets", &SUBNET_FIELDS, removed_row);
+    refuse_many_rows(&data)?;
     if data.has("add") || removed_row.is_some() {
         if data.has("add") {
             add_row(&app, &mut data);
@@ -57,6 +59,17 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, mut da
             let form_state = forms::from_error(data, error)?;
             Ok(render_new(&app, &visit, &form_state))
         }
+    }
+}
+
+/// The maximum number of subnets in the form. A list in a JSON body has the same maximum.
+const MAX_ROWS: usize = 1_000;
+
+/// Refuses a form that no page of the console creates. The response would be many times as large.
+fn refuse_many_rows(data: &FormData) -> Result<(), Error> {
+    match data.row_count("subnets", &SUBNET_FIELDS) > MAX_ROWS {
+        true => Err(Error::Body(BodyFault::TooLarge { max_bytes: 0 })),
+        false => Ok(()),
     }
 }
 
