@@ -5,6 +5,7 @@
 
 pub mod account;
 mod compute;
+pub mod entity_tag;
 pub mod id;
 mod identity;
 pub mod input;
@@ -22,4 +23,4 @@ pub use account::{change, event, object_tag};
 pub use compute::{config, disk, image, instance, interface, kernel, plan, region, upkeep, work};
 pub use identity::{device, grant, login_record, oauth, oauth_grant, proof, scope, ssh_key, token, user};
 pub use network::{address_map, cidr, ip, subnet, vlan, vpc, vpc_ip};
-pub use support::{attachment, canned_reply, entity, history, reply, subject, tag, ticket};
+pub use support::{attachment, canned_reply, entity, history, reply, subject, ticket};

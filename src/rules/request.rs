@@ -12,9 +12,9 @@ use std::hash::Hash;
 use super::error::{BodyFault, Error, Result};
 use super::field_errors::FieldErrors;
 use super::form::Form;
+use crate::model::entity_tag::EntityTag;
 use crate::model::input::Input;
 use crate::model::policy::Policy;
-use crate::model::tag::Tag;
 
 #[derive(Debug)]
 pub struct Request {
@@ -118,7 +118,7 @@ impl Request {
 pub fn check_if_match(expected: Option<&Expected>, object: &impl Hash) -> Result<()> {
     match expected {
         None | Some(Expected::Any) => Ok(()),
-        Some(Expected::Tags(tags)) if tags.contains(&Tag::of(object).to_string()) => Ok(()),
+        Some(Expected::Tags(tags)) if tags.contains(&EntityTag::of(object).to_string()) => Ok(()),
         Some(Expected::Tags(_)) => Err(Error::Stale),
     }
 }

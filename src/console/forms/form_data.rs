@@ -11,7 +11,7 @@ use crate::model::input::Input;
 use crate::rules::request::{Expected, Request};
 use crate::web::App;
 
-/// The hidden field with the version (`Tag`) of the resource when the form was rendered.
+/// The hidden field with the version (`EntityTag`) of the resource when the form was rendered.
 pub const VERSION_FIELD: &str = "version";
 
 /// The hidden field with the highest ID when the form was rendered. Rules use it to detect duplicate

@@ -7,8 +7,8 @@ use maud::{Markup, html};
 
 use super::form_data::{FormData, VERSION_FIELD};
 use super::names::{after_name, element_id, label_of};
+use crate::model::entity_tag::EntityTag;
 use crate::model::reason::{Code, Reason};
-use crate::model::tag::Tag;
 use crate::rules::error::{Error, FieldError};
 use crate::web::error::status_of;
 
@@ -63,7 +63,7 @@ impl FormState {
 
     /// Sets the version field to the current version of the resource.
     pub fn with_version_of(mut self, resource: &impl Hash) -> Self {
-        self.data.set(VERSION_FIELD, Tag::of(resource).to_string());
+        self.data.set(VERSION_FIELD, EntityTag::of(resource).to_string());
         self
     }
 

@@ -9,7 +9,7 @@ use crate::console::forms::{self, Card, FormData, FormState, VERSION_FIELD};
 use crate::console::layout::{empty_state, pagination, redirect_with_notice, time};
 use crate::console::query::Query;
 use crate::console::visit::Visit;
-use crate::model::tag::Tag;
+use crate::model::entity_tag::EntityTag;
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::web::App;
@@ -64,7 +64,7 @@ pub async fn confirm_revoke(
     let grant = app
         .read(caller, move |tx, caller| rules::apps::view(tx, caller, id))
         .await?;
-    let form_state = FormState::prefilled(&[(VERSION_FIELD, &Tag::of(&grant).to_string())]);
+    let form_state = FormState::prefilled(&[(VERSION_FIELD, &EntityTag::of(&grant).to_string())]);
     let form = Card::new(format!("{}/{id}/revoke", LIST.1), "Revoke access", LIST.1).danger();
     let text = html! { p { "All tokens that this application holds for you are revoked immediately. It can request access again." } };
     let body = html! {

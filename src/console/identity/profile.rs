@@ -10,8 +10,8 @@ use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Field, FormData, FormState, VERSION_FIELD};
 use crate::console::layout::{redirect_with_notice, time};
 use crate::console::visit::Visit;
+use crate::model::entity_tag::EntityTag;
 use crate::model::reason::{Code, Reason};
-use crate::model::tag::Tag;
 use crate::model::token::Secret;
 use crate::model::user::User;
 use crate::rules::caller::Caller;
@@ -165,7 +165,7 @@ impl<'a> ProfilePage<'a> {
             ("email", user.email.as_str()),
             ("timezone", &user.timezone),
             ("email_notifications", notified),
-            (VERSION_FIELD, &Tag::of(&user.without_login()).to_string()),
+            (VERSION_FIELD, &EntityTag::of(&user.without_login()).to_string()),
         ]);
         Self {
             user,

@@ -10,10 +10,10 @@ use crate::console::forms::{self, Card, Field, FormData, FormState, NEWEST_ID_FI
 use crate::console::layout::{empty_state, pagination, redirect_with_notice, time};
 use crate::console::query::Query;
 use crate::console::visit::Visit;
+use crate::model::entity_tag::EntityTag;
 use crate::model::id::TokenId;
 use crate::model::input::Input;
 use crate::model::reason::Code;
-use crate::model::tag::Tag;
 use crate::model::time::Time;
 use crate::model::token::{Token, TokenText};
 use crate::rules;
@@ -314,7 +314,7 @@ pub async fn confirm_revoke(
     let token = app
         .read(caller, move |tx, caller| rules::tokens::view(tx, caller, id))
         .await?;
-    let form_state = FormState::prefilled(&[(VERSION_FIELD, &Tag::of(&token).to_string())]);
+    let form_state = FormState::prefilled(&[(VERSION_FIELD, &EntityTag::of(&token).to_string())]);
     let form = Card::new(format!("{}/{id}/revoke", LIST.1), "Revoke token", LIST.1).danger();
     let body = html! {
         h1 { "Revoke " (name(&token)) "?" }

@@ -14,12 +14,12 @@ use crate::console::visit::Visit;
 use crate::console::vpcs::{self, active_tag, field_errors, label_field, range_feedback, range_field};
 use crate::model::address_map::{View, bucket_prefix};
 use crate::model::cidr::Cidr;
+use crate::model::entity_tag::EntityTag;
 use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::{InterfaceId, SubnetId, VpcId};
 use crate::model::interface::write_address;
 use crate::model::reason::Code;
 use crate::model::subnet::Subnet;
-use crate::model::tag::Tag;
 use crate::model::vpc::Vpc;
 use crate::rules;
 use crate::rules::address_map::{SubnetMap, Window};
@@ -262,7 +262,7 @@ pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At((vpc,
         .await?;
     let form_state = FormState::prefilled(&[
         ("label", subnet.label.as_str()),
-        (VERSION_FIELD, &Tag::of(&subnet).to_string()),
+        (VERSION_FIELD, &EntityTag::of(&subnet).to_string()),
     ]);
     Ok(render_edit(&visit, &vpc, &subnet, &form_state))
 }

@@ -12,10 +12,10 @@ use crate::console::query::Query;
 use crate::console::threads;
 use crate::console::visit::Visit;
 use crate::model::canned_reply::{CannedLabel, PLACEHOLDERS};
+use crate::model::entity_tag::EntityTag;
 use crate::model::id::CannedReplyId;
 use crate::model::page::Page;
 use crate::model::reply::ReplyText;
-use crate::model::tag::Tag;
 use crate::rules;
 use crate::rules::agent::Staff;
 use crate::web::App;
@@ -96,7 +96,7 @@ pub async fn edit(
     let form_state = FormState::prefilled(&[
         ("label", reply.label.as_str()),
         ("description", reply.description.as_str()),
-        (VERSION_FIELD, &Tag::of(&reply).to_string()),
+        (VERSION_FIELD, &EntityTag::of(&reply).to_string()),
     ]);
     Ok(render(&visit, Some(id), &form_state, false))
 }

@@ -6,5 +6,4 @@ pub mod entity;
 pub mod history;
 pub mod reply;
 pub mod subject;
-pub mod tag;
 pub mod ticket;

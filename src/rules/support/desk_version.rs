@@ -1,7 +1,7 @@
 //! Versions of the desk and of a ticket. The console compares them to detect changes.
 
+use crate::model::entity_tag::EntityTag;
 use crate::model::id::TicketId;
-use crate::model::tag::Tag;
 use crate::rules::agent::Agent;
 use crate::rules::desk::load;
 use crate::rules::error::Result;
@@ -24,7 +24,7 @@ pub fn current(tx: &mut ReadTx, agent: &Agent, watched: Option<TicketId>) -> Res
         None => String::new(),
         Some(id) => {
             let state = (load(tx, id)?, viewers::others(tx, agent, id)?);
-            Tag::of(&state).to_string().replace('"', "")
+            EntityTag::of(&state).to_string().replace('"', "")
         }
     };
     Ok(DeskVersion {

@@ -8,8 +8,8 @@ use axum::response::Response;
 use serde::{Serialize, Serializer};
 
 use crate::model::cidr::Cidr;
+use crate::model::entity_tag::EntityTag;
 use crate::model::page::Paged;
-use crate::model::tag::Tag;
 use crate::model::time::Time;
 use crate::web::chunks::Chunks;
 
@@ -39,7 +39,7 @@ pub fn one(object: &impl Hash, view: &impl Serialize) -> Response {
 
 /// The entity tag of a resource's current state.
 pub fn tag(object: &impl Hash) -> HeaderValue {
-    HeaderValue::try_from(Tag::of(object).to_string()).expect("a tag is plain ASCII")
+    HeaderValue::try_from(EntityTag::of(object).to_string()).expect("a tag is plain ASCII")
 }
 
 /// A page in the collection envelope (interface §2.6).

@@ -10,9 +10,9 @@ use crate::console::forms::{self, Card, FormData, FormState, VERSION_FIELD};
 use crate::console::layout::{pluralize, redirect_with_notice};
 use crate::console::subnets;
 use crate::console::visit::Visit;
+use crate::model::entity_tag::EntityTag;
 use crate::model::grant::Permission;
 use crate::model::id::VpcId;
-use crate::model::tag::Tag;
 use crate::model::vpc::Vpc;
 use crate::rules;
 use crate::rules::caller::Caller;
@@ -28,7 +28,7 @@ pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): 
     let form_state = FormState::prefilled(&[
         ("label", vpc.label.as_str()),
         ("description", vpc.description.as_str()),
-        (VERSION_FIELD, &Tag::of(&vpc).to_string()),
+        (VERSION_FIELD, &EntityTag::of(&vpc).to_string()),
     ]);
     Ok(render_edit(&visit, &vpc, &form_state))
 }

@@ -9,7 +9,7 @@ use crate::console::layout::age;
 use crate::console::threads::{self, kind_label};
 use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
-use crate::model::tag::Tag;
+use crate::model::entity_tag::EntityTag;
 use crate::model::ticket::{DeskTicket, Priority, Status};
 
 pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr]) -> Markup {
@@ -68,7 +68,7 @@ fn properties(visit: &Visit, desk: &DeskTicket) -> Markup {
     html! {
         form #handling .handling method="post" action=(format!("{}/change", url(desk.ticket.id))) {
             (visit.form_token())
-            input type="hidden" name=(VERSION_FIELD) value=(Tag::of(desk).to_string());
+            input type="hidden" name=(VERSION_FIELD) value=(EntityTag::of(desk).to_string());
             label for="by-priority" { "Priority" }
             select #by-priority name="priority" {
                 @for word in Priority::WORDS { option value=(word) selected[word == desk.priority.word()] { (word) } }

@@ -23,8 +23,8 @@ use crate::console::live;
 use crate::console::query::Query;
 use crate::console::threads;
 use crate::console::visit::Visit;
+use crate::model::entity_tag::EntityTag;
 use crate::model::id::{HistoryId, TicketId};
-use crate::model::tag::Tag;
 use crate::model::ticket::{DeskTicket, Status};
 use crate::rules::agent::Staff;
 use crate::web::App;
@@ -122,7 +122,7 @@ fn actions(visit: &Visit, desk: &DeskTicket) -> Markup {
             } @else {
                 (threads::confirmation("Close", (false, None), &html! {
                     p { "The customer is notified that the ticket is closed." }
-                    (post("close", html! { input type="hidden" name=(VERSION_FIELD) value=(Tag::of(desk).to_string()); button .main type="submit" { "Close ticket " (desk.ticket.id) } }))
+                    (post("close", html! { input type="hidden" name=(VERSION_FIELD) value=(EntityTag::of(desk).to_string()); button .main type="submit" { "Close ticket " (desk.ticket.id) } }))
                 }))
             }
         }
