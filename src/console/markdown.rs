@@ -133,7 +133,7 @@ impl Renderer {
     /// Renders a text, with bare URLs as links.
     fn text_with_links(&mut self, text: &str) {
         let mut rest = text;
-        while let Some(at) = ["https://", "http://"].iter().filter_map(|s| rest.find(s)).min() {
+        while let Some(at) = find_web_url(rest) {
             let (before, from) = rest.split_at(at);
             let is_url_char = |c: char| !c.is_whitespace() && !c.is_control() && !"<>\"`".contains(c);
             let end = from.find(|c| !is_url_char(c)).unwrap_or(from.len());
@@ -153,6 +153,16 @@ impl Renderer {
 }
 
 const LINK_END: &str = "</a>";
+
+/// The position of the first `http://` or `https://`. Reads the text only up to this position, because the caller searches
+/// the remainder again.
+fn find_web_url(text: &str) -> Option<usize> {
+    let is_scheme = |at: &usize| {
+        let rest = &text[at + "http".len()..];
+        rest.starts_with("://") || rest.starts_with("s://")
+    };
+    text.match_indices("http").map(|(at, _)| at).find(is_scheme)
+}
 
 /// Whether a URL is http, https or mailto. Relative URLs are not allowed, so that user text cannot link to a
 /// page of the console.
@@ -198,6 +208,10 @@ mod tests {
         );
         assert_eq!(rendered(&format!("<{web}>")), format!("<p>{}</p>", link(web)));
         assert_eq!(rendered("https://"), "<p>https://</p>");
+        assert_eq!(
+            rendered(&format!("http and httpx://b {web}")),
+            format!("<p>http and httpx://b {}</p>", link(web))
+        );
         assert!(rendered("<a@b.example>").contains("href=\"mailto:a@b.example\""));
         assert!(rendered("`https://a.example`").ends_with("<code>https://a.example</code></p>"));
     }
@@ -277,6 +291,14 @@ mod tests {
             );
             assert!(html.matches("<blockquote>").count() <= 65_000);
         }
+        let links = "http://a ".repeat(100_000);
+        let started = Instant::now();
+        assert_eq!(rendered(&links).matches("<a ").count(), 100_000);
+        assert!(
+            started.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            started.elapsed()
+        );
         let deep = rendered(&format!("{} x", ">".repeat(1000)));
         assert_eq!(deep.matches("<blockquote>").count(), MAX_DEPTH);
     }

@@ -8,6 +8,7 @@ use crate::console::markdown;
 use crate::model::attachment::{Attachment, EXTENSIONS};
 use crate::model::entity::{Entity, EntityKind};
 use crate::model::policy::Support;
+use crate::model::reply::ReplyText;
 use crate::model::subject::SubjectKind;
 use crate::model::ticket::{Status, Ticket};
 use crate::model::time::Time;
@@ -128,12 +129,20 @@ pub fn unsent_text(text: &str) -> Markup {
 
 /// The preview of a field. It is empty if `text` is `None`.
 pub fn preview_of(name: &str, text: Option<&str>) -> Markup {
+    let preview = |text: &str| match text.chars().count() {
+        _ if text.trim().is_empty() => html! { p .quiet { "Nothing to preview" } },
+        // A text that cannot be sent is not rendered.
+        count if count > ReplyText::MAX => {
+            html! { p .quiet { "The text is too long. It can have at most " (ReplyText::MAX) " characters." } }
+        }
+        _ => markdown::render(text),
+    };
     html! {
         div #(format!("{name}-preview")) aria-live="polite" {
             @if let Some(text) = text {
                 div .preview {
                     p .quiet { "Preview" }
-                    div .md { @if text.trim().is_empty() { p .quiet { "Nothing to preview" } } @else { (markdown::render(text)) } }
+                    div .md { (preview(text)) }
                 }
             }
         }
