@@ -7,6 +7,7 @@ use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use tokio::sync::watch;
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use crate::rules::Result;
 use crate::store::notifier::Topic;
@@ -24,10 +25,11 @@ pub trait Source: Send + 'static {
     }
 }
 
-/// A subscription to the commits of a topic. Without a commit, it waits until the next heartbeat.
+/// A subscription to the commits of a topic, with a regular heartbeat.
 pub struct Subscription {
     app: App,
     commits: watch::Receiver<()>,
+    heartbeat: Interval,
     stopping: watch::Receiver<bool>,
     /// Whether there may be events that the stream has not queried yet.
     has_pending: bool,
@@ -36,7 +38,11 @@ pub struct Subscription {
 impl Subscription {
     /// Subscribes to the commits of a topic. Call this before the first query, so that the stream misses no commit.
     pub fn new(app: &App, topic: Topic) -> Self {
+        let period = app.options().heartbeat;
+        let mut heartbeat = tokio::time::interval_at(Instant::now() + period, period);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
+            heartbeat,
             commits: app.store().notifier().subscribe(topic),
             stopping: app.stopping(),
             app: app.clone(),
@@ -44,13 +50,13 @@ impl Subscription {
         }
     }
 
-    /// Waits for a commit or a heartbeat. Returns true for a heartbeat, and `None` when the server shuts down.
+    /// Waits for a commit or a heartbeat. Returns true for a heartbeat, and `None` when the server shuts down. Commits do
+    /// not delay the heartbeat.
     async fn wait(&mut self) -> Option<bool> {
-        let heartbeat = tokio::time::sleep(self.app.options().heartbeat);
         let is_heartbeat = tokio::select! {
             notified = self.commits.changed() => notified.ok().map(|()| false),
             _ = self.stopping.wait_for(|stopping| *stopping) => None,
-            () = heartbeat => Some(true),
+            _ = self.heartbeat.tick() => Some(true),
         };
         self.has_pending = true;
         is_heartbeat

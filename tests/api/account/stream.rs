@@ -130,6 +130,22 @@ async fn an_idle_stream_sends_heartbeats() {
 }
 
 #[tokio::test]
+async fn commits_do_not_delay_heartbeats() {
+    let app = TestApp::with(|_, options| options.heartbeat = Duration::from_millis(300)).await;
+    let ada = app.user("ada").await;
+    let mut stream = Stream::open(&ada, "/account/events/stream", None).await;
+
+    for at in 0.. {
+        ada.create_vpc(&format!("vpc-{at}"), &[]).await;
+        if stream.next().await.unwrap() == [": still here"] {
+            break;
+        }
+        assert!(at < 500, "no heartbeat among 500 events");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
 async fn a_revoked_token_ends_its_stream_without_further_events() {
     let app = TestApp::new().await;
     let (ada, bob) = (app.user("ada").await, app.user("bob").await);
