@@ -228,7 +228,13 @@ async fn check_form_token(app: &App, visit: &Visit, request: Request) -> Result<
     let (data, content) = match has_files {
         true => (pairs(parts.uri.query().unwrap_or_default().as_bytes()), content),
         false => {
-            let bytes = body::bytes(&parts.headers, content, app.options().body_timeout).await;
+            let bytes = body::bytes(
+                &parts.headers,
+                content,
+                body::MAX_BODY_BYTES,
+                app.options().body_timeout,
+            )
+            .await;
             (pairs(&bytes.map_err(Error::Body)?), axum::body::Body::empty())
         }
     };

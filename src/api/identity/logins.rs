@@ -50,7 +50,8 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
 /// Ends the browser's session. Tokens of OAuth clients remain valid; clients revoke their own tokens. If the
 /// request comes from a page of an unknown site, the user must confirm.
 pub async fn log_out(State(app): State<App>, method: Method, headers: HeaderMap) -> Result<Response> {
-    if !is_intended(&app, &headers).await? && is_logged_in(&app, &headers).await? {
+    // `is_intended` can read all OAuth clients, so a request without a session does not reach it.
+    if is_logged_in(&app, &headers).await? && !is_intended(&app, &headers).await? {
         return Ok(pages::confirm_log_out());
     }
     let text = "You are logged out. Applications that you authorized may still have access.";

@@ -12,15 +12,15 @@ use crate::model::reason::{Code, Reason};
 use crate::rules::error::BodyFault;
 use crate::web::json;
 
-const MAX_BODY_BYTES: usize = 1024 * 1024;
-/// The maximum number of bytes that the server reads and discards after `MAX_BODY_BYTES`. A client that is
+pub const MAX_BODY_BYTES: usize = 1024 * 1024;
+/// The maximum number of bytes that the server reads and discards after the size limit. A client that is
 /// still sending can then read its response.
 const MAX_DISCARDED_BYTES: usize = 8 * MAX_BODY_BYTES;
 
 /// Parses the body as a JSON object; an empty body is an empty object.
 pub async fn read(request: Request, timeout: Duration) -> Result<Input, BodyFault> {
     let (parts, body) = request.into_parts();
-    let bytes = bytes(&parts.headers, body, timeout).await?;
+    let bytes = bytes(&parts.headers, body, MAX_BODY_BYTES, timeout).await?;
     if bytes.is_empty() {
         return Ok(Input::Object(Vec::new()));
     }
@@ -38,17 +38,20 @@ pub async fn read(request: Request, timeout: Duration) -> Result<Input, BodyFaul
 }
 
 /// Reads a whole body, within the size limit and the timeout.
-pub async fn bytes(headers: &HeaderMap, body: Body, timeout: Duration) -> Result<Bytes, BodyFault> {
-    match tokio::time::timeout(timeout, collect(headers, body)).await {
+pub async fn bytes(
+    headers: &HeaderMap,
+    body: Body,
+    max_bytes: usize,
+    timeout: Duration,
+) -> Result<Bytes, BodyFault> {
+    match tokio::time::timeout(timeout, collect(headers, body, max_bytes)).await {
         Ok(collected) => collected,
         Err(_) => Err(BodyFault::TooSlow),
     }
 }
 
-async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault> {
-    let too_large = BodyFault::TooLarge {
-        max_bytes: MAX_BODY_BYTES,
-    };
+async fn collect(headers: &HeaderMap, mut body: Body, max_bytes: usize) -> Result<Bytes, BodyFault> {
+    let too_large = BodyFault::TooLarge { max_bytes };
     let declared_length = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse().ok());
@@ -58,7 +61,7 @@ async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault
     } else {
         MAX_DISCARDED_BYTES
     };
-    if declared_length.is_some_and(|length: u64| length > (MAX_BODY_BYTES + max_discarded) as u64) {
+    if declared_length.is_some_and(|length: u64| length > (max_bytes + max_discarded) as u64) {
         return Err(too_large);
     }
     let mut bytes = Vec::new();
@@ -70,14 +73,14 @@ async fn collect(headers: &HeaderMap, mut body: Body) -> Result<Bytes, BodyFault
         };
         let Ok(data) = frame.into_data() else { continue };
         received += data.len();
-        if received > MAX_BODY_BYTES + MAX_DISCARDED_BYTES {
+        if received > max_bytes + MAX_DISCARDED_BYTES {
             return Err(too_large);
         }
-        if received <= MAX_BODY_BYTES {
+        if received <= max_bytes {
             bytes.extend_from_slice(&data);
         }
     }
-    if received > MAX_BODY_BYTES {
+    if received > max_bytes {
         Err(too_large)
     } else {
         Ok(bytes.into())

@@ -21,12 +21,16 @@ pub enum FormEncoding {
     UrlencodedOrMultipart,
 }
 
+/// The maximum size of a form. It is smaller than that of other bodies, because most of these forms are read before the
+/// client is authenticated, and a log-in waits with its form until its password can be compared.
+const MAX_FORM_BYTES: usize = 64 * 1024;
+
 pub struct Fields(Vec<(String, String)>);
 
 impl Fields {
     pub async fn read(app: &App, request: Request, encoding: FormEncoding) -> Result<Self> {
         let (parts, body) = request.into_parts();
-        let bytes = body::bytes(&parts.headers, body, app.options().body_timeout).await;
+        let bytes = body::bytes(&parts.headers, body, MAX_FORM_BYTES, app.options().body_timeout).await;
         let bytes = bytes.map_err(Error::Body)?;
         let sent = content_type(&parts.headers);
         if bytes.is_empty() || has_type(&sent, "application/x-www-form-urlencoded") {
