@@ -1,6 +1,6 @@
 //! Grants: the permissions of restricted users.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
@@ -146,17 +146,8 @@ pub fn update(
     if let Some((access, globals)) = &change.globals {
         set_globals(tx, &user, *access, globals)?;
     }
-    for (kind, entries) in [
-        (GrantKind::Linode, &change.linodes),
-        (GrantKind::Vpc, &change.vpcs),
-    ] {
-        for &(id, permission) in entries.iter().flatten() {
-            match permission {
-                Some(permission) => store::grants::set(tx, user.id, kind, id, permission)?,
-                None => store::grants::remove(tx, user.id, kind, id)?,
-            }
-        }
-    }
+    set_entries(tx, &user, GrantKind::Linode, &change.linodes, &before.linodes)?;
+    set_entries(tx, &user, GrantKind::Vpc, &change.vpcs, &before.vpcs)?;
     let user = users::view(tx, caller, username)?;
     events::record_account(tx, caller, Action::UserUpdate, Some(&Entity::user(&user)))?;
     load(tx, caller, &user)
@@ -175,6 +166,28 @@ fn set_globals(
         match held {
             true => store::grants::add_global(tx, user.id, global)?,
             false => store::grants::remove_global(tx, user.id, global)?,
+        }
+    }
+    Ok(())
+}
+
+/// Writes the entries that differ from the current grants, so the number of objects limits the number of writes. If an
+/// object is listed several times, the last entry applies.
+fn set_entries(
+    tx: &mut WriteTx,
+    user: &User,
+    kind: GrantKind,
+    entries: &[Option<Entry>],
+    current: &[EntityGrant],
+) -> Result<()> {
+    let requested: HashMap<i64, Option<Permission>> = entries.iter().flatten().copied().collect();
+    for entity_grant in current {
+        match requested.get(&entity_grant.id) {
+            Some(permission) if *permission != entity_grant.permission => match permission {
+                Some(permission) => store::grants::set(tx, user.id, kind, entity_grant.id, *permission)?,
+                None => store::grants::remove(tx, user.id, kind, entity_grant.id)?,
+            },
+            _ => {}
         }
     }
     Ok(())
