@@ -57,8 +57,8 @@ const TOTAL_RATE: Rate = Rate {
     max_requests: 800,
     seconds: 120,
 };
-/// Expired windows are removed when there are more windows than this.
-const MAX_WINDOWS: usize = 100_000;
+/// Expired windows are removed, at most once a second, if there are more windows than this.
+const CLEANUP_THRESHOLD_WINDOWS: usize = 100_000;
 
 fn rate_of(class: Class) -> Option<Rate> {
     match class {
@@ -88,7 +88,15 @@ fn rate_of(class: Class) -> Option<Rate> {
 
 #[derive(Default)]
 pub struct Limits {
-    windows: Mutex<HashMap<(Key, &'static str), Window>>,
+    windows: Mutex<Windows>,
+}
+
+#[derive(Default)]
+struct Windows {
+    /// By the client and the operation. The operation is empty for the total of all operations.
+    windows: HashMap<(Key, &'static str), Window>,
+    /// The time of the last cleanup, in seconds of the monotonic clock.
+    cleaned_up: i64,
 }
 
 #[derive(Clone, Copy)]
@@ -123,39 +131,45 @@ impl Limits {
         let rate = rate_of(class)?;
         let now = i64::try_from(clock.monotonic().as_secs()).unwrap_or(i64::MAX);
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        if windows.len() > MAX_WINDOWS {
-            windows.retain(|_, window| window.ends > now);
-        }
-        let total = count_in_window(&mut windows, (key, ""), TOTAL_RATE, now);
-        let of_operation = count_in_window(&mut windows, (key, operation), rate, now);
+        windows.clean_up(now);
+        let total = windows.count((key, ""), TOTAL_RATE, now);
+        let of_operation = windows.count((key, operation), rate, now);
         let mut status = if total.refused { total } else { of_operation };
         status.resets = clock.now().seconds() + status.wait;
         Some(status)
     }
 }
 
-fn count_in_window(
-    windows: &mut HashMap<(Key, &'static str), Window>,
-    key: (Key, &'static str),
-    rate: Rate,
-    now: i64,
-) -> RateStatus {
-    let fresh = Window {
-        ends: now + rate.seconds,
-        used: 0,
-    };
-    let window = windows.entry(key).or_insert(fresh);
-    if window.ends <= now {
-        *window = fresh;
+impl Windows {
+    /// Removes expired windows, if there are many windows. A cleanup reads all windows, so there is at most one per second.
+    /// Returns whether this was a cleanup.
+    fn clean_up(&mut self, now: i64) -> bool {
+        let is_due = self.windows.len() > CLEANUP_THRESHOLD_WINDOWS && now > self.cleaned_up;
+        if is_due {
+            self.windows.retain(|_, window| window.ends > now);
+            self.cleaned_up = now;
+        }
+        is_due
     }
-    let refused = window.used >= rate.max_requests;
-    window.used = window.used.saturating_add(1).min(rate.max_requests);
-    RateStatus {
-        refused,
-        limit: rate.max_requests,
-        remaining: rate.max_requests - window.used,
-        resets: 0,
-        wait: window.ends - now,
+
+    fn count(&mut self, key: (Key, &'static str), rate: Rate, now: i64) -> RateStatus {
+        let fresh = Window {
+            ends: now + rate.seconds,
+            used: 0,
+        };
+        let window = self.windows.entry(key).or_insert(fresh);
+        if window.ends <= now {
+            *window = fresh;
+        }
+        let refused = window.used >= rate.max_requests;
+        window.used = window.used.saturating_add(1).min(rate.max_requests);
+        RateStatus {
+            refused,
+            limit: rate.max_requests,
+            remaining: rate.max_requests - window.used,
+            resets: 0,
+            wait: window.ends - now,
+        }
     }
 }
 
@@ -189,7 +203,24 @@ impl RateStatus {
 
 #[cfg(test)]
 mod tests {
-    use super::Key;
+    use std::net::Ipv4Addr;
+
+    use super::{CLEANUP_THRESHOLD_WINDOWS, Key, TOTAL_RATE, Windows};
+
+    #[test]
+    fn expired_windows_are_removed_at_most_once_a_second() {
+        let mut windows = Windows::default();
+        for at in 0..=CLEANUP_THRESHOLD_WINDOWS as u32 {
+            windows.count((Key::address(Ipv4Addr::from(at).into()), ""), TOTAL_RATE, 1);
+        }
+        let cleanups = (0..1000).filter(|_| windows.clean_up(2)).count();
+        assert_eq!(
+            (cleanups, windows.windows.len()),
+            (1, CLEANUP_THRESHOLD_WINDOWS + 1)
+        );
+        assert!(windows.clean_up(1 + TOTAL_RATE.seconds));
+        assert_eq!(windows.windows.len(), 0);
+    }
 
     #[test]
     fn an_ipv6_network_or_an_ipv4_address_is_one_client() {
