@@ -4,9 +4,9 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 use crate::rules::Error;
-use crate::rules::error::BodyFault;
+use crate::rules::error::{BodyFault, FilesFault};
 use crate::store::StoreError;
-use crate::web::error::status_of;
+use crate::web::error::{cause_of, status_of};
 
 /// The result of a page handler.
 pub type PageResult = Result<Response, ErrorPage>;
@@ -41,7 +41,7 @@ impl From<Error> for ErrorPage {
     fn from(error: Error) -> Self {
         let (title, text) = describe(&error);
         Self {
-            cause: cause(&error),
+            cause: cause_of(&error),
             ..Self::with_text(&error, title, text)
         }
     }
@@ -81,6 +81,10 @@ fn describe(error: &Error) -> (&'static str, String) {
             let reasons: Vec<_> = errors.iter().map(|error| error.reason.as_str()).collect();
             return (REQUEST_FAILED, reasons.join("; "));
         }
+        Error::Files(FilesFault::Damaged) => (
+            "File damaged",
+            "The stored file is damaged. Contact your provider.",
+        ),
         Error::Files(_)
         | Error::Store(StoreError::Full | StoreError::Unavailable(_) | StoreError::Stopped) => (
             "Service unavailable",
@@ -93,14 +97,6 @@ fn describe(error: &Error) -> (&'static str, String) {
 
 /// The title for a request that is not valid.
 pub const REQUEST_FAILED: &str = "Request failed";
-
-fn cause(error: &Error) -> Option<String> {
-    match error {
-        Error::Files(_) => Some("files".to_owned()),
-        Error::Store(cause) => Some(cause.to_string()),
-        _ => None,
-    }
-}
 
 impl IntoResponse for ErrorPage {
     fn into_response(self) -> Response {

@@ -133,8 +133,8 @@ fn status_of_body(fault: &BodyFault) -> StatusCode {
 
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        let status = status_of(&self);
-        match self {
+        let (status, cause) = (status_of(&self), cause_of(&self));
+        let mut response = match self {
             Error::Unauthenticated => {
                 let mut response = plain(status, Code::TokenInvalid, "Invalid Token");
                 response.extensions_mut().insert(TokenInvalid);
@@ -163,9 +163,13 @@ impl IntoResponse for Error {
             }
             Error::Body(fault) => body_fault(status, &fault),
             Error::Refused(errors) => refused(status, &errors),
-            Error::Files(fault) => files_failure(fault),
+            Error::Files(fault) => files_failure(&fault),
             Error::Store(cause) => store_failure(&cause),
+        };
+        if let Some(cause) = cause {
+            response.extensions_mut().insert(Cause(cause));
         }
+        response
     }
 }
 
@@ -217,24 +221,34 @@ fn body_fault(status: StatusCode, fault: &BodyFault) -> Response {
     }
 }
 
-fn files_failure(fault: FilesFault) -> Response {
-    let (code, reason, cause) = match fault {
-        FilesFault::Storage(cause) => {
-            let reason = "Attachment storage is unavailable; retry later";
-            (Code::FilesUnavailable, reason, cause)
-        }
-        FilesFault::Scanner(cause) => {
-            let reason = "The file could not be scanned; retry later";
-            (Code::ScanUnavailable, reason, format!("the scanner: {cause}"))
-        }
-        FilesFault::Damaged => return damaged(),
-    };
-    let mut response = service_unavailable(code, reason);
-    response.extensions_mut().insert(Cause(cause));
-    response
+/// The internal cause of an error, for the log. `None` if the client caused the error.
+pub fn cause_of(error: &Error) -> Option<String> {
+    match error {
+        Error::Files(FilesFault::Storage(cause)) => Some(cause.clone()),
+        Error::Files(FilesFault::Scanner(cause)) => Some(format!("the scanner: {cause}")),
+        // The code that found the damage has logged it.
+        Error::Files(FilesFault::Damaged) => None,
+        // Overload needs no investigation, and a log line for each request would increase the load.
+        Error::Store(StoreError::Full) => None,
+        Error::Store(cause) => Some(cause.to_string()),
+        _ => None,
+    }
 }
 
-/// The response for a damaged file. It has no `Cause`, because the code that found the damage has logged it.
+fn files_failure(fault: &FilesFault) -> Response {
+    match fault {
+        FilesFault::Storage(_) => {
+            let reason = "Attachment storage is unavailable; retry later";
+            service_unavailable(Code::FilesUnavailable, reason)
+        }
+        FilesFault::Scanner(_) => {
+            let reason = "The file could not be scanned; retry later";
+            service_unavailable(Code::ScanUnavailable, reason)
+        }
+        FilesFault::Damaged => damaged(),
+    }
+}
+
 fn damaged() -> Response {
     let reason = "The stored file is damaged; contact your provider";
     let mut response = service_unavailable(Code::FileDamaged, reason);
@@ -244,16 +258,13 @@ fn damaged() -> Response {
 }
 
 fn store_failure(cause: &StoreError) -> Response {
-    let mut response = match cause {
-        // Overload needs no investigation, and a log line for each request would increase the load.
-        StoreError::Full => return overloaded(),
+    match cause {
+        StoreError::Full => overloaded(),
         StoreError::Unavailable(_) | StoreError::Stopped => {
             service_unavailable(Code::StoreUnavailable, "The database is unavailable; retry later")
         }
         _ => internal(),
-    };
-    response.extensions_mut().insert(Cause(cause.to_string()));
-    response
+    }
 }
 
 pub fn overloaded() -> Response {

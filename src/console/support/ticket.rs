@@ -29,7 +29,7 @@ use crate::rules::transitions::{self, TicketAction};
 use crate::rules::{self, Error};
 use crate::store::ReadTx;
 use crate::web::App;
-use crate::web::error::status_of;
+use crate::web::error::{Cause, cause_of, status_of};
 use crate::web::extract::At;
 use crate::web::{downloads, upload};
 
@@ -156,15 +156,20 @@ pub async fn attach(
         Ok(()) => return Ok(redirect_with_notice(&url(id), "file-attached")),
         Err(error) => error,
     };
-    let status = status_of(&error);
+    let (status, cause) = (status_of(&error), cause_of(&error));
     let errors = file_errors(error)?;
     let reasons: Vec<_> = errors.iter().map(|error| error.reason.as_str()).collect();
     let reasons = reasons.join(". ");
-    if !is_script {
-        return Ok(redirect_with_error(&url(id), &reasons));
+    let mut response = match is_script {
+        true => fragment(&html! { (reasons) }),
+        false => redirect_with_error(&url(id), &reasons),
+    };
+    if is_script {
+        *response.status_mut() = status;
     }
-    let mut response = fragment(&html! { (reasons) });
-    *response.status_mut() = status;
+    if let Some(cause) = cause {
+        response.extensions_mut().insert(Cause(cause));
+    }
     Ok(response)
 }
 
