@@ -131,8 +131,24 @@ def cpu_seconds(pid, with_exited_children=False):
     return sum(map(int, fields[11 : 15 if with_exited_children else 13])) / TICKS
 
 
+def exact_cpu_seconds(pid, thread_name=None):
+    """The time of all threads of a process that have not exited, or of those with a name. It is not in clock ticks."""
+    total = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            if thread_name is None or (task / "comm").read_text().strip() == thread_name:
+                total += int((task / "schedstat").read_text().split()[0])
+        except FileNotFoundError:
+            # The thread has exited.
+            continue
+    return total / 1e9
+
+
 class Server:
     """A server process. The end of its `with` statement stops it."""
+
+    # The token of its requests.
+    token = TOKEN
 
     def __init__(self, command, log):
         self.log = Path(log)
@@ -218,7 +234,7 @@ class Server:
         return BenchmarkError(f"{program} (process {pid}) {what}. Its output:\n{output[-2000:]}")
 
     def _request(self, request, timeout=10):
-        request.add_header("Authorization", f"Bearer {TOKEN}")
+        request.add_header("Authorization", f"Bearer {self.token}")
         request.add_header("Content-Type", "application/json")
         try:
             with urllib.request.urlopen(request, timeout=timeout) as response:
