@@ -7,27 +7,28 @@ import load
 from machine import exact_cpu_seconds
 from verdict import AGAIN, BASELINE, DATABASE_CPU, Column, Goal, Table
 
-CLIENTS, ACTIVE_TENANTS = 32, 100
+ACTIVE_TENANTS = 100
 WRITER_THREAD = "store-write"
 CPU = Column("CPU", "CPU us/request", "cpu_micros")
 WRITER_CPU = Column("writer CPU", "writer CPU us", "writer_micros")
-FLAT = {"CPU": Goal("<=", 1.25)}
+# A hundred times as many tenants make the trees of the database one or two levels deeper.
+FLAT = {"CPU": Goal("<=", 1.50)}
 SUBNET = '{"label":"first","ipv4":"10.0.0.0/24"}'
 
 # `senders` is who sends the requests: some tenants, all of them, or staff.
-Operation = namedtuple("Operation", "about method path body senders goals", defaults=[None, "some", FLAT])
+Operation = namedtuple("Operation", "about method path body senders goals clients", defaults=[None, "some", FLAT, 32])
 OPERATIONS = (
     Operation("view a VPC with 2 subnets", "GET", "/v4/vpcs/VPC"),
     Operation("list 2 VPCs", "GET", "/v4/vpcs"),
     Operation("list 9 events", "GET", "/v4/account/events"),
     Operation("view a ticket", "GET", "/v4/support/tickets/TICKET"),
     Operation("list 1 ticket", "GET", "/v4/support/tickets"),
-    # The cache of identities has a limit, so the cost may rise once.
-    Operation("view a VPC, by all tenants", "GET", "/v4/vpcs/VPC", None, "all"),
+    # A tenant whose identity is not cached costs more: the cache has a limit, and starts empty.
+    Operation("view a VPC, by all tenants", "GET", "/v4/vpcs/VPC", None, "all", {}),
     # The queue has as many tickets as the store has tenants, and its length is counted.
-    Operation("first page of the desk's queue", "GET", "/v4/desk/tickets", None, "staff", {}),
+    Operation("first page of the desk's queue", "GET", "/v4/desk/tickets", None, "staff", {}, 4),
     Operation("view a ticket at the desk", "GET", "/v4/desk/tickets/TICKET", None, "staff"),
-    Operation("search a word at the desk", "GET", "/v4/desk/tickets?q=subnet", None, "staff", {}),
+    Operation("search a word at the desk", "GET", "/v4/desk/tickets?q=subnet", None, "staff", {}, 4),
     Operation(
         "create a VPC with a subnet", "POST", "/v4/vpcs", f'{{"label":"n-COUNT","region":"us-ord","subnets":[{SUBNET}]}}'
     ),
@@ -45,7 +46,9 @@ def measure_operations(run, engine, servers, postgres):
 
 
 def measure_operation(run, engine, servers, postgres, operation):
-    rounds, seconds = run.options.rounds, run.options.seconds
+    rounds = run.options.rounds
+    # The operations whose cost grows with the store are slow in a large one.
+    seconds = run.options.seconds * (1 if operation.clients == 32 else 3)
     contenders = [name for name in servers if name not in (next(iter(servers)), AGAIN)]
     columns = [CPU]
     if postgres:
@@ -54,7 +57,7 @@ def measure_operation(run, engine, servers, postgres, operation):
         columns.append(WRITER_CPU)
     table = Table(
         engine,
-        f"{operation.about}: {senders_of(operation)}, {CLIENTS} clients; {rounds} rounds of {seconds} s\n"
+        f"{operation.about}: {senders_of(operation)}, {operation.clients} clients; {rounds} rounds of {seconds} s\n"
         f"baseline: a store with {min(run.sizes.values()):,} tenants",
         operation.goals,
         tuple(columns),
@@ -62,7 +65,7 @@ def measure_operation(run, engine, servers, postgres, operation):
     )
     scripts = {name: write_senders(run, name, operation) for name in servers}
     for name in servers:
-        sample(servers[name], scripts[name], operation, 1, postgres)
+        sample(servers[name], scripts[name], operation, seconds, postgres)
     for _ in range(rounds):
         for name in random.sample(list(servers), len(servers)):
             row = BASELINE if name not in (AGAIN, *contenders) else name
@@ -78,14 +81,19 @@ def senders_of(operation):
     }[operation.senders]
 
 
-def write_senders(run, name, operation):
-    """Writes the file with tokens and IDs for tenants.lua."""
+def choose_senders(run, name, operation):
     tenants = run.tenants[name]
     if operation.senders == "some":
         # Spread over the store.
-        tenants = tenants[:: len(tenants) // ACTIVE_TENANTS][:ACTIVE_TENANTS]
+        return tenants[:: len(tenants) // ACTIVE_TENANTS][:ACTIVE_TENANTS]
     if operation.senders == "staff":
-        tenants = [tenant._replace(token=run.staff) for tenant in tenants[-1:]]
+        return [tenant._replace(token=run.staff) for tenant in tenants[-1:]]
+    return tenants
+
+
+def write_senders(run, name, operation):
+    """Writes the file with tokens and IDs for tenants.lua."""
+    tenants = choose_senders(run, name, operation)
     file = run.folder / f"senders {operation.senders} {name}"
     file.write_text("".join(f"{tenant.token} {tenant.vpc} {tenant.ticket}\n" for tenant in tenants))
     return file
@@ -94,7 +102,7 @@ def write_senders(run, name, operation):
 def sample(server, senders, operation, seconds, postgres):
     arguments = [str(senders), operation.method, operation.path, *([operation.body] if operation.body else [])]
     writer_before = writer_seconds(server)
-    result = load.run(server, "", CLIENTS, seconds, "tenants.lua", arguments, postgres)
+    result = load.run(server, "", operation.clients, seconds, "tenants.lua", arguments, postgres)
     writer = (writer_seconds(server) - writer_before) * 1e6 / result.requests
     return Sample(result.cpu_micros, result.database_micros, writer)
 

@@ -150,7 +150,7 @@ class Server:
     # The token of its requests.
     token = TOKEN
 
-    def __init__(self, command, log):
+    def __init__(self, command, log, start_seconds=START_SECONDS):
         self.log = Path(log)
         self.started = time.monotonic()
         env = {**clean_environment(), "GARTH_BOOTSTRAP_TOKEN": TOKEN}
@@ -158,7 +158,7 @@ class Server:
             streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
             self.process = subprocess.Popen(command, env=env, **streams)
         try:
-            self.url = self._wait_until_listening()
+            self.url = self._wait_until_listening(start_seconds)
         except BaseException:
             self.stop()
             raise
@@ -244,8 +244,8 @@ class Server:
         except OSError as cause:
             raise self.error(f"did not respond: {cause}") from None
 
-    def _wait_until_listening(self):
-        deadline = time.monotonic() + START_SECONDS
+    def _wait_until_listening(self, seconds):
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             found = re.search(r"listening on (http://[\d.]+:\d+)\b.*\n", self.log.read_text(errors="replace"))
             if found:
@@ -253,4 +253,4 @@ class Server:
             if self.process.poll() is not None:
                 raise self.error("could not start")
             time.sleep(0.001)
-        raise self.error(f"did not listen within {START_SECONDS} seconds")
+        raise self.error(f"did not listen within {seconds} seconds")
