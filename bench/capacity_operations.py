@@ -13,7 +13,8 @@ CPU = Column("CPU", "CPU us/request", "cpu_micros")
 WRITER_CPU = Column("writer CPU", "writer CPU us", "writer_micros")
 # A hundred times as many tenants make the trees of the database one or two levels deeper.
 FLAT = {"CPU": Goal("<=", 1.50)}
-SUBNET = '{"label":"first","ipv4":"10.0.0.0/24"}'
+VPC = '{"label":"n-COUNT","region":"us-ord","subnets":[{"label":"first","ipv4":"10.0.0.0/24"}]}'
+TICKET = '{"summary":"Question COUNT","description":"What is this?"}'
 
 # `senders` is who sends the requests: some tenants, all of them, or staff.
 Operation = namedtuple("Operation", "about method path body senders goals clients", defaults=[None, "some", FLAT, 32])
@@ -29,12 +30,8 @@ OPERATIONS = (
     Operation("first page of the desk's queue", "GET", "/v4/desk/tickets", None, "staff", {}, 4),
     Operation("view a ticket at the desk", "GET", "/v4/desk/tickets/TICKET", None, "staff"),
     Operation("search a word at the desk", "GET", "/v4/desk/tickets?q=subnet", None, "staff", {}, 4),
-    Operation(
-        "create a VPC with a subnet", "POST", "/v4/vpcs", f'{{"label":"n-COUNT","region":"us-ord","subnets":[{SUBNET}]}}'
-    ),
-    Operation(
-        "open a ticket", "POST", "/v4/support/tickets", '{"summary":"Question COUNT","description":"What is this?"}'
-    ),
+    Operation("create a VPC with a subnet", "POST", "/v4/vpcs", VPC),
+    Operation("open a ticket", "POST", "/v4/support/tickets", TICKET),
 )
 
 Sample = namedtuple("Sample", "cpu_micros database_micros writer_micros")

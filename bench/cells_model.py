@@ -174,7 +174,7 @@ class System:
         yield lambda: source.remove(account)
 
     def recover(self, account):
-        """After a crash, the directory decides: the cell that it names serves the account, and no other copy remains."""
+        """After a crash, the directory decides: the cell that it names serves the account. Other copies are deleted."""
         owner = self.cell_of(account)
         owner.states[account] = State.ACTIVE
         for cell in self.cells.values():
