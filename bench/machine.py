@@ -131,10 +131,26 @@ def cpu_seconds(pid, with_exited_children=False):
     return sum(map(int, fields[11 : 15 if with_exited_children else 13])) / TICKS
 
 
+def exact_cpu_seconds(pid, thread_name=None):
+    """The time of all threads of a process that have not exited, or of those with a name. It is not in clock ticks."""
+    total = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            if thread_name is None or (task / "comm").read_text().strip() == thread_name:
+                total += int((task / "schedstat").read_text().split()[0])
+        except FileNotFoundError:
+            # The thread has exited.
+            continue
+    return total / 1e9
+
+
 class Server:
     """A server process. The end of its `with` statement stops it."""
 
-    def __init__(self, command, log):
+    # The token of its requests.
+    token = TOKEN
+
+    def __init__(self, command, log, start_seconds=START_SECONDS):
         self.log = Path(log)
         self.started = time.monotonic()
         env = {**clean_environment(), "GARTH_BOOTSTRAP_TOKEN": TOKEN}
@@ -142,7 +158,7 @@ class Server:
             streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
             self.process = subprocess.Popen(command, env=env, **streams)
         try:
-            self.url = self._wait_until_listening()
+            self.url = self._wait_until_listening(start_seconds)
         except BaseException:
             self.stop()
             raise
@@ -218,7 +234,7 @@ class Server:
         return BenchmarkError(f"{program} (process {pid}) {what}. Its output:\n{output[-2000:]}")
 
     def _request(self, request, timeout=10):
-        request.add_header("Authorization", f"Bearer {TOKEN}")
+        request.add_header("Authorization", f"Bearer {self.token}")
         request.add_header("Content-Type", "application/json")
         try:
             with urllib.request.urlopen(request, timeout=timeout) as response:
@@ -228,8 +244,8 @@ class Server:
         except OSError as cause:
             raise self.error(f"did not respond: {cause}") from None
 
-    def _wait_until_listening(self):
-        deadline = time.monotonic() + START_SECONDS
+    def _wait_until_listening(self, seconds):
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             found = re.search(r"listening on (http://[\d.]+:\d+)\b.*\n", self.log.read_text(errors="replace"))
             if found:
@@ -237,4 +253,4 @@ class Server:
             if self.process.poll() is not None:
                 raise self.error("could not start")
             time.sleep(0.001)
-        raise self.error(f"did not listen within {START_SECONDS} seconds")
+        raise self.error(f"did not listen within {seconds} seconds")

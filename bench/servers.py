@@ -16,9 +16,10 @@ NO_QUOTA = ["--quota-vpcs-per-region", "100000000"]
 CONNECTIONS = 8
 
 
-def start_garth(programs, folder, *more, log=None):
-    command = [programs.garth, "serve", *ANY_PORT, *NO_QUOTA, "--log", "warn", "--data", folder, *more]
-    return Server(command, log or folder.with_suffix(".log"))
+def start_garth(programs, folder, *more, log=None, under=(), **options):
+    """Starts a server with an embedded store, `under` another program if given."""
+    command = [*under, programs.garth, "serve", *ANY_PORT, *NO_QUOTA, "--log", "warn", "--data", folder, *more]
+    return Server(command, log or folder.with_suffix(".log"), **options)
 
 
 def start_shared(programs, folder, url, *more):
