@@ -190,6 +190,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "account_details",
         sql: include_str!("migrations/0016_account_details.sql"),
     },
+    Migration {
+        number: 17,
+        name: "disk_images",
+        sql: include_str!("migrations/0017_disk_images.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

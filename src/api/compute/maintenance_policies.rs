@@ -24,13 +24,15 @@ impl MaintenancePolicyView {
         let (label, description, kind, hours) = match policy {
             MaintenancePolicy::Migrate => (
                 "Migrate",
-                "Migrates the instance to another host while it runs.",
+                "Migrates the Linode to a new host while it remains fully operational. Recommended for \
+                 maximizing availability.",
                 "migrate",
                 3,
             ),
             MaintenancePolicy::PowerOffOn => (
                 "Power Off / Power On",
-                "Shuts the instance down and boots it after the maintenance.",
+                "Powers off the Linode at the start of the maintenance event and reboots it once the \
+                 maintenance finishes. Recommended for maximizing performance.",
                 "power_off_on",
                 7 * 24,
             ),

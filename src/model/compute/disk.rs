@@ -18,6 +18,9 @@ pub struct Disk {
     pub filesystem: Filesystem,
     /// In megabytes.
     pub size: i64,
+    /// The ID of the image that was deployed to the disk, or to the disk that was cloned. Builds before
+    /// migration 17 did not store it.
+    pub image: Option<String>,
     /// Always equal to the disk encryption of the instance.
     pub encryption: DiskEncryption,
     pub created: Time,
@@ -30,6 +33,8 @@ pub struct NewDisk {
     pub filesystem: Filesystem,
     /// In megabytes.
     pub size: i64,
+    /// The ID of the image to deploy.
+    pub image: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

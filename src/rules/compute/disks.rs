@@ -113,6 +113,11 @@ pub fn resize(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Request
     let mut form = request.form()?;
     let size = draft::read_size(&mut form);
     refuse_excess(tx, &mut form, &instance, size, Some(&disk))?;
+    // The provider can have withdrawn the image since.
+    let images = &tx.policy().images;
+    if let Some(image) = images.iter().find(|image| Some(&image.id) == disk.image.as_ref()) {
+        draft::refuse_smaller(&mut form, image, size);
+    }
     disk.size = form.finish(|| size)?;
     require_unused(tx, &instance, &disk)?;
     begin(tx, caller, &instance, Action::DiskResize, disk)
@@ -157,7 +162,7 @@ pub fn set_instance_password(
     }
 }
 
-/// Copies a disk: creates a disk with the same size and file system.
+/// Copies a disk: creates a disk with the same size, file system and image.
 pub fn copy(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Request) -> Result<Disk> {
     let (instance, disk) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.check_if_match(&disk)?;
@@ -169,6 +174,7 @@ pub fn copy(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Request) 
         label: DiskLabel::of_copy(&disk.label),
         filesystem: disk.filesystem,
         size: disk.size,
+        image: disk.image,
     };
     insert(tx, caller, &instance, Action::DiskDuplicate, &new)
 }

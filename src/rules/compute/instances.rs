@@ -255,11 +255,13 @@ fn image_disks(space: i64, image: &Image, resolved: &ResolvedInstance) -> Vec<Ne
         label: DiskLabel::of_image(&image.label),
         filesystem: Filesystem::Ext4,
         size: resolved.boot_size.unwrap_or(space - swap.max(0)),
+        image: Some(image.id.clone()),
     };
     let swap = (swap > 0).then(|| NewDisk {
         label: DiskLabel::of_swap(swap),
         filesystem: Filesystem::Swap,
         size: swap,
+        image: None,
     });
     std::iter::once(boot).chain(swap).collect()
 }

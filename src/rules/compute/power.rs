@@ -34,13 +34,11 @@ pub fn boot(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request
     }
 }
 
+/// Reboots an instance, or boots it if it is not running. The Terraform provider reboots instances that it has
+/// shut down.
 pub fn reboot(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<()> {
     let instance = load_idle(tx, caller, id, request)?;
     let config = config_to_boot(tx, &instance, request)?;
-    if instance.running.is_none() {
-        let text = format!("{} is not running; boot it instead", instance.label.as_str());
-        return Err(Error::refused(Code::InstanceState, text));
-    }
     begin(tx, caller.author(), instance, Change::Reboot(config))
 }
 

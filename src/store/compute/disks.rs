@@ -12,8 +12,8 @@ use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
-const COLUMNS: &str = "d.id, d.instance, d.label, d.status, d.filesystem, d.size, i.disk_encryption,
-    d.created, coalesce(d.updated, d.created)";
+const COLUMNS: &str = "d.id, d.instance, d.label, d.status, d.filesystem, d.size, d.image,
+    i.disk_encryption, d.created, coalesce(d.updated, d.created)";
 const FROM: &str = "disk d JOIN instance i ON i.id = d.instance";
 
 /// Every row, for `garth check`.
@@ -75,14 +75,15 @@ pub fn insert(
     let now = tx.now();
     let id: DiskId = tx
         .one(
-            "INSERT INTO disk (instance, label, status, filesystem, size, created, updated)
-             VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id",
+            "INSERT INTO disk (instance, label, status, filesystem, size, image, created, updated)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING id",
             args![
                 instance,
                 &new.label,
                 status.word(),
                 new.filesystem.word(),
                 new.size,
+                new.image.as_deref(),
                 now
             ],
         )?
@@ -129,6 +130,7 @@ fn read(row: &mut Row) -> Result<Disk, StoreError> {
         status: row.take()?,
         filesystem: row.take()?,
         size: row.take()?,
+        image: row.take()?,
         encryption: row.take()?,
         created: row.take()?,
         updated: row.take()?,

@@ -203,6 +203,41 @@ async fn disks_must_fit_the_plan() {
 }
 
 #[tokio::test]
+async fn a_disk_stays_at_least_as_large_as_its_image() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let mut body = image();
+    body["boot_size"] = json!(2000);
+    body["booted"] = json!(false);
+    assert_eq!(ada.post("/linode/instances", body).await.status, 200);
+    let debian = json!({"label": "b", "size": 2000, "image": "linode/debian12", "root_pass": "x"});
+    assert_eq!(ada.post(DISKS, debian).await.json()["id"], 3);
+    assert_eq!(
+        ada.post(&format!("{DISKS}/1/clone"), json!({})).await.json()["id"],
+        4
+    );
+    let empty = json!({"label": "empty", "size": 2000});
+    assert_eq!(ada.post(DISKS, empty).await.json()["id"], 5);
+
+    let resize = async |disk: i64, size: i64| {
+        let path = format!("{DISKS}/{disk}/resize");
+        ada.post(&path, json!({"size": size})).await
+    };
+    for with_image in [1, 3, 4] {
+        let refused = resize(with_image, 1499).await;
+        assert_eq!(refused.errors(), ["size image_size"], "disk {with_image}");
+        assert_eq!(
+            refused.reason(),
+            "The image linode/debian12 needs a disk of at least 1500 MB"
+        );
+        assert_eq!(resize(with_image, 1500).await.status, 200);
+    }
+    for without_image in [2, 5] {
+        assert_eq!(resize(without_image, 1).await.status, 200);
+    }
+}
+
+#[tokio::test]
 async fn all_errors_of_a_disk_are_reported_together() {
     let app = TestApp::new().await;
     let ada = set_up(&app).await;
@@ -291,7 +326,7 @@ async fn the_password_of_an_instance_is_that_of_its_only_disk() {
 
     let done = "password_reset finished 1";
     assert_eq!(event_lines(&ada).await.last().map(String::as_str), Some(done));
-    ada.post(&format!("{DISKS}/1/resize"), json!({"size": 1000}))
+    ada.post(&format!("{DISKS}/1/resize"), json!({"size": 2000}))
         .await;
     ada.post(&format!("{DISKS}/1/clone"), json!({})).await;
     let several = ada.post(path, password()).await;
@@ -310,7 +345,7 @@ async fn a_disk_in_use_is_not_deleted_and_a_deleted_one_leaves_its_configs() {
     ada.post("/linode/instances", image()).await;
 
     for (path, body) in [
-        ("/1/resize", json!({"size": 100})),
+        ("/1/resize", json!({"size": 2000})),
         ("/1/password", json!({"password": "x"})),
     ] {
         assert_eq!(

@@ -64,4 +64,15 @@ async fn maintenance_policies_are_listed() {
             ("linode/power_off_on", 604_800, false)
         ]
     );
+    // The Terraform provider and linodego compare the first description.
+    let descriptions: Vec<_> = policies.iter().map(|policy| &policy["description"]).collect();
+    assert_eq!(
+        descriptions,
+        [
+            "Migrates the Linode to a new host while it remains fully operational. Recommended for maximizing \
+             availability.",
+            "Powers off the Linode at the start of the maintenance event and reboots it once the maintenance \
+             finishes. Recommended for maximizing performance.",
+        ]
+    );
 }

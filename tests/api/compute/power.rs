@@ -98,6 +98,32 @@ async fn config_id_0_boots_the_last_config_or_else_the_first() {
     assert_eq!(configs[2..], ["one", "two", "two", "two"]);
 }
 
+/// The Terraform provider shuts an instance down to resize its disks, and then reboots it.
+#[tokio::test]
+async fn a_reboot_boots_an_instance_that_is_not_running() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let body = json!({
+        "type": NANODE, "region": "us-east", "image": "linode/debian12", "root_pass": "x", "booted": false,
+    });
+    assert_eq!(ada.post("/linode/instances", body).await.status, 200);
+
+    let rebooted = ada
+        .post("/linode/instances/1/reboot", json!({"config_id": 1}))
+        .await;
+
+    assert_eq!(rebooted.json(), json!({}));
+    assert_eq!(ada.get("/linode/instances/1").await.json()["status"], "running");
+    assert_eq!(
+        event_lines(&ada).await.pop().as_deref(),
+        Some("linode_reboot 1 finished")
+    );
+    assert_eq!(
+        ada.delete("/linode/instances/1/configs/1").await.errors(),
+        ["- config_active"]
+    );
+}
+
 #[tokio::test]
 async fn a_slow_power_change_is_scheduled_then_finished_while_the_instance_is_busy() {
     let app = TestApp::with(|policy, _| policy.settle_ms = 10_000).await;

@@ -17,6 +17,7 @@ pub struct Draft {
     label: Option<DiskLabel>,
     pub size: Option<i64>,
     filesystem: Option<Filesystem>,
+    image: Option<String>,
     pub authorized_users: AuthorizedUsers,
     pub encryption: Option<DiskEncryption>,
 }
@@ -41,6 +42,7 @@ impl FromForm for Draft {
             label,
             size,
             filesystem,
+            image: image.map(|image| image.id),
             authorized_users,
             encryption: form.optional("disk_encryption", DiskEncryption::parse),
         }
@@ -53,18 +55,24 @@ impl Draft {
             label: self.label.clone()?,
             filesystem: self.filesystem.unwrap_or(Filesystem::Ext4),
             size: self.size?,
+            image: self.image.clone(),
         })
     }
 }
 
 /// Refuses a disk that cannot hold its image.
 fn refuse_mismatch(form: &mut Form, image: &Image, size: Option<i64>, filesystem: Option<Filesystem>) {
-    if size.is_some_and(|size| size < image.size) {
-        form.refuse("size", too_small_for(image));
-    }
+    refuse_smaller(form, image, size);
     if matches!(filesystem, Some(Filesystem::Swap | Filesystem::Initrd)) {
         let text = "A disk with an image must be one of ext3, ext4, raw";
         form.refuse("filesystem", Reason::new(Code::ChoiceInvalid, text));
+    }
+}
+
+/// Refuses a size that is smaller than the image of the disk.
+pub fn refuse_smaller(form: &mut Form, image: &Image, size: Option<i64>) {
+    if size.is_some_and(|size| size < image.size) {
+        form.refuse("size", too_small_for(image));
     }
 }
 
