@@ -17,6 +17,8 @@ pub mod uploads;
 
 pub mod backup;
 
+pub mod archiving;
+
 pub mod jobs;
 
 pub mod web;

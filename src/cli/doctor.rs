@@ -1,6 +1,7 @@
 //! `garth doctor`: finds what an operator should fix in an installation, without changing anything.
 
 mod advice;
+mod archive;
 mod files;
 mod host;
 mod network;
@@ -27,6 +28,7 @@ pub async fn run(args: &StoreArgs, output: Output) -> anyhow::Result<ExitCode> {
         advice.push(invalid_settings(&error));
     }
     advice.extend(files::examine(args, &settings));
+    advice.extend(archive::examine(args, &settings));
     advice.extend(host::examine(&settings));
     advice.extend(network::examine(&settings));
     advice.extend(store::examine(args, &settings).await);

@@ -5,12 +5,14 @@
 
 mod account;
 mod archive_file;
+mod archive_restore;
 mod arguments;
 mod backup;
 mod bootstrap_token;
 mod bucket_keys;
 mod check;
 mod client;
+mod continuous_archive;
 mod copy;
 mod data_folder;
 mod database;
@@ -113,11 +115,11 @@ enum Command {
     /// keys, so the file is readable only for its owner. Exit code 1: the backup failed, or the file of an attachment is
     /// missing or damaged; the archive then has everything else.
     Backup(backup::Options),
-    /// Restore an archive of garth backup into an empty store
+    /// Restore an archive of garth backup, or a moment of a continuous archive, into an empty store
     ///
     /// The store is the folder of --data or the database of --database, and either can be empty or missing. The archive
     /// is verified completely before anything is written, and the store is checked before it can be used. If a restore
-    /// is interrupted, run it again.
+    /// is interrupted, run it again. A continuous archive (garth serve --archive) can be restored only into a folder.
     Restore(restore::Options),
     /// Copy a store between a folder and a database, without the files of attachments
     Copy(copy::Options),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::Args;
 use serde::Serialize;
 
@@ -13,11 +13,12 @@ use super::policy::policy_of;
 use super::progress::Bar;
 use super::settings::Settings;
 use super::store_args::StoreArgs;
-use super::{bucket_keys, data_folder, serve};
+use super::{archive_restore, bucket_keys, data_folder, serve};
 use crate::backup::format::MissingFile;
 use crate::backup::restore::{Restore, Restored};
 use crate::files::Files;
 use crate::model::policy::Policy;
+use crate::model::time::Time;
 use crate::store::context::{Clock, RandomSource};
 use crate::store::restore_target::TargetLocation;
 use crate::store::unfinished_restore::TargetState;
@@ -25,15 +26,25 @@ use crate::store::{Schema, StoreContext};
 
 #[derive(Args)]
 pub struct Options {
-    /// Archive to restore, or - for standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// Archive to restore, - for standard input, or the folder or s3:// URL of a continuous archive
+    #[arg(value_name = "ARCHIVE")]
+    pub file: PathBuf,
+    /// Moment of a continuous archive to restore, in UTC, such as 2026-11-16T20:00:00 [default: the newest]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub at: Option<Time>,
+    /// List the times that a continuous archive covers, and restore nothing
+    #[arg(long, conflicts_with = "at")]
+    pub list: bool,
     /// Archive that an incremental archive refers to
     #[arg(long, value_name = "FILE")]
     base: Option<PathBuf>,
     /// Restore a store in which the final check finds problems, instead of refusing it
     #[arg(long)]
-    accept_findings: bool,
+    pub accept_findings: bool,
+}
+
+fn time(raw: &str) -> Result<Time, String> {
+    Time::parse(raw).ok_or_else(|| "must be a time in UTC, such as 2026-11-16T20:00:00".to_owned())
 }
 
 /// A store that was restored.
@@ -52,6 +63,14 @@ struct RestoreView {
 
 pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::Result<()> {
     let settings = serve::merge_settings(args, Settings::from_environment()?)?;
+    if archive_restore::is_continuous(&options.file) {
+        return archive_restore::run(args, settings, output, options).await;
+    }
+    ensure!(
+        options.at.is_none() && !options.list,
+        "--at and --list need a continuous archive, which is a folder or an s3:// URL: {} is neither",
+        options.file.display()
+    );
     let policy = policy_of(&settings)?;
     let keys = bucket_keys::read(&settings.attachments)?;
     let folder = args.folder(&settings);
@@ -85,7 +104,7 @@ pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::
 }
 
 /// Refuses a target that is not empty, before the archive is read.
-fn refuse_used(target: &TargetLocation) -> anyhow::Result<()> {
+pub fn refuse_used(target: &TargetLocation) -> anyhow::Result<()> {
     match target.state()? {
         TargetState::Unfinished(_) => Ok(()),
         state => Ok(state.check("").map(drop)?),

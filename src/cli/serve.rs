@@ -11,6 +11,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use super::bootstrap_token::{ConfiguredToken, first_token};
+use super::continuous_archive::ArchiveSettings;
 use super::data_folder::FolderLock;
 use super::listeners::Listeners;
 use super::policy::policy_of;
@@ -67,6 +68,7 @@ pub struct Prepared {
     options: Options,
     certificate: Option<Certificate>,
     database: Option<Database>,
+    archive: Option<ArchiveSettings>,
     listeners: Listeners,
     _lock: Option<FolderLock>,
 }
@@ -106,6 +108,7 @@ pub async fn prepare(store: &StoreArgs, settings: Settings) -> anyhow::Result<Pr
     let options = options_of(&settings)?;
     let certificate = certificate(&settings)?;
     let database = store.database(&settings)?;
+    let archive = ArchiveSettings::find(&settings, &folder, database.is_some())?;
     // An existing folder is locked before the addresses are bound: the error of a second server on the folder
     // is then about the folder, not about the address. A missing folder is created after the addresses are
     // bound, so that a failed start does not leave an empty folder.
@@ -125,6 +128,7 @@ pub async fn prepare(store: &StoreArgs, settings: Settings) -> anyhow::Result<Pr
         options,
         certificate,
         database,
+        archive,
         listeners,
         _lock: lock,
     })
@@ -137,7 +141,8 @@ pub fn validate(store: &StoreArgs, settings: &Settings) -> anyhow::Result<()> {
     policy_of(settings)?;
     options_of(settings)?;
     certificate(settings)?;
-    store.database(settings)?;
+    let is_shared = store.database(settings)?.is_some();
+    ArchiveSettings::find(settings, &store.folder(settings), is_shared)?;
     Ok(())
 }
 
@@ -154,7 +159,16 @@ fn prepare_folder(folder: &Path, is_shared: bool) -> anyhow::Result<Option<Folde
 pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Result<()> {
     let (listen_url, url) = (prepared.listen_url()?, prepared.url()?);
     let is_shared = prepared.database.is_some();
-    let store = open_store(&prepared.folder, prepared.database.as_ref(), prepared.policy)?;
+    let (store, archive) = match prepared.archive {
+        Some(archive) => {
+            let opened = archive.open(&prepared.folder, context(prepared.policy), prepared.keys.as_ref())?;
+            (opened.store.clone(), Some(opened))
+        }
+        None => (
+            open_store(&prepared.folder, prepared.database.as_ref(), prepared.policy)?,
+            None,
+        ),
+    };
     let files = open_attachment_storage(
         &prepared.settings,
         prepared.keys.as_ref(),
@@ -188,6 +202,7 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
     };
     message.print()?;
 
+    let archiving = archive.map(|archive| archive.start(&files, &prepared.folder));
     let jobs = tokio::spawn(runner.run(stopping.clone()));
     let app = App::new(store.clone(), files, prepared.options, stopping.clone());
     tokio::spawn(reload_on_hangup(prepared.certificate.clone(), hup));
@@ -207,6 +222,9 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
     serving.await?;
     jobs.await?;
     close(store).await;
+    if let Some(archiving) = archiving {
+        archiving.stop().await;
+    }
     tracing::info!("stopped");
     Ok(())
 }
@@ -232,12 +250,16 @@ async fn close(store: Store) {
     }
 }
 
-fn open_store(folder: &Path, database: Option<&Database>, policy: Policy) -> anyhow::Result<Store> {
-    let context = StoreContext {
+fn context(policy: Policy) -> StoreContext {
+    StoreContext {
         clock: Clock::System,
         random: RandomSource::System,
         policy,
-    };
+    }
+}
+
+fn open_store(folder: &Path, database: Option<&Database>, policy: Policy) -> anyhow::Result<Store> {
+    let context = context(policy);
     match database {
         None => Store::open_embedded(folder, context)
             .with_context(|| format!("cannot open the store in {}", folder.display())),

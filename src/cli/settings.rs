@@ -17,7 +17,7 @@ use anyhow::anyhow;
 use clap::{Args, Command, FromArgMatches, ValueEnum};
 use serde::Deserialize;
 
-use super::arguments::{self, integer, listen_address};
+use super::arguments::{self, duration_seconds, integer, listen_address};
 use super::database::{DatabaseInFile, DatabaseUrl};
 use super::environment;
 use super::logging::{self, LogFormat, LogSettings};
@@ -75,6 +75,15 @@ pub struct Settings {
     #[arg(long, env = "GARTH_METRICS_LISTEN", value_name = "ADDRESS", value_parser = listen_address)]
     #[serde(deserialize_with = "arguments::deserialize_listen_address")]
     pub metrics_listen: Option<SocketAddr>,
+
+    /// Continuous archive of the embedded store, for garth restore --at: a folder on another disk, or s3://bucket/prefix
+    /// [default: none]
+    #[arg(long, env = "GARTH_ARCHIVE", value_name = "URL")]
+    pub archive: Option<String>,
+
+    /// Period within which the continuous archive can restore every moment, such as 12h, 7d or 4w [default: 7d]
+    #[arg(long, env = "GARTH_ARCHIVE_RETENTION", value_name = "DURATION", value_parser = retention)]
+    pub archive_retention: Option<String>,
 
     /// File with the API token of the admin user (64 lower-case hexadecimal characters), used at the first
     /// start. To pass the token itself, set GARTH_BOOTSTRAP_TOKEN [default: a random token is created and
@@ -167,6 +176,11 @@ pub struct Settings {
     pub images: Option<Vec<ImageSettings>>,
 }
 
+/// Validates a duration, which the settings file has as text.
+fn retention(raw: &str) -> Result<String, String> {
+    duration_seconds(raw).map(|_| raw.to_owned())
+}
+
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
@@ -215,6 +229,8 @@ impl Settings {
             trusted_proxies: self.trusted_proxies.or(other.trusted_proxies),
             public_url: self.public_url.or(other.public_url),
             metrics_listen: self.metrics_listen.or(other.metrics_listen),
+            archive: self.archive.or(other.archive),
+            archive_retention: self.archive_retention.or(other.archive_retention),
             bootstrap_token_file: self.bootstrap_token_file.or(other.bootstrap_token_file),
             log_format: self.log_format.or(other.log_format),
             log: self.log.or(other.log),

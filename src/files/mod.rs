@@ -26,7 +26,7 @@ use crate::model::token::Secret;
 pub use error::FilesError;
 pub use scanner::{Scanner, Verdict};
 pub use spool::{Spool, Spooled};
-pub use storage::folder_of as storage_folder;
+pub use storage::{Storage, folder_of as storage_folder, make_private_folder, open as open_storage};
 pub use verified::{Fingerprint, ReadFault, verified};
 
 /// A handle to the storage. Clones share the storage.

@@ -36,12 +36,27 @@ pub fn find(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result
     }
     let url = url.unwrap_or_default();
     match url.split_once("://") {
-        Some(("s3", bucket)) if !bucket.starts_with('/') && !bucket.is_empty() => open_bucket(bucket, keys),
-        _ => Err(FilesError::new(
-            "attachments.url",
-            format!("{url:?} is neither a folder, nor file:///folder, nor s3://bucket/prefix"),
-        )),
+        Some(("s3", bucket)) if !bucket.starts_with('/') && !bucket.is_empty() => {
+            open_bucket("attachments.url", bucket, keys)
+        }
+        _ => Err(FilesError::new("attachments.url", not_a_storage(url))),
     }
+}
+
+/// Opens the folder or bucket of another setting. The folder must exist.
+pub fn open(setting: &'static str, url: &str, keys: Option<&BucketKeys>) -> Result<Storage, FilesError> {
+    match url.split_once("://") {
+        None if !url.is_empty() => open_folder(Path::new(url)),
+        Some(("file", path)) if path.starts_with('/') => open_folder(Path::new(path)),
+        Some(("s3", bucket)) if !bucket.starts_with('/') && !bucket.is_empty() => {
+            open_bucket(setting, bucket, keys)
+        }
+        _ => Err(FilesError::new(setting, not_a_storage(url))),
+    }
+}
+
+fn not_a_storage(url: &str) -> String {
+    format!("{url:?} is neither a folder, nor file:///folder, nor s3://bucket/prefix")
 }
 
 fn open_folder(path: &Path) -> Result<Storage, FilesError> {
@@ -60,7 +75,11 @@ fn open_folder(path: &Path) -> Result<Storage, FilesError> {
 /// Opens a bucket, optionally with a prefix. All settings come from the environment (`AWS_…`), and also the
 /// credentials if `keys` is `None`.
 #[cfg(feature = "s3")]
-fn open_bucket(bucket: &str, keys: Option<&BucketKeys>) -> Result<Storage, FilesError> {
+fn open_bucket(
+    setting: &'static str,
+    bucket: &str,
+    keys: Option<&BucketKeys>,
+) -> Result<Storage, FilesError> {
     use object_store::RetryConfig;
     use object_store::aws::AmazonS3Builder;
 
@@ -83,12 +102,12 @@ fn open_bucket(bucket: &str, keys: Option<&BucketKeys>) -> Result<Storage, Files
             .with_secret_access_key(keys.secret.reveal());
     }
     if !has_credentials(&builder) {
-        return Err(FilesError::new("attachments.url", MISSING_CREDENTIALS));
+        return Err(FilesError::new(setting, MISSING_CREDENTIALS));
     }
     let store = builder.build();
-    let store = store.map_err(|cause| FilesError::new("setting up S3 for attachments", cause))?;
+    let store = store.map_err(|cause| FilesError::new("setting up S3", cause))?;
     let prefix = Key::parse(prefix.trim_matches('/'));
-    let prefix = prefix.map_err(|cause| FilesError::new("attachments.url: the prefix", cause))?;
+    let prefix = prefix.map_err(|cause| FilesError::new(format!("{setting}: the prefix"), cause))?;
     Ok(Storage {
         store: Box::new(store),
         folder: None,
@@ -122,9 +141,9 @@ fn has_credentials(builder: &object_store::aws::AmazonS3Builder) -> bool {
 }
 
 #[cfg(not(feature = "s3"))]
-fn open_bucket(_: &str, _: Option<&BucketKeys>) -> Result<Storage, FilesError> {
+fn open_bucket(setting: &'static str, _: &str, _: Option<&BucketKeys>) -> Result<Storage, FilesError> {
     let cause = "this build of garth does not support S3; build it with the feature \"s3\"";
-    Err(FilesError::new("attachments.url", cause))
+    Err(FilesError::new(setting, cause))
 }
 
 pub fn make_private_folder(path: &Path) -> Result<(), FilesError> {

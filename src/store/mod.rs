@@ -18,6 +18,7 @@ pub mod filter;
 mod identity;
 pub mod jobs;
 pub mod list;
+pub mod log_archive;
 mod migrate;
 mod model_rows;
 mod network;
@@ -67,6 +68,7 @@ pub use write_lock::WriteLock;
 
 use crate::model::id::AccountId;
 use engine::Engine;
+use log_archive::{ArchiveStart, LogCopier};
 use notifier::Notifier;
 use task::Task;
 
@@ -110,15 +112,47 @@ impl Store {
         context: StoreContext,
         max_batch_jobs: usize,
     ) -> Result<Self, StoreError> {
+        let (store, _) = Self::embedded_archiving(folder, schema, context, max_batch_jobs, None)?;
+        Ok(store)
+    }
+
+    /// Opens an embedded store that copies its write-ahead log to a continuous archive.
+    pub fn open_archived(
+        folder: &Path,
+        context: StoreContext,
+        archive: ArchiveStart,
+    ) -> Result<(Self, Arc<LogCopier>), StoreError> {
+        let schema = Schema::current();
+        let opened =
+            Self::embedded_archiving(folder, &schema, context, sqlite::MAX_BATCH_JOBS, Some(archive))?;
+        let (store, copier) = opened;
+        Ok((store, copier.expect("a store with an archive has a copier")))
+    }
+
+    fn embedded_archiving(
+        folder: &Path,
+        schema: &Schema,
+        context: StoreContext,
+        max_batch_jobs: usize,
+        archive: Option<ArchiveStart>,
+    ) -> Result<(Self, Option<Arc<LogCopier>>), StoreError> {
         let context = Arc::new(context);
         let notifier = Arc::new(Notifier::default());
-        let engine = sqlite::Sqlite::open(folder, schema, context.clone(), notifier.clone(), max_batch_jobs)?;
-        Ok(Self {
+        let (engine, copier) = sqlite::Sqlite::open(
+            folder,
+            schema,
+            context.clone(),
+            notifier.clone(),
+            max_batch_jobs,
+            archive,
+        )?;
+        let store = Self {
             engine: Arc::new(engine),
             context,
             notifier,
             schema: schema.newest(),
-        })
+        };
+        Ok((store, copier))
     }
 
     /// Opens the store in a database that several nodes share.

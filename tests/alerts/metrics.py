@@ -28,6 +28,7 @@ def of_server(garth: pathlib.Path, wanted: set[str]) -> dict[str, set[str]]:
         settings = {name: value for name, value in os.environ.items() if not name.startswith("GARTH_")}
         settings["GARTH_BOOTSTRAP_TOKEN"] = TOKEN
         command = [garth, "--data", data, "serve", "--listen", api, "--metrics-listen", metrics, "--log", "warn"]
+        command += ["--archive", pathlib.Path(folder) / "archive"]
         server = subprocess.Popen(command, env=settings, stdout=subprocess.DEVNULL)
         try:
             wait_until(lambda: send("GET", f"http://{api}/readyz") is not None, START_SECONDS, "the server")

@@ -36,7 +36,18 @@ fn assert_none(claim: &str, found: Vec<String>) {
 #[test]
 fn a_layer_imports_only_earlier_layers() {
     let layers = [
-        "model", "store", "files", "rules", "uploads", "backup", "jobs", "web", "api", "console", "cli",
+        "model",
+        "store",
+        "files",
+        "rules",
+        "uploads",
+        "backup",
+        "archiving",
+        "jobs",
+        "web",
+        "api",
+        "console",
+        "cli",
     ];
     for (index, layer) in layers.iter().enumerate() {
         let later: Vec<String> = layers[index + 1..]
@@ -115,12 +126,30 @@ fn only_the_engines_depend_on_a_database() {
 #[test]
 fn sql_is_only_in_the_store_and_status_codes_only_in_web() {
     for layer in [
-        "model", "rules", "uploads", "backup", "jobs", "web", "api", "console", "cli",
+        "model",
+        "rules",
+        "uploads",
+        "backup",
+        "archiving",
+        "jobs",
+        "web",
+        "api",
+        "console",
+        "cli",
     ] {
         let sql = ["SELECT ", "INSERT INTO", "UPDATE vpc", "DELETE FROM"];
         assert_none("SQL is in the store", lines_with(layer, &sql, &[]));
     }
-    for layer in ["model", "store", "rules", "uploads", "backup", "jobs", "cli"] {
+    for layer in [
+        "model",
+        "store",
+        "rules",
+        "uploads",
+        "backup",
+        "archiving",
+        "jobs",
+        "cli",
+    ] {
         assert_none(
             "status codes are in web, api and console",
             lines_with(layer, &["StatusCode"], &[]),

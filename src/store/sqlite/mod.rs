@@ -8,11 +8,15 @@
 //! - **A failed flush** stops the store permanently. The kernel may have dropped the pages that it could not write, so
 //!   a second flush could report success although data is lost.
 
+mod archived_log;
 mod flush_timer;
+mod frame_replay;
+mod log_copier;
 mod opening;
 mod readers;
 mod restore_target;
 mod statements;
+mod wal_file;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -27,11 +31,15 @@ use tokio::sync::watch;
 use super::context::StoreContext;
 use super::engine::{CheckDepth, Engine};
 use super::error::StoreError;
+use super::log_archive::ArchiveStart;
 use super::migrate::Schema;
 use super::notifier::Notifier;
 use super::task::{MAX_QUEUED_PROBES, MAX_QUEUED_READS, MAX_QUEUED_WRITES, ReadJob, WriteJob};
 use super::write_lock::WriteLock;
+use archived_log::ArchivedLog;
 use flush_timer::FlushTimer;
+pub use frame_replay::FrameReplay;
+pub use log_copier::LogCopier;
 use opening::{make_private_file, make_private_folder, migrate_embedded, open_reader, open_writer};
 pub use restore_target::{mark_target, remove_database, target_state};
 use writer::{Writer, count_wal_pages};
@@ -64,11 +72,17 @@ impl Sqlite {
         context: Arc<StoreContext>,
         notifier: Arc<Notifier>,
         max_batch_jobs: usize,
-    ) -> Result<Self, StoreError> {
+        archive: Option<ArchiveStart>,
+    ) -> Result<(Self, Option<Arc<LogCopier>>), StoreError> {
         make_private_folder(folder)?;
         let file = Arc::new(folder.join(FILE));
         make_private_file(&file)?;
         let mut connection = open_writer(&file)?;
+        let archived_log = match archive {
+            Some(start) => Some(ArchivedLog::open(&file, start, context.clone())?),
+            None => None,
+        };
+        let copier = archived_log.as_ref().map(|log| log.copier.clone());
         migrate_embedded(&connection, schema, &context)?;
 
         let (reads, queued_reads) = bounded::<Box<dyn ReadJob>>(MAX_QUEUED_READS);
@@ -101,9 +115,10 @@ impl Sqlite {
             max_batch_jobs,
             wal_pages: count_wal_pages(&mut connection)?,
             flush: flush.clone(),
+            archived_log,
         };
         spawn("store-write".to_owned(), move || writer.run(&connection))?;
-        Ok(Self {
+        let engine = Self {
             file,
             context,
             reads,
@@ -113,7 +128,8 @@ impl Sqlite {
             stopped,
             closing,
             failed,
-        })
+        };
+        Ok((engine, copier))
     }
 }
 

@@ -9,6 +9,7 @@ use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::watch;
 
+use super::archived_log::ArchivedLog;
 use super::flush_timer::FlushTimer;
 use super::statements::{Statements, database};
 use crate::store::changes::PendingChanges;
@@ -47,6 +48,8 @@ pub struct Writer {
     /// The number of pages in the log after the last commit.
     pub wal_pages: Arc<AtomicI32>,
     pub flush: Arc<FlushTimer>,
+    /// The continuous archive, if there is one.
+    pub archived_log: Option<ArchivedLog>,
 }
 
 /// Returns a counter. After each commit that writes pages, SQLite sets it to the number of pages in the log.
@@ -69,7 +72,10 @@ impl Writer {
             match self.commit_batch(statements, &mut batch) {
                 Ok(()) => {
                     if self.closing.load(Ordering::SeqCst) {
-                        truncate_wal(statements);
+                        match &self.archived_log {
+                            Some(log) => log.close(statements),
+                            None => truncate_wal(statements),
+                        }
                     }
                     complete_all(batch, || Ok(()));
                 }
@@ -143,7 +149,11 @@ impl Writer {
     /// If the log is long, moves it into the database file and flushes the file. The checkpoint is part of
     /// the commit: if the checkpoint fails, the callers get an error.
     fn checkpoint(&self, statements: &mut Statements) -> Result<(), StoreError> {
-        if self.wal_pages.load(Ordering::Relaxed) < CHECKPOINT_PAGES {
+        let wal_pages = self.wal_pages.load(Ordering::Relaxed);
+        if let Some(log) = &self.archived_log {
+            return log.after_commit(statements, wal_pages);
+        }
+        if wal_pages < CHECKPOINT_PAGES {
             return Ok(());
         }
         match statements.query("PRAGMA wal_checkpoint(PASSIVE)", &[]) {

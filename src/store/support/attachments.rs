@@ -52,6 +52,12 @@ pub fn all(tx: &mut ReadTx) -> Result<Vec<Attachment>, StoreError> {
     tx.read(&sql, args![], read)
 }
 
+/// The attachments of all accounts that were created after another one.
+pub fn after(tx: &mut ReadTx, last: i64) -> Result<Vec<Attachment>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM attachment WHERE id > $1 ORDER BY id");
+    tx.read(&sql, args![last], read)
+}
+
 /// The keys of all uploads.
 pub fn uploads(tx: &mut ReadTx) -> Result<Vec<String>, StoreError> {
     tx.read("SELECT file_key FROM upload", args![], |row| row.take())
