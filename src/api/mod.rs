@@ -19,7 +19,7 @@ mod support;
 
 pub(crate) use compute::{instances, interfaces};
 pub(crate) use identity::oauth;
-pub(crate) use network::{ips, subnets, vpc_ips, vpcs};
+pub(crate) use network::{ips, ranges, subnets, vpc_ips, vpcs};
 pub(crate) use support::{desk, history, replies, tickets};
 
 pub use desk::DeskTicketView;

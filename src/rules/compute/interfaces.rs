@@ -25,6 +25,7 @@ use crate::store::{self, ReadTx, WriteTx};
 use draft::Nat;
 pub use draft::{Change, Draft, Order, read_all};
 use draft_checks::refuse_conflicts_with;
+use resolution::SubnetTarget;
 pub use resolution::{TargetInstance, resolve};
 
 /// The IDs in a path: instance, config, interface.
@@ -164,12 +165,14 @@ fn read_change(
             }
             vpc.ranges = change.ranges.clone().unwrap_or(std::mem::take(&mut vpc.ranges));
             if let Some(subnet) = store::subnets::find_without_uses(tx, vpc.subnet)? {
-                let address_request = addresses::AddressRequest {
+                let on = SubnetTarget {
                     path: "",
-                    address: Some(vpc.address),
-                    ranges: &vpc.ranges,
+                    subnet: &subnet,
+                    owner: Some(instance.id),
                 };
-                addresses::resolve(tx, &mut form, &subnet, Some(instance.id), address_request)?;
+                on.resolve_ipv4(tx, &mut form, Some(vpc.address), &vpc.ranges)?;
+                let ipv6 = on.resolve_ipv6(tx, &mut form, &change.ipv6, vpc.ipv6.as_ref())?;
+                vpc.ipv6 = ipv6.flatten();
             }
         }
         _ => {
@@ -179,6 +182,10 @@ fn read_change(
             {
                 let text = "Only an interface with the purpose vpc can have ipv4 settings";
                 form.refuse("ipv4", Reason::new(Code::InterfaceField, text));
+            }
+            if change.ipv6.requests_ipv6() {
+                let text = "Only an interface with the purpose vpc can have ipv6 settings";
+                form.refuse("ipv6", Reason::new(Code::InterfaceField, text));
             }
             if change.ranges.as_ref().is_some_and(|ranges| !ranges.is_empty()) {
                 let text = "Only an interface with the purpose vpc can have ip_ranges";

@@ -5,8 +5,10 @@
 
 mod account;
 mod compute;
+mod free_space;
 mod identity;
 mod invariant;
+mod ipv6;
 mod network;
 mod references;
 mod schema;
@@ -46,11 +48,12 @@ pub fn check_all(
 
 /// All invariants, in the order in which they are checked.
 pub fn invariants() -> impl Iterator<Item = &'static Invariant> {
-    let domains: [&'static [Invariant]; 9] = [
+    let domains: [&'static [Invariant]; 10] = [
         schema::INVARIANTS,
         values::INVARIANTS,
         references::INVARIANTS,
         network::INVARIANTS,
+        ipv6::INVARIANTS,
         compute::INVARIANTS,
         support::INVARIANTS,
         identity::INVARIANTS,
