@@ -32,6 +32,7 @@ mod restore;
 mod secret_file;
 mod serve;
 mod server_notification;
+mod server_options;
 mod server_url;
 mod settings;
 mod settings_file;
