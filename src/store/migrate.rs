@@ -187,7 +187,7 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration {
         number: 16,
-        name: "account_details",
+        name: "account details",
         sql: include_str!("migrations/0016_account_details.sql"),
     },
 ];
