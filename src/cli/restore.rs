@@ -1,13 +1,12 @@
 //! `garth restore`: restores an archive into an empty store.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
-use super::archive_file::open_input;
+use super::archive_file::{ArchiveArgs, open_input};
 use super::output::Output;
 use super::policy::policy_of;
 use super::progress::Bar;
@@ -25,12 +24,8 @@ use crate::store::{Schema, StoreContext};
 
 #[derive(Args)]
 pub struct Options {
-    /// Archive to restore, or - for standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// Archive that an incremental archive refers to
-    #[arg(long, value_name = "FILE")]
-    base: Option<PathBuf>,
+    #[command(flatten)]
+    archive: ArchiveArgs,
     /// Restore a store in which the final check finds problems, instead of refusing it
     #[arg(long)]
     accept_findings: bool,
@@ -63,8 +58,8 @@ pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::
         ),
     };
     refuse_used(&target)?;
-    let archive = open_input(&options.file)?;
-    let base = options.base.as_deref().map(open_input).transpose()?;
+    let archive = open_input(&options.archive.file)?;
+    let base = options.archive.base.as_deref().map(open_input).transpose()?;
     let bar = Arc::new(Bar::new());
     let restore = Restore {
         archive,
