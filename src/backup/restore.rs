@@ -22,6 +22,7 @@ use super::reader::Contents;
 use super::verify::{self, Verified, read_file};
 use crate::files::Files;
 use crate::rules::Error;
+use crate::rules::error::FilesFault;
 use crate::store::check::{self, Finding};
 use crate::store::restore_target::{RestoreTarget, TargetLocation};
 use crate::store::transfer::{self, TableChecksum};
@@ -260,10 +261,15 @@ fn clean_up(target: RestoreTarget, files: Option<&Files>, verified: &Verified) -
 
 /// A check that fails is a finding: for example, a query can exceed the timeout of a large database.
 fn not_checked(cause: Error) -> Vec<Finding> {
+    let cause = match cause {
+        Error::Store(cause) => cause.to_string(),
+        Error::Files(FilesFault::Storage(cause)) => cause,
+        _ => "the check was refused".to_owned(),
+    };
     let finding = Finding {
         invariant: "the store can be checked",
         object: "database".to_owned(),
-        problem: format!("cannot be checked: {cause:?}"),
+        problem: format!("cannot be checked: {cause}"),
     };
     vec![finding]
 }

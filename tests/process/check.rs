@@ -209,10 +209,20 @@ fn a_missing_table_and_a_missing_folder_are_named() {
     let mut command = folder.garth("check");
     let found = Process::spawn(command.env("GARTH_ATTACHMENTS_URL", &nowhere)).wait();
     assert!(
-        found.code == Some(2) && found.stderr.contains("nowhere"),
+        found.code == Some(2) && found.stderr.contains("nowhere is not a folder: mount the disk"),
         "{found:?}"
     );
     assert!(!nowhere.exists(), "the check creates no folders");
+}
+
+/// `garth copy` refuses its own source, and says so.
+#[test]
+fn a_copy_to_the_source_is_refused() {
+    let folder = Folder::new("copy-same");
+    folder.start().stop();
+    let refused = Process::spawn(&mut folder.garth("copy --from data --to ./data")).wait();
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("name the same store"), "{refused:?}");
 }
 
 fn check(folder: &Folder, options: &str) -> ProcessOutput {
