@@ -34,6 +34,7 @@ mod restore;
 mod secret_file;
 mod serve;
 mod server_notification;
+mod server_options;
 mod server_url;
 mod settings;
 mod settings_file;
@@ -100,8 +101,7 @@ enum Command {
     /// Check the integrity of a store and of its attachments
     ///
     /// Can be run while a server is running. The location of the attachments is read from the settings file or from
-    /// GARTH_ATTACHMENTS_URL. Exit code 0: no problems found. 1: problems found and listed. 2: the store cannot be
-    /// checked.
+    /// GARTH_ATTACHMENTS_URL. Exit code 0: no problems found. 1: problems found and listed. 2: nothing can be checked.
     Check(check::Options),
     /// Find what an operator should fix: settings, permissions, limits, disk, database, failed work
     ///

@@ -24,6 +24,7 @@ fn describe(text: &str, error: &toml::de::Error) -> String {
     let line = text.get(..start).unwrap_or_default().matches('\n').count();
     let name = setting_at(text, line);
     let message = describe_unknown_name(error.message())
+        .or_else(|| describe_out_of_range(error.message()))
         .or_else(|| describe_wrong_type(error.message()))
         .unwrap_or_else(|| error.message().to_owned());
     format!("line {} ({name}): {message}", line + 1)
@@ -48,6 +49,21 @@ fn table_name(header: &str) -> String {
     let name = header.split('#').next().unwrap_or_default();
     name.trim_matches(|c: char| c == '[' || c == ']' || c.is_whitespace())
         .to_owned()
+}
+
+/// The message for an integer that the setting cannot have, such as a negative number of connections.
+fn describe_out_of_range(message: &str) -> Option<String> {
+    let rest = message
+        .strip_prefix("invalid value: integer")
+        .or(message.strip_prefix("invalid type: integer"))?;
+    let (first, last) = match rest.split_once(", expected ")?.1 {
+        "i64" => (i64::MIN, i64::MAX),
+        "u64" | "usize" => (0, i64::MAX),
+        "u32" => (0, i64::from(u32::MAX)),
+        "u16" => (0, i64::from(u16::MAX)),
+        _ => return None,
+    };
+    Some(format!("must be a whole number from {first} to {last}"))
 }
 
 /// The message for a value of the wrong type. It has the types, but not the value.
@@ -176,6 +192,18 @@ mod tests {
             (
                 "oauth.implicit = 'yes'",
                 "line 1 (oauth.implicit): must be true or false, not a string",
+            ),
+            (
+                "min_free_bytes = -1",
+                "line 1 (min_free_bytes): must be a whole number from 0 to 9223372036854775807",
+            ),
+            (
+                "limits.connections = 99999999999",
+                "line 1 (limits.connections): must be a whole number from 0 to 4294967295",
+            ),
+            (
+                "event_days = 99999999999999999999",
+                "line 1 (event_days): must be a whole number from -9223372036854775808 to 9223372036854775807",
             ),
             (
                 "log = 3",
