@@ -22,12 +22,21 @@ pub fn read(path: &Path) -> anyhow::Result<Settings> {
 fn describe(text: &str, error: &toml::de::Error) -> String {
     let start = error.span().map_or(0, |span| span.start);
     let line = text.get(..start).unwrap_or_default().matches('\n').count();
-    let name = setting_at(text, line);
+    let place = match setting_at(text, line) {
+        name if is_setting_name(&name) => format!("line {} ({name})", line + 1),
+        // The line is not `name = value`, so its text could be a value.
+        _ => format!("line {}", line + 1),
+    };
     let message = describe_unknown_name(error.message())
         .or_else(|| describe_out_of_range(error.message()))
         .or_else(|| describe_wrong_type(error.message()))
         .unwrap_or_else(|| error.message().to_owned());
-    format!("line {} ({name}): {message}", line + 1)
+    format!("{place}: {message}")
+}
+
+fn is_setting_name(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    !name.is_empty() && name.chars().all(is_allowed)
 }
 
 /// The name of the setting on a line, with the table that it is in: `quota.vpcs_per_region`.
@@ -158,6 +167,21 @@ mod tests {
             error_of("[quota]\nvpcs = 5"),
             "line 2 (quota.vpcs): unknown setting `vpcs`; expected one of `vpcs_per_region`, `subnets_per_vpc`, `attachment_bytes`"
         );
+    }
+
+    #[test]
+    fn a_line_that_is_no_setting_is_not_quoted() {
+        for text in [
+            "database: \"postgres://garth:s3cret@db/garth\"",
+            "[tls]\n\"postgres://garth:s3cret@db/garth\"",
+            "data = \"\"\"\npostgres://garth:s3cret@db/garth",
+        ] {
+            let message = error_of(text);
+            assert!(
+                message.starts_with("line ") && !message.contains("s3cret"),
+                "{message}"
+            );
+        }
     }
 
     #[test]
