@@ -28,7 +28,7 @@ pub fn find_invalid(store: &StoreArgs, settings: &Settings) -> Vec<anyhow::Error
     results.into_iter().filter_map(Result::err).collect()
 }
 
-/// An invalid database is an error of its own.
+/// An invalid database is reported separately.
 fn validate_archive(store: &StoreArgs, settings: &Settings) -> anyhow::Result<()> {
     let is_shared = store.database(settings).is_ok_and(|database| database.is_some());
     ArchiveSettings::find(settings, &store.folder(settings), is_shared).map(drop)
