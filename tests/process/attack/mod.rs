@@ -2,6 +2,7 @@
 
 mod bodies;
 mod bystander;
+mod collections;
 mod connections;
 mod early_errors;
 mod forms;
