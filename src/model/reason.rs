@@ -120,6 +120,7 @@ codes! {
     TagInvalid = "tag_invalid",
     DeviceInvalid = "device_invalid",
     ConfigInvalid = "config_invalid",
+    ConfigCount = "config_count",
     ConfigMissing = "config_missing",
     PurposeInvalid = "purpose_invalid",
     InterfaceCount = "interface_count",
