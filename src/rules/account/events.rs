@@ -83,9 +83,15 @@ pub fn next(
         return Ok((Vec::new(), position));
     }
     let found = store::events::next(tx, reader(tx, caller), position.last, limit)?;
+    let is_complete = (found.len() as i64) < limit;
+    let last_found = found.last().map_or(position.last, |event| event.id);
     let position = Position {
-        last: found.last().map_or(position.last, |event| event.id),
-        complete_at: Some(revision).filter(|_| (found.len() as i64) < limit),
+        // Skips the events that the caller cannot see, so that the next call does not scan them again.
+        last: match is_complete {
+            true => store::events::last_id(tx, caller.account)?.max(last_found),
+            false => last_found,
+        },
+        complete_at: Some(revision).filter(|_| is_complete),
     };
     Ok((found, position))
 }

@@ -6,6 +6,7 @@ mod collections;
 mod connections;
 mod early_errors;
 mod forms;
+mod hidden_objects;
 mod http2;
 mod log_in;
 mod meter;
