@@ -112,12 +112,11 @@ pub fn newest_id(tx: &mut ReadTx, caller: &Caller) -> Result<EventId> {
 pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
     const MAX_EVENTS_PER_SWEEP: u64 = 1000;
     const MAX_LOGS_PER_SWEEP: i64 = 100;
+    const MAX_LOG_ROWS_PER_SWEEP: i64 = 10_000;
     let before = retained_since(tx);
-    let logs_remain = store::revisions::trim(tx, MAX_LOGS_PER_SWEEP)?;
-    Ok(
-        store::events::delete_before(tx, before, MAX_EVENTS_PER_SWEEP as i64)? == MAX_EVENTS_PER_SWEEP
-            || logs_remain,
-    )
+    let deleted = store::events::delete_before(tx, before, MAX_EVENTS_PER_SWEEP as i64)?;
+    let logs_remain = store::revisions::trim(tx, MAX_LOGS_PER_SWEEP, MAX_LOG_ROWS_PER_SWEEP)?;
+    Ok(deleted == MAX_EVENTS_PER_SWEEP || logs_remain)
 }
 
 pub fn record_vpc(tx: &mut WriteTx, caller: &Caller, action: Action, vpc: &Vpc) -> Result<()> {
