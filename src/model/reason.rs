@@ -135,6 +135,7 @@ codes! {
     RdnsInvalid = "rdns_invalid",
     InstanceInvalid = "instance_invalid",
     RangeInvalid = "range_invalid",
+    RangeCount = "range_count",
     NatInvalid = "nat_invalid",
     OrderInvalid = "order_invalid",
     InstanceBusy = "instance_busy",

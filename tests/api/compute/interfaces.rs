@@ -485,3 +485,21 @@ async fn changing_the_addresses_of_an_interface_requires_access_to_its_vpc() {
     let changed = json!({"ipv4": {"vpc": "10.0.0.9"}, "ip_ranges": nothing});
     assert_eq!(bob.put(&path, changed).await.status, 200);
 }
+
+#[tokio::test]
+async fn an_interface_has_at_most_100_ranges() {
+    let app = TestApp::new().await;
+    let ada = set_up(&app).await;
+    let ranges =
+        |count: usize| -> Vec<String> { (0..count).map(|at| format!("10.0.0.{}/32", at + 20)).collect() };
+    let body = |count: usize| json!({"purpose": "vpc", "subnet_id": 1, "ip_ranges": ranges(count)});
+
+    let refused = ada.post(PATH, body(101)).await;
+
+    assert_eq!(refused.status, 400);
+    assert_eq!(refused.errors(), ["ip_ranges range_count"]);
+    assert_eq!(ada.post(PATH, body(100)).await.status, 200);
+    let change = json!({"ip_ranges": ranges(101)});
+    let refused = ada.put(&format!("{PATH}/1"), change).await;
+    assert_eq!(refused.errors(), ["ip_ranges range_count"]);
+}
