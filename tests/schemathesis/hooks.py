@@ -50,6 +50,7 @@ NOT_IN_SCHEMA = {
     "rdns_invalid": "a private address has no name",
     "attachment_limit": "the ticket has the maximum number of files",
     "config_active": "the instance runs with the config",
+    "config_count": "the instance has as many configs as it may",
     "disk_ambiguous": "the instance does not have exactly one disk, not counting swap disks",
     "disk_count": "the instance has as many disks as it may",
     "disk_space": "the disks of the instance must fit its plan",

@@ -6,11 +6,15 @@ use crate::model::id::{InterfaceId, SubnetId};
 use crate::model::input::Input;
 use crate::model::interface::{Purpose, parse_address};
 use crate::model::policy::Policy;
+use crate::model::reason::{Code, Reason};
 use crate::rules::form::{Form, short_text};
 use crate::rules::request::FromForm;
 
 /// The maximum number of interfaces of a config.
 pub(super) const MAX_INTERFACES: usize = 3;
+/// The maximum number of routed ranges of an interface. Each range is compared with the other ranges of the subnet, on
+/// the writer's thread.
+const MAX_RANGES: usize = 100;
 
 /// The valid fields of an interface in a request.
 #[derive(Debug)]
@@ -140,8 +144,16 @@ fn read_ipv4(form: &mut Form) -> Option<(Option<u32>, Option<Nat>)> {
 }
 
 fn read_ranges(form: &mut Form) -> Option<Vec<Cidr>> {
-    form.values("ip_ranges", "a string", |item| match item {
+    if form.count("ip_ranges") > MAX_RANGES {
+        let text = format!("An interface can have at most {MAX_RANGES} ranges");
+        let path = form.path("ip_ranges");
+        form.refuse(path, Reason::new(Code::RangeCount, text));
+    }
+    let mut ranges = form.values("ip_ranges", "a string", |item| match item {
         Input::Text(raw) => Some(Cidr::parse(raw)),
         _ => None,
-    })
+    })?;
+    // The transaction looks up each range, also if the request has errors.
+    ranges.truncate(MAX_RANGES);
+    Some(ranges)
 }
