@@ -192,7 +192,7 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration {
         number: 17,
-        name: "disk_images",
+        name: "disk images",
         sql: include_str!("migrations/0017_disk_images.sql"),
     },
 ];
