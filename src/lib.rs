@@ -7,6 +7,8 @@
 
 pub mod model;
 
+pub mod agent_protocol;
+
 pub mod store;
 
 pub mod files;

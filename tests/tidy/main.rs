@@ -37,6 +37,7 @@ fn assert_none(claim: &str, found: Vec<String>) {
 fn a_layer_imports_only_earlier_layers() {
     let layers = [
         "model",
+        "agent_protocol",
         "store",
         "files",
         "rules",
