@@ -29,4 +29,6 @@ pub mod api;
 
 pub mod console;
 
+pub mod agent;
+
 pub mod cli;

@@ -45,8 +45,10 @@ pub fn port_rules(prefix: &Prefix, vpc: &VpcState) -> String {
         let _ = writeln!(text, "    iifname vmap {{ {} }}", jumps.join(", "));
     }
     text += "    iifname \"gi*\" counter name unknown_port drop\n  }\n";
-    // Hosts answer ARP and neighbor discovery themselves, so instances need no broadcast to each other.
+    // Instances on the same host resolve each other. The tunnels flood nothing, so other broadcasts would reach only
+    // a part of the subnet.
     text += "  chain forward {\n    type filter hook forward priority -300; policy accept;\n";
+    text += "    arp operation request accept\n    icmpv6 type nd-neighbor-solicit accept\n";
     text += "    meta pkttype { broadcast, multicast } counter name flooded drop\n  }\n}\n";
     text
 }

@@ -100,6 +100,11 @@ impl Forwarding {
             Self::Port { link, .. } | Self::Remote { link, .. } => link,
         }
     }
+
+    /// Whether this is an entry of a bridge for the port.
+    pub fn is_port(&self, name: &str) -> bool {
+        matches!(self, Self::Port { link, .. } if link == name)
+    }
 }
 
 /// The family of a table. Its name is the prefix.
@@ -124,4 +129,32 @@ pub enum Rules {
     Text(String),
     /// The table exists, but its rules were changed, or written by an agent whose record is lost.
     Unknown,
+}
+
+impl KernelState {
+    pub fn link(&self, namespace: Namespace, name: &str) -> Option<&Link> {
+        self.namespaces.get(&namespace)?.links.get(name)
+    }
+}
+
+impl NamespaceState {
+    /// Removes a link, and the objects that exist only with it. Ports of a deleted bridge are in no bridge.
+    pub fn forget(&mut self, name: &str) -> Option<Link> {
+        self.addresses.retain(|address| address.link != name);
+        self.routes.retain(|_, route| route.link != name);
+        self.neighbors.retain(|(link, _), _| link != name);
+        self.forwarding.retain(|entry| entry.link() != name);
+        let is_setting_of = |path: &String| path.split('/').any(|part| part == name);
+        self.settings.retain(|path, _| !is_setting_of(path));
+        let mut released = Vec::new();
+        for (port, link) in &mut self.links {
+            if link.bridge.as_ref().is_some_and(|bridge| bridge.name == name) {
+                link.bridge = None;
+                released.push(port.clone());
+            }
+        }
+        self.forwarding
+            .retain(|entry| !released.iter().any(|port| entry.is_port(port)));
+        self.links.remove(name)
+    }
 }

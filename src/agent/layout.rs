@@ -254,11 +254,13 @@ impl Site<'_> {
     }
 }
 
+/// The bridge answers ARP and neighbor discovery for addresses behind the tunnel, which floods nothing. The kernel does
+/// not answer requests that arrive at a port with suppression, so local ports have none.
 fn bridge_port(subnet: i64, flood: bool) -> BridgePort {
     BridgePort {
         name: names::bridge(subnet),
         learning: false,
-        suppress_neighbors: true,
+        suppress_neighbors: !flood,
         flood,
     }
 }

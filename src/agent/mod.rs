@@ -3,6 +3,7 @@
 //! It uses only the messages of `agent_protocol`. `layout` and `plan` are pure functions.
 
 pub mod filters;
+pub mod kernel;
 pub mod kernel_state;
 pub mod layout;
 #[cfg(test)]
@@ -11,3 +12,6 @@ pub mod names;
 pub mod plan;
 #[cfg(test)]
 mod plan_tests;
+pub mod reconcile;
+pub mod run;
+pub mod state_folder;

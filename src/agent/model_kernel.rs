@@ -72,7 +72,7 @@ fn add_link(
     if link.up || link.bridge.is_some() {
         return Err(format!("{name} is up or in a bridge"));
     }
-    let vnis = |state: &NamespaceState| state.links.values().map(|link| vni(link)).collect::<Vec<_>>();
+    let vnis = |state: &NamespaceState| state.links.values().map(vni).collect::<Vec<_>>();
     let used: BTreeSet<_> = kernel.namespaces.values().flat_map(vnis).flatten().collect();
     if vni(link).is_some_and(|vni| used.contains(&vni)) {
         return Err(format!("the VNI of {name} is in use"));

@@ -276,7 +276,7 @@ impl Plan {
                 if is_other {
                     self.state(namespace)
                         .forwarding
-                        .retain(|entry| !is_port_of(entry, name));
+                        .retain(|entry| !entry.is_port(name));
                 }
                 self.push(
                     namespace,
@@ -389,37 +389,5 @@ fn created(link: &Link) -> Link {
         up: false,
         bridge: None,
         ..link.clone()
-    }
-}
-
-fn is_port_of(entry: &Forwarding, name: &str) -> bool {
-    matches!(entry, Forwarding::Port { link, .. } if link == name)
-}
-
-impl KernelState {
-    pub fn link(&self, namespace: Namespace, name: &str) -> Option<&Link> {
-        self.namespaces.get(&namespace)?.links.get(name)
-    }
-}
-
-impl NamespaceState {
-    /// Removes a link, and the objects that exist only with it. Ports of a deleted bridge are in no bridge.
-    pub fn forget(&mut self, name: &str) -> Option<Link> {
-        self.addresses.retain(|address| address.link != name);
-        self.routes.retain(|_, route| route.link != name);
-        self.neighbors.retain(|(link, _), _| link != name);
-        self.forwarding.retain(|entry| entry.link() != name);
-        let is_setting_of = |path: &String| path.split('/').any(|part| part == name);
-        self.settings.retain(|path, _| !is_setting_of(path));
-        let mut released = Vec::new();
-        for (port, link) in &mut self.links {
-            if link.bridge.as_ref().is_some_and(|bridge| bridge.name == name) {
-                link.bridge = None;
-                released.push(port.clone());
-            }
-        }
-        self.forwarding
-            .retain(|entry| !released.iter().any(|port| is_port_of(entry, port)));
-        self.links.remove(name)
     }
 }

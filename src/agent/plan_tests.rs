@@ -190,6 +190,10 @@ fn damage(kernel: &mut KernelState, choice: usize) {
                 let link = state.links.get_mut(name).unwrap();
                 link.up = false;
                 link.bridge = None;
+                // A kernel accepts new entries for a link that is down, and flushes them later.
+                if pick.is_multiple_of(2) {
+                    return;
+                }
                 state.neighbors.retain(|(of, _), _| of != name);
                 state.routes.retain(|_, route| route.link != *name);
                 state.forwarding.retain(|entry| entry.link() != name);
