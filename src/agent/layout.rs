@@ -8,7 +8,7 @@ use super::kernel_state::{
     Address, BridgePort, Forwarding, KernelState, Link, LinkKind, NamespaceState, Route, Rules, Table,
 };
 use super::names::{self, Namespace, Prefix, UPLINK};
-use crate::agent_protocol::{Endpoint, HostState, IpRange, MacAddress, Port, Subnet, VpcState};
+use crate::agent_protocol::{Endpoint, HostState, IpRange, MacAddress, Port, Subnet, Underlay, VpcState};
 
 /// How instances are attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +49,9 @@ pub fn layout(state: &HostState, driver: Driver, prefix: &Prefix) -> KernelState
     let host = kernel.namespaces.entry(Namespace::Host).or_default();
     let rules = filters::underlay_rules(prefix, &state.underlay);
     host.tables.insert(Table::Inet, Rules::Text(rules));
-    let encapsulation = if state.underlay.address.is_ipv4() { 50 } else { 70 };
     let site = Site {
         local: state.underlay.address,
-        mtu: state.underlay.mtu.saturating_sub(encapsulation).max(1280),
+        mtu: link_mtu(&state.underlay),
         driver,
         prefix,
     };
@@ -60,6 +59,12 @@ pub fn layout(state: &HostState, driver: Driver, prefix: &Prefix) -> KernelState
         site.add_vpc(&mut kernel, vpc);
     }
     kernel
+}
+
+/// The MTU of instances: that of the underlay without the headers of a tunnel.
+pub fn link_mtu(underlay: &Underlay) -> u16 {
+    let encapsulation = if underlay.address.is_ipv4() { 50 } else { 70 };
+    underlay.mtu.saturating_sub(encapsulation).max(1280)
 }
 
 /// The properties that all VPCs of a host share.

@@ -2,6 +2,7 @@
 //!
 //! It uses only the messages of `agent_protocol`. `layout` and `plan` are pure functions.
 
+pub mod dhcp;
 pub mod filters;
 pub mod kernel;
 pub mod kernel_state;

@@ -4,11 +4,12 @@
 
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use super::dhcp::DhcpServers;
 use super::reconcile::Agent;
 use super::state_folder::StateFolder;
 use crate::agent_protocol::{HostState, PortStatus};
@@ -22,6 +23,7 @@ const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Runs until `stop` is ready. Leaves the kernel as it is.
 pub async fn run(agent: Agent, folder: StateFolder, resync: Duration, stop: impl Future<Output = ()>) {
     let (agent, folder) = (Arc::new(agent), Arc::new(folder));
+    let dhcp = Arc::new(Mutex::new(DhcpServers::default()));
     tokio::pin!(stop);
     let mut applied: Option<HostState> = None;
     let mut next_pass = Instant::now();
@@ -37,7 +39,7 @@ pub async fn run(agent: Agent, folder: StateFolder, resync: Duration, stop: impl
         if let Some(state) = state
             && (applied.as_ref() != Some(&state) || Instant::now() >= next_pass)
         {
-            let ok = pass(&agent, &folder, state.clone()).await;
+            let ok = pass(&agent, &folder, &dhcp, state.clone()).await;
             failed_passes = if ok { 0 } else { failed_passes + 1 };
             applied = Some(state);
             next_pass = Instant::now()
@@ -55,10 +57,15 @@ pub async fn run(agent: Agent, folder: StateFolder, resync: Duration, stop: impl
 }
 
 /// Runs one pass on a thread for blocking work. Returns whether everything is as desired.
-async fn pass(agent: &Arc<Agent>, folder: &Arc<StateFolder>, state: HostState) -> bool {
-    let (agent, folder) = (agent.clone(), folder.clone());
+async fn pass(
+    agent: &Arc<Agent>,
+    folder: &Arc<StateFolder>,
+    dhcp: &Arc<Mutex<DhcpServers>>,
+    state: HostState,
+) -> bool {
+    let (agent, folder, dhcp) = (agent.clone(), folder.clone(), dhcp.clone());
     let work = move || {
-        let (steps, report) = match agent.reconcile(&state) {
+        let (steps, mut report) = match agent.reconcile(&state) {
             Ok(done) => done,
             Err(error) => {
                 tracing::error!(error, "pass failed");
@@ -67,6 +74,9 @@ async fn pass(agent: &Arc<Agent>, folder: &Arc<StateFolder>, state: HostState) -
         };
         if steps > 0 {
             tracing::info!(steps, revision = state.revision, "kernel changed");
+        }
+        if let Ok(mut dhcp) = dhcp.lock() {
+            report.warnings.extend(dhcp.update(&agent.prefix, &state));
         }
         let written = serde_json::to_vec_pretty(&report)
             .map_err(Into::into)

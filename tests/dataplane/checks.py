@@ -181,6 +181,52 @@ def unknown_endpoint(lab):
         shell("ip -n h2 addr del 192.0.2.200/24 dev eth0")
 
 
+def dhcp(lab):
+    """An instance gets its own address by DHCP. Another hardware address gets no answer."""
+    client = lab.instances[0]
+    offer = exchange(client, client.mac, [53, 1, 1])
+    assert offer[16:20] == socket.inet_aton(client.address), "the offer has another address"
+    options = options_of(offer)
+    assert options[53] == b"\x02" and options[1] == b"\xff\xff\xff\0", "no offer with a mask"
+    assert options[26] == struct.pack("!H", 1450), "the offer has another MTU"
+    assert options[3] == socket.inet_aton(f"10.0.{client.subnet}.1"), "the offer has another gateway"
+    requested = list(socket.inet_aton(client.address))
+    assert options_of(exchange(client, client.mac, [53, 1, 3, 50, 4, *requested]))[53] == b"\x05", "no ACK"
+    assert options_of(exchange(client, client.mac, [53, 1, 3, 50, 4, 10, 0, 0, 99]))[53] == b"\x06", "no NAK"
+    assert exchange(client, "02:bb:00:00:00:01", [53, 1, 1]) is None, "an unknown client got an answer"
+
+
+def exchange(client, mac, options):
+    """Sends a DHCP message and returns the answer, both as an instance without an address would."""
+    head = bytes([1, 1, 6, 0]) + b"abcd" + b"\0" * 20 + frames.mac(mac) + b"\0" * 202 + bytes([99, 130, 83, 99])
+    message = frames.ipv4("0.0.0.0", "255.255.255.255", frames.udp(68, 67, head + bytes([*options, 255])))
+
+    def transact():
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800)) as sock:
+            sock.bind(("eth0", 0x0800))
+            sock.send(frames.ethernet(BROADCAST, client.mac, 0x0800, message))
+            deadline = time.monotonic() + 1
+            while (left := deadline - time.monotonic()) > 0:
+                sock.settimeout(left)
+                try:
+                    frame = sock.recv(2000)
+                except TimeoutError:
+                    break
+                if frame[23] == 17 and frame[34:38] == struct.pack("!HH", 67, 68):
+                    return [frame[42:]]
+        return [None]
+
+    return inside(client.namespace, transact)[0]
+
+
+def options_of(message):
+    found, rest = {}, message[240:]
+    while rest and rest[0] != 255:
+        found[rest[0]] = rest[2 : 2 + rest[1]]
+        rest = rest[2 + rest[1] :]
+    return found
+
+
 def nat(lab):
     """With 1:1 NAT, an instance reaches the outside and is reachable. Its neighbors are not."""
     inner, other = lab.instances[0], lab.instances[1]
