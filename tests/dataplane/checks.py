@@ -1,5 +1,6 @@
 """The promises of the data plane. A check raises AssertionError if a promise is broken."""
 
+import fcntl
 import random
 import signal
 import socket
@@ -225,6 +226,48 @@ def options_of(message):
         found[rest[0]] = rest[2 : 2 + rest[1]]
         rest = rest[2 + rest[1] :]
     return found
+
+
+def taps(lab):
+    """With the driver tap, a program that opens the device reaches instances on other hosts, and cannot forge."""
+    host, vpc = 1, 5
+    machine, peer = Instance(95, vpc, 0, host, "10.0.0.95"), Instance(96, vpc, 0, 2, "10.0.0.96")
+    lab.instances += [machine, peer]
+    lab.revision += 1
+    states = {number: lab.desired(number) for number in (1, 2)}
+    for state in states.values():
+        state["vpcs"] = [found for found in state["vpcs"] if found["id"] == vpc]
+    lab.instances = lab.instances[:-2]
+    agents = []
+    try:
+        for number, driver in ((1, "tap"), (2, "netns")):
+            agents.append(lab.start_other(number, driver, states[number]))
+        at = f"t{host}-vpc-{vpc}"
+        wait_for(lambda: not shell(" ".join(lab.other(1, "plan", "tap"))), "the tap is as desired")
+        wait_for(lambda: not shell(" ".join(lab.other(2, "plan", "netns"))), "the other port is as desired")
+        with inside(at, lambda: open_tap(f"gi{machine.id}")) as tap:
+            sock = receiver(peer)
+            for source, expected in ((machine.address, 3), ("10.0.0.250", 0)):
+                payload = frames.ipv4(source, peer.address, frames.udp(7000, 7000, b"1"))
+                for _ in range(3):
+                    tap.write(frames.ethernet(peer.mac, machine.mac, 0x0800, payload))
+                time.sleep(0.2)
+                arrived = len(received(sock))
+                assert arrived == expected, f"{arrived} of {expected} frames from {source} arrived"
+            sock.close()
+        shell(" ".join(lab.other(1, "plan", "tap")))
+    finally:
+        for agent in agents:
+            agent.kill()
+            agent.wait()
+        for number, driver in ((1, "tap"), (2, "netns")):
+            shell(" ".join(lab.other(number, "purge", driver)))
+
+
+def open_tap(name):
+    tap = open("/dev/net/tun", "r+b", buffering=0)
+    fcntl.ioctl(tap, 0x400454CA, struct.pack("16sH22x", name.encode(), 0x1002))
+    return tap
 
 
 def nat(lab):

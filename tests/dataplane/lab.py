@@ -171,6 +171,17 @@ class Lab:
         command = self.command(host, "run", "--resync-seconds", "2")
         self.agents[host] = subprocess.Popen(command, stderr=log, stdout=log)
 
+    def other(self, host, command, driver):
+        """A command of a second agent on the host, with another prefix."""
+        options = ["--state", f"{self.folder}/t{host}", "--prefix", f"t{host}", "--driver", driver]
+        return ["nsenter", f"--net=/run/netns/h{host}", self.garth, "agent", command, *options]
+
+    def start_other(self, host, driver, state):
+        os.makedirs(f"{self.folder}/t{host}", exist_ok=True)
+        with open(f"{self.folder}/t{host}/desired.json", "w") as file:
+            json.dump(state, file)
+        return subprocess.Popen(self.other(host, "run", driver), stderr=subprocess.DEVNULL)
+
     def kill(self, host, number=signal.SIGKILL):
         agent = self.agents.pop(host)
         agent.send_signal(number)
