@@ -391,6 +391,17 @@ def kernel_failures(lab):
     lab.instances.remove(new)
     lab.converge()
 
+    stale = Instance(93, 1, 0, 1, "10.0.0.93")
+    shell(f"touch /run/netns/{stale.namespace}")
+    lab.instances.append(stale)
+    lab.write()
+    expect_error(lab, stale, "File exists")
+    assert ping(lab.instances[0], lab.instances[2].address), "a stale name affects other ports"
+    shell(f"rm /run/netns/{stale.namespace}")
+    wait_for(lambda: lab.is_applied(1), "the port is up after the stale name is deleted")
+    lab.instances.remove(stale)
+    lab.converge()
+
     taken = Instance(91, 3, 0, 1, "10.0.0.91")
     shell("ip -n h1 link add vx type vxlan id 1030 dstport 4789 local 192.0.2.1")
     lab.instances.append(taken)

@@ -25,7 +25,15 @@ pub fn observe(
     let mut kernel = KernelState::default();
     let mut pairs = Vec::new();
     for namespace in std::iter::once(Namespace::Host).chain(named) {
-        let dumps = Dumps::read(prefix, namespace)?;
+        let dumps = match Dumps::read(prefix, namespace) {
+            Ok(dumps) => dumps,
+            Err(error) if namespace == Namespace::Host => return Err(error),
+            // Only the ports in this namespace get an error: the plan creates it, and the kernel refuses its name.
+            Err(error) => {
+                tracing::warn!(namespace = ?namespace, error, "namespace not read");
+                continue;
+            }
+        };
         if dumps.is_ours(prefix, namespace) {
             let state = dumps.state(prefix, namespace, desired, record, &mut pairs)?;
             kernel.namespaces.insert(namespace, state);
