@@ -246,6 +246,9 @@ def taps(lab):
         wait_for(lambda: not shell(" ".join(lab.other(1, "plan", "tap"))), "the tap is as desired")
         wait_for(lambda: not shell(" ".join(lab.other(2, "plan", "netns"))), "the other port is as desired")
         with inside(at, lambda: open_tap(f"gi{machine.id}")) as tap:
+            # The kernel notices the new carrier with a delay.
+            is_forwarding = lambda: "state forwarding" in shell(f"bridge -n {at} link show dev gi{machine.id}")
+            wait_for(is_forwarding, "the bridge forwards frames of the tap")
             sock = receiver(peer)
             for source, expected in ((machine.address, 3), ("10.0.0.250", 0)):
                 payload = frames.ipv4(source, peer.address, frames.udp(7000, 7000, b"1"))
@@ -255,7 +258,7 @@ def taps(lab):
                 arrived = len(received(sock))
                 assert arrived == expected, f"{arrived} of {expected} frames from {source} arrived"
             sock.close()
-        shell(" ".join(lab.other(1, "plan", "tap")))
+        assert not shell(" ".join(lab.other(1, "plan", "tap"))), "an open tap is not as desired"
     finally:
         for agent in agents:
             agent.kill()
