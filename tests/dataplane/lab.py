@@ -197,6 +197,15 @@ class Lab:
     def converge(self):
         self.write()
         wait_for(lambda: all(self.is_applied(host) for host in self.hosts), "all ports are up")
+        wait_for(self.is_forwarding, "all bridge ports forward frames")
+
+    def is_forwarding(self):
+        """The kernel notices a new carrier with a delay, and then checks link-local addresses for duplicates."""
+        places = {f"h{instance.host}-vpc-{instance.vpc}" for instance in self.instances}
+        ports = [shell(f"bridge -n {place} link show") for place in places]
+        ends = [shell(f"ip -n {instance.namespace} addr show eth0") for instance in self.instances]
+        is_ready = all("state UP" in end and "tentative" not in end for end in ends)
+        return is_ready and not any("state disabled" in port for port in ports)
 
     def is_applied(self, host):
         status = self.status(host)
