@@ -6,7 +6,7 @@ import shutil
 from machine import Machine
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/operating.md"
-FOLDER = "/root/drill"
+FOLDER = "/srv/drill"
 
 
 def run(machine: Machine, package: pathlib.Path) -> None:

@@ -459,7 +459,8 @@ async fn an_old_reply_or_note_can_be_repeated() {
         ("/desk/tickets/1/replies", "description", "reply-sent"),
         ("/desk/tickets/1/notes", "note", "note-saved"),
     ] {
-        for done in [done, "sent-already"] {
+        for (seconds, done) in [(0, done), (0, "sent-already"), (601, done)] {
+            app.advance(seconds);
             let page = grace.get("/desk/tickets/1").await;
             let since = hidden_field(&page, "since");
             let fields = [
@@ -469,14 +470,5 @@ async fn an_old_reply_or_note_can_be_repeated() {
             let sent = grace.submit(&page, path, &fields).await;
             assert_redirects_to(&sent, &format!("/desk/tickets/1?done={done}"));
         }
-        app.advance(601);
-        let page = grace.get("/desk/tickets/1").await;
-        let since = hidden_field(&page, "since");
-        let fields = [
-            (field, "We are waiting for your answer."),
-            ("since", since.as_str()),
-        ];
-        let sent = grace.submit(&page, path, &fields).await;
-        assert_redirects_to(&sent, &format!("/desk/tickets/1?done={done}"));
     }
 }

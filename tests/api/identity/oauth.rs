@@ -268,7 +268,7 @@ async fn an_authorization_deletes_unused_earlier_ones_for_the_same_client() {
     Browser::new(&app).get_code(&other.query("*"), "ada").await;
     for scopes in ["vpc:read_only", "linodes:read_only", "events:read_only"] {
         Browser::new(&app).get_code(&client.query(scopes), "ada").await;
-        // The code expires, so that nobody can use the authorization.
+        // The code expires, so the authorization has no usable code.
         app.advance(61);
     }
 
