@@ -14,7 +14,7 @@ WRITER_CPU = Column("writer CPU", "writer CPU us", "writer_micros")
 # A hundred times as many tenants make the trees of the database one or two levels deeper.
 FLAT = {"CPU": Goal("<=", 1.25)}
 VPC = '{"label":"n-COUNT","region":"us-ord","subnets":[{"label":"first","ipv4":"10.0.0.0/24"}]}'
-TICKET = '{"summary":"Question COUNT","description":"What is this?"}'
+TICKET = '{"summary":"Question COUNT","description":"Which range is free?"}'
 
 # `senders` is who sends the requests: some tenants, all of them, or staff.
 Operation = namedtuple("Operation", "about method path body senders goals clients", defaults=[None, "some", FLAT, 32])

@@ -8,7 +8,7 @@ import enum
 import itertools
 from collections import namedtuple
 
-# The number of IDs that the directory grants at once.
+# The number of IDs in one extent.
 EXTENT = 1 << 24
 MAX_JSON_INTEGER = (1 << 53) - 1
 

@@ -7,6 +7,8 @@
 
 pub mod model;
 
+pub mod agent_protocol;
+
 pub mod store;
 
 pub mod files;
@@ -26,5 +28,7 @@ pub mod web;
 pub mod api;
 
 pub mod console;
+
+pub mod agent;
 
 pub mod cli;

@@ -24,6 +24,7 @@ pub(crate) use support::{desk, history, replies, tickets};
 
 pub use desk::DeskTicketView;
 pub use docs::openapi_json;
+pub use handlers::ViewContext;
 pub use history::HistoryView;
 pub use operations::router;
 pub use replies::ReplyView;

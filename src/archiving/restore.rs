@@ -222,7 +222,7 @@ impl Restore {
     async fn check(&self, store: &Store, files: Option<&Files>) -> anyhow::Result<Vec<Finding>> {
         let invariants = check::invariants().count() as u64;
         self.progress.begin("checking the store", invariants);
-        if let Some(problem) = store.check(CheckDepth::Full).await? {
+        if let Some(problem) = store.check(CheckDepth::Full).await?.first() {
             bail!("the restored database is damaged: {problem}");
         }
         let progress = self.progress.clone();
@@ -232,6 +232,8 @@ impl Restore {
         });
         let failed = |cause: Error| anyhow!("the store cannot be checked: {cause:?}");
         let mut findings = checked.await.map_err(failed)?;
+        // A restore can run without the settings of the server.
+        findings.retain(|finding| !check::depends_on_settings(finding));
         if let Some(files) = files {
             findings.extend(check_files(store, files).await.map_err(failed)?);
         }

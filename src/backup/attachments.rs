@@ -129,7 +129,8 @@ impl FileWriter<'_> {
         match Handle::current().block_on(read) {
             Ok(None) => Ok(MissingReason::Deleted),
             Ok(Some(_)) => Ok(reason),
-            Err(cause) => Err(anyhow!("the store failed: {cause:?}")),
+            Err(Error::Store(cause)) => Err(anyhow!("the store failed: {cause}")),
+            Err(_) => Err(anyhow!("the store failed")),
         }
     }
 }

@@ -22,6 +22,7 @@ use super::reader::Contents;
 use super::verify::{self, Verified, read_file};
 use crate::files::Files;
 use crate::rules::Error;
+use crate::rules::error::FilesFault;
 use crate::store::check::{self, Finding};
 use crate::store::restore_target::{RestoreTarget, TargetLocation};
 use crate::store::transfer::{self, TableChecksum};
@@ -179,7 +180,7 @@ impl Restore {
         self.progress
             .begin("checking the store", check::invariants().count() as u64);
         let runtime = Handle::current();
-        if let Some(problem) = runtime.block_on(store.check(CheckDepth::Full))? {
+        if let Some(problem) = runtime.block_on(store.check(CheckDepth::Full))?.first() {
             bail!("the restored database is damaged: {problem}");
         }
         let progress = self.progress.clone();
@@ -188,6 +189,8 @@ impl Restore {
             Ok::<_, Error>(findings?)
         });
         let mut findings = runtime.block_on(checked).unwrap_or_else(not_checked);
+        // A restore can run without the settings of the server.
+        findings.retain(|finding| !check::depends_on_settings(finding));
         if let Some(files) = files {
             let of_files = runtime.block_on(check_files(store, files));
             let is_expected = |finding: &Finding| {
@@ -258,10 +261,15 @@ fn clean_up(target: RestoreTarget, files: Option<&Files>, verified: &Verified) -
 
 /// A check that fails is a finding: for example, a query can exceed the timeout of a large database.
 fn not_checked(cause: Error) -> Vec<Finding> {
+    let cause = match cause {
+        Error::Store(cause) => cause.to_string(),
+        Error::Files(FilesFault::Storage(cause)) => cause,
+        _ => "the check was refused".to_owned(),
+    };
     let finding = Finding {
         invariant: "the store can be checked",
         object: "database".to_owned(),
-        problem: format!("cannot be checked: {cause:?}"),
+        problem: format!("cannot be checked: {cause}"),
     };
     vec![finding]
 }

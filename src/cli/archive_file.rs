@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
+use clap::Args;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
@@ -17,6 +18,18 @@ use crate::store::context::RandomSource;
 
 /// The name of standard input and standard output.
 const PIPE: &str = "-";
+
+/// The archive of a backup or a restore.
+#[derive(Args)]
+pub struct ArchiveArgs {
+    /// Archive, or - for a pipe: standard output of a backup, standard input of a restore. A restore also accepts the
+    /// folder or s3:// URL of a continuous archive
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Earlier archive with attachments that an incremental archive only names
+    #[arg(long, value_name = "FILE")]
+    pub base: Option<PathBuf>,
+}
 
 /// The destination of a backup.
 pub enum ArchiveOutput {

@@ -44,7 +44,7 @@ pub async fn run(
     options: Options,
 ) -> anyhow::Result<()> {
     let keys = bucket_keys::read(&settings.attachments)?;
-    let url = options.file.to_string_lossy().into_owned();
+    let url = options.archive.file.to_string_lossy().into_owned();
     let target = Target::open(&url, keys.as_ref()).context("cannot open the archive")?;
     if options.list {
         return list(output, &target).await;

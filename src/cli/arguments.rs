@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, de};
@@ -59,6 +60,17 @@ pub fn deserialize_listen_address<'de, D: Deserializer<'de>>(
 ) -> Result<Option<SocketAddr>, D::Error> {
     let raw = String::deserialize(deserializer)?;
     listen_address(&raw).map(Some).map_err(de::Error::custom)
+}
+
+/// Deserializes the path of a folder from the settings file. The command line parser refuses an empty path, too.
+pub fn deserialize_folder<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
+    let path = PathBuf::deserialize(deserializer)?;
+    match path.as_os_str().is_empty() {
+        true => Err(de::Error::custom(
+            "must be the path of a folder, not an empty string",
+        )),
+        false => Ok(Some(path)),
+    }
 }
 
 /// Parses a duration such as `12h`, in seconds.

@@ -1,7 +1,6 @@
 //! `garth backup`: writes a store and its attachments to one archive.
 
 use std::fs::File;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
-use super::archive_file::{ArchiveOutput, refuse_own_files};
+use super::archive_file::{ArchiveArgs, ArchiveOutput, refuse_own_files};
 use super::output::Output;
 use super::progress::Bar;
 use super::settings::Settings;
@@ -23,12 +22,8 @@ use crate::store::Schema;
 
 #[derive(Args)]
 pub struct Options {
-    /// File to create, or - for standard output
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// Earlier archive: attachments that it contains are only named in the new archive
-    #[arg(long, value_name = "FILE")]
-    base: Option<PathBuf>,
+    #[command(flatten)]
+    archive: ArchiveArgs,
     /// Overwrite an existing file
     #[arg(long)]
     force: bool,
@@ -65,10 +60,14 @@ pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::
         .database(&settings)?
         .is_none()
         .then(|| args.folder(&settings));
-    refuse_own_files(&options.file, options.base.as_deref(), data_folder.as_deref())?;
-    let destination = ArchiveOutput::open(&options.file, options.force)?;
+    refuse_own_files(
+        &options.archive.file,
+        options.archive.base.as_deref(),
+        data_folder.as_deref(),
+    )?;
+    let destination = ArchiveOutput::open(&options.archive.file, options.force)?;
     let is_pipe = destination.is_pipe();
-    let base = match &options.base {
+    let base = match &options.archive.base {
         Some(path) => Some(File::open(path).with_context(|| format!("cannot open {}", path.display()))?),
         None => None,
     };
@@ -96,7 +95,7 @@ pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::
     destination.commit()?;
     let view = BackupView {
         archive: identity,
-        file: options.file.display().to_string(),
+        file: options.archive.file.display().to_string(),
         bytes,
         snapshot: header.snapshot,
         schema: header.schema,

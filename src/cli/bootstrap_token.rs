@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 use super::secret_file;
 use super::settings::Settings;
@@ -47,6 +47,10 @@ impl ConfiguredToken {
 }
 
 fn parse(setting: &str, raw: &str) -> anyhow::Result<TokenText> {
+    ensure!(
+        !raw.is_empty(),
+        "{setting}: is empty: set it to 64 lower-case hexadecimal characters, or unset it"
+    );
     TokenText::parse(raw).with_context(|| format!("{setting}: must be 64 lower-case hexadecimal characters"))
 }
 

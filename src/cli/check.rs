@@ -14,7 +14,7 @@ use super::{bucket_keys, serve};
 use crate::files::Files;
 use crate::rules::Error;
 use crate::store::check::{self, Finding};
-use crate::store::{CheckDepth, Schema, Store};
+use crate::store::{CheckDepth, Schema, Store, StoreError, check_embedded_file};
 use crate::uploads::check::{check_contents, check_files};
 
 #[derive(Args)]
@@ -38,9 +38,12 @@ struct FindingView {
 }
 
 pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::Result<ExitCode> {
-    let opened = args.open_with(&Schema::current_only())?;
-    let store = opened.store();
     let settings = serve::merge_settings(args, Settings::from_environment()?)?;
+    let opened = match args.open_with(&Schema::current_only()) {
+        Ok(opened) => opened,
+        Err(error) => return report(output, check_unopened(args, &settings, error)?),
+    };
+    let store = opened.store();
     let keys = bucket_keys::read(&settings.attachments)?;
     let folder = args.folder(&settings);
     let files = Files::open_existing(settings.attachments.url.as_deref(), &folder, keys.as_ref())
@@ -58,14 +61,12 @@ async fn find_problems(
     bar: &ProgressBar,
 ) -> anyhow::Result<Vec<Finding>> {
     bar.set_message("the database");
-    let mut findings = Vec::new();
-    if let Some(problem) = store.check(CheckDepth::Full).await? {
-        findings.push(Finding {
-            invariant: "the database file is intact",
-            object: "database".to_owned(),
-            problem,
-        });
-    }
+    let mut findings: Vec<_> = store
+        .check(CheckDepth::Full)
+        .await?
+        .into_iter()
+        .map(file_finding)
+        .collect();
     let progress = bar.clone();
     let checked = store.read_once(move |tx| {
         let findings = check::check_all(tx, |name| {
@@ -76,17 +77,57 @@ async fn find_problems(
     });
     findings.extend(checked.await.map_err(describe_error)?);
     bar.set_message("attachment files");
-    findings.extend(check_files(store, files).await.map_err(describe_error)?);
+    findings.extend(finish(check_files(store, files).await)?);
     if read_contents {
         let progress = |number: usize, total: usize| {
             bar.set_length(total as u64);
             bar.set_position(number as u64);
             bar.set_message("attachment hashes");
         };
-        let checked = check_contents(store, files, progress).await;
-        findings.extend(checked.map_err(describe_error)?);
+        findings.extend(finish(check_contents(store, files, progress).await)?);
     }
     Ok(findings)
+}
+
+/// The findings of a check of files. If the rows of the attachments cannot be read, this is a finding, too.
+fn finish(checked: Result<Vec<Finding>, Error>) -> anyhow::Result<Vec<Finding>> {
+    match checked {
+        Err(Error::Store(cause @ (StoreError::Database(_) | StoreError::Corrupt { .. }))) => {
+            Ok(vec![Finding {
+                invariant: "the files of attachments can be checked",
+                object: "attachments".to_owned(),
+                problem: format!("cannot be checked: {cause}"),
+            }])
+        }
+        checked => checked.map_err(describe_error),
+    }
+}
+
+/// Checks the file of a store that does not open. Returns the error if the file cannot be read at all.
+fn check_unopened(
+    args: &StoreArgs,
+    settings: &Settings,
+    error: anyhow::Error,
+) -> anyhow::Result<Vec<Finding>> {
+    let is_damaged = matches!(error.downcast_ref(), Some(StoreError::Database(_)));
+    if !is_damaged || args.database(settings)?.is_some() {
+        return Err(error);
+    }
+    let lines = match check_embedded_file(&args.folder(settings)) {
+        Ok(lines) if !lines.is_empty() => lines,
+        _ => return Err(error),
+    };
+    let mut findings: Vec<_> = lines.into_iter().map(file_finding).collect();
+    findings.push(file_finding(format!("the store cannot be opened: {error:#}")));
+    Ok(findings)
+}
+
+fn file_finding(problem: String) -> Finding {
+    Finding {
+        invariant: "the database file is intact",
+        object: "database".to_owned(),
+        problem,
+    }
 }
 
 fn report(output: Output, findings: Vec<Finding>) -> anyhow::Result<ExitCode> {

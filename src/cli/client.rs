@@ -141,8 +141,7 @@ async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::R
 }
 
 fn client_id(raw: &str) -> Result<String, String> {
-    let hex_digit = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-    match raw.len() == 20 && raw.bytes().all(hex_digit) {
+    match OauthClient::is_id(raw) {
         true => Ok(raw.to_owned()),
         false => Err("must be 20 lower-case hexadecimal digits".to_owned()),
     }

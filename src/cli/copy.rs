@@ -44,6 +44,7 @@ struct CopiedView {
 pub async fn run(store: &StoreArgs, output: Output, options: Options) -> anyhow::Result<()> {
     let policy = policy_of(&store.settings_file()?)?;
     let (from, to) = (location(&options.from)?, location(&options.to)?);
+    refuse_same(&options, &from, &to)?;
     let (source, _source_lock) = open_source(&from, &policy)?;
     let _lock = match &to {
         TargetLocation::Folder(folder) => Some(data_folder::lock(folder)?),
@@ -75,6 +76,24 @@ pub async fn run(store: &StoreArgs, output: Output, options: Options) -> anyhow:
     let copied = copying.await;
     bar.clear();
     print_tables(output, copied??.contents.manifest.tables)
+}
+
+/// Refuses a copy of a store to itself.
+fn refuse_same(options: &Options, from: &TargetLocation, to: &TargetLocation) -> anyhow::Result<()> {
+    let is_same = match (from, to) {
+        (TargetLocation::Folder(from), TargetLocation::Folder(to)) => {
+            from == to
+                || from
+                    .canonicalize()
+                    .is_ok_and(|from| to.canonicalize().is_ok_and(|to| from == to))
+        }
+        _ => options.from == options.to,
+    };
+    ensure!(
+        !is_same,
+        "--from and --to name the same store: choose another one with --to"
+    );
+    Ok(())
 }
 
 fn print_tables(output: Output, tables: Vec<TableSummary>) -> anyhow::Result<()> {

@@ -84,8 +84,8 @@ impl DatabaseArgs {
     /// The accepted numbers of connections.
     const CONNECTIONS: RangeInclusive<i64> = 2..=1000;
 
-    /// The database to use, if one is set. A folder that is set on the command line takes precedence over a
-    /// database in the settings file.
+    /// The database to use, if one is set. Refuses a folder on the command line together with a database in the settings
+    /// file, because they name two stores.
     pub fn find(
         &self,
         is_folder_on_command_line: bool,
@@ -99,8 +99,12 @@ impl DatabaseArgs {
             let (first, last) = (range.start(), range.end());
             bail!("database_connections: must be a whole number from {first} to {last}, not {connections}");
         }
-        let from_file = file.url.filter(|_| !is_folder_on_command_line);
-        let Some(url) = self.database.as_ref().or(from_file) else {
+        ensure!(
+            self.database.is_some() || file.url.is_none() || !is_folder_on_command_line,
+            "--data selects an embedded store, but the settings file has a database: omit --data to use the database, or \
+             omit --config to use the folder. The folder of a node is data in the settings file, or GARTH_DATA"
+        );
+        let Some(url) = self.database.as_ref().or(file.url) else {
             return Ok(None);
         };
         ensure!(

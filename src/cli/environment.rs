@@ -22,15 +22,19 @@ pub fn explain(mut error: clap::Error, mut command: Command) -> clap::Error {
 
 /// Adds the variable to an error about a setting, whose message begins with the name of the setting.
 pub fn explain_setting(error: anyhow::Error) -> anyhow::Error {
-    let message = error.to_string();
+    match variable_of(&error.to_string()) {
+        Some(variable) => anyhow::anyhow!("{error:#}\n{}", tip(&variable)),
+        None => error,
+    }
+}
+
+/// The environment variable of the setting that a message is about. `None` if the value comes from elsewhere.
+pub fn variable_of(message: &str) -> Option<String> {
     let is_name = |c: char| c.is_ascii_lowercase() || c == '_' || c == '.';
     let (setting, rest) = message.split_at(message.find(|c| !is_name(c)).unwrap_or(message.len()));
     let variable = format!("GARTH_{}", setting.replace('.', "_").to_uppercase());
     let begins_with_name = rest.starts_with(": ") || rest.starts_with(" (--");
-    match begins_with_name && is_used(&variable, &setting.replace(['.', '_'], "-")) {
-        true => anyhow::anyhow!("{error:#}\n{}", tip(&variable)),
-        false => error,
-    }
+    (begins_with_name && is_used(&variable, &setting.replace(['.', '_'], "-"))).then_some(variable)
 }
 
 fn tip(variable: &str) -> String {

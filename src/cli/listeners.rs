@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 
 use super::settings::Settings;
 
-const DEFAULT_LISTEN: ([u8; 4], u16) = ([127, 0, 0, 1], 8080);
+pub const DEFAULT_LISTEN: ([u8; 4], u16) = ([127, 0, 0, 1], 8080);
 
 pub struct Listeners {
     pub api: TcpListener,

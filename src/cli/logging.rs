@@ -114,10 +114,14 @@ pub fn text_or_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LogSe
     deserializer.deserialize_any(TextOrTable)
 }
 
+/// Checks the log level.
+pub fn validate(settings: &LogSettings) -> anyhow::Result<()> {
+    filter_of(settings).map(drop)
+}
+
 /// Starts logging to standard error. `format` takes precedence over the format in the settings.
 pub fn start(settings: &LogSettings, format: Option<LogFormat>) -> anyhow::Result<()> {
-    let level = settings.level.as_deref().unwrap_or("info");
-    let filter = parse_filter(level)?;
+    let filter = filter_of(settings)?;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let log = tracing_subscriber::registry();
     match format.or(settings.format) {
@@ -130,6 +134,10 @@ pub fn start(settings: &LogSettings, format: Option<LogFormat>) -> anyhow::Resul
             .init(),
     }
     Ok(())
+}
+
+fn filter_of(settings: &LogSettings) -> anyhow::Result<Targets> {
+    parse_filter(settings.level.as_deref().unwrap_or("info"))
 }
 
 /// Parses directives such as `info,garth::store=debug`. A directive without `=` must be a level, not a module.

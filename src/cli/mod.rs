@@ -4,6 +4,7 @@
 //! by a command take effect with the server's next request.
 
 mod account;
+mod agent;
 mod archive_file;
 mod archive_restore;
 mod arguments;
@@ -34,6 +35,7 @@ mod restore;
 mod secret_file;
 mod serve;
 mod server_notification;
+mod server_options;
 mod server_url;
 mod settings;
 mod settings_file;
@@ -97,11 +99,13 @@ enum Command {
     /// List, retry and drop background jobs
     #[command(subcommand)]
     Jobs(jobs::Command),
+    /// Run the agent of a host that carries the packets of VPCs
+    #[command(subcommand)]
+    Agent(agent::Command),
     /// Check the integrity of a store and of its attachments
     ///
     /// Can be run while a server is running. The location of the attachments is read from the settings file or from
-    /// GARTH_ATTACHMENTS_URL. Exit code 0: no problems found. 1: problems found and listed. 2: the store cannot be
-    /// checked.
+    /// GARTH_ATTACHMENTS_URL. Exit code 0: no problems found. 1: problems found and listed. 2: nothing can be checked.
     Check(check::Options),
     /// Find what an operator should fix: settings, permissions, limits, disk, database, failed work
     ///
@@ -179,6 +183,7 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Desk(desk) => desk::run(&cli.store, output, desk).await?,
         Command::Entity(command) => entity::run(&cli.store, output, command).await?,
         Command::Jobs(command) => jobs::run(&cli.store, output, command).await?,
+        Command::Agent(command) => return Ok(agent::run(output, command).await?),
         Command::Check(options) => {
             let checked = check::run(&cli.store, output, options).await;
             return checked.map_err(|error| Failure {

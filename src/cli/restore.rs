@@ -1,13 +1,12 @@
 //! `garth restore`: restores an archive into an empty store.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use clap::Args;
 use serde::Serialize;
 
-use super::archive_file::open_input;
+use super::archive_file::{ArchiveArgs, open_input};
 use super::output::Output;
 use super::policy::policy_of;
 use super::progress::Bar;
@@ -26,18 +25,14 @@ use crate::store::{Schema, StoreContext};
 
 #[derive(Args)]
 pub struct Options {
-    /// Archive to restore, - for standard input, or the folder or s3:// URL of a continuous archive
-    #[arg(value_name = "ARCHIVE")]
-    pub file: PathBuf,
+    #[command(flatten)]
+    pub archive: ArchiveArgs,
     /// Moment of a continuous archive to restore, in UTC, such as 2026-11-16T20:00:00 [default: the newest]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub at: Option<Time>,
     /// List the times that a continuous archive covers, and restore nothing
     #[arg(long, conflicts_with = "at")]
     pub list: bool,
-    /// Archive that an incremental archive refers to
-    #[arg(long, value_name = "FILE")]
-    base: Option<PathBuf>,
     /// Restore a store in which the final check finds problems, instead of refusing it
     #[arg(long)]
     pub accept_findings: bool,
@@ -63,13 +58,13 @@ struct RestoreView {
 
 pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::Result<()> {
     let settings = serve::merge_settings(args, Settings::from_environment()?)?;
-    if archive_restore::is_continuous(&options.file) {
+    if archive_restore::is_continuous(&options.archive.file) {
         return archive_restore::run(args, settings, output, options).await;
     }
     ensure!(
         options.at.is_none() && !options.list,
         "--at and --list need a continuous archive, which is a folder or an s3:// URL: {} is neither",
-        options.file.display()
+        options.archive.file.display()
     );
     let policy = policy_of(&settings)?;
     let keys = bucket_keys::read(&settings.attachments)?;
@@ -82,8 +77,8 @@ pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::
         ),
     };
     refuse_used(&target)?;
-    let archive = open_input(&options.file)?;
-    let base = options.base.as_deref().map(open_input).transpose()?;
+    let archive = open_input(&options.archive.file)?;
+    let base = options.archive.base.as_deref().map(open_input).transpose()?;
     let bar = Arc::new(Bar::new());
     let restore = Restore {
         archive,

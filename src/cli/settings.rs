@@ -37,6 +37,7 @@ pub struct Settings {
     /// The data folder in a settings file. On the command line, `StoreArgs` has this option and those of the
     /// database, because all commands share them.
     #[arg(skip)]
+    #[serde(deserialize_with = "arguments::deserialize_folder")]
     pub data: Option<PathBuf>,
 
     #[arg(skip)]

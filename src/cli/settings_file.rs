@@ -22,11 +22,21 @@ pub fn read(path: &Path) -> anyhow::Result<Settings> {
 fn describe(text: &str, error: &toml::de::Error) -> String {
     let start = error.span().map_or(0, |span| span.start);
     let line = text.get(..start).unwrap_or_default().matches('\n').count();
-    let name = setting_at(text, line);
+    let place = match setting_at(text, line) {
+        name if is_setting_name(&name) => format!("line {} ({name})", line + 1),
+        // The line is not `name = value`, so its text could be a value.
+        _ => format!("line {}", line + 1),
+    };
     let message = describe_unknown_name(error.message())
+        .or_else(|| describe_out_of_range(error.message()))
         .or_else(|| describe_wrong_type(error.message()))
         .unwrap_or_else(|| error.message().to_owned());
-    format!("line {} ({name}): {message}", line + 1)
+    format!("{place}: {message}")
+}
+
+fn is_setting_name(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    !name.is_empty() && name.chars().all(is_allowed)
 }
 
 /// The name of the setting on a line, with the table that it is in: `quota.vpcs_per_region`.
@@ -48,6 +58,21 @@ fn table_name(header: &str) -> String {
     let name = header.split('#').next().unwrap_or_default();
     name.trim_matches(|c: char| c == '[' || c == ']' || c.is_whitespace())
         .to_owned()
+}
+
+/// The message for an integer that the setting cannot have, such as a negative number of connections.
+fn describe_out_of_range(message: &str) -> Option<String> {
+    let rest = message
+        .strip_prefix("invalid value: integer")
+        .or(message.strip_prefix("invalid type: integer"))?;
+    let (first, last) = match rest.split_once(", expected ")?.1 {
+        "i64" => (i64::MIN, i64::MAX),
+        "u64" | "usize" => (0, i64::MAX),
+        "u32" => (0, i64::from(u32::MAX)),
+        "u16" => (0, i64::from(u16::MAX)),
+        _ => return None,
+    };
+    Some(format!("must be a whole number from {first} to {last}"))
 }
 
 /// The message for a value of the wrong type. It has the types, but not the value.
@@ -145,6 +170,21 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_is_no_setting_is_not_quoted() {
+        for text in [
+            "database: \"postgres://garth:s3cret@db/garth\"",
+            "[tls]\n\"postgres://garth:s3cret@db/garth\"",
+            "data = \"\"\"\npostgres://garth:s3cret@db/garth",
+        ] {
+            let message = error_of(text);
+            assert!(
+                message.starts_with("line ") && !message.contains("s3cret"),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
     fn a_value_of_the_wrong_type_is_answered_with_both_types() {
         for (text, expected) in [
             (
@@ -176,6 +216,18 @@ mod tests {
             (
                 "oauth.implicit = 'yes'",
                 "line 1 (oauth.implicit): must be true or false, not a string",
+            ),
+            (
+                "min_free_bytes = -1",
+                "line 1 (min_free_bytes): must be a whole number from 0 to 9223372036854775807",
+            ),
+            (
+                "limits.connections = 99999999999",
+                "line 1 (limits.connections): must be a whole number from 0 to 4294967295",
+            ),
+            (
+                "event_days = 99999999999999999999",
+                "line 1 (event_days): must be a whole number from -9223372036854775808 to 9223372036854775807",
             ),
             (
                 "log = 3",

@@ -70,6 +70,14 @@ impl Files {
         Self::open_existing(url, data, keys)
     }
 
+    /// Checks that `url` is valid, without creating, opening or contacting the storage.
+    pub fn validate(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<(), FilesError> {
+        match storage_folder(url, data) {
+            Some(_) => Ok(()),
+            None => storage::find(url, data, keys).map(drop),
+        }
+    }
+
     /// Opens a storage without creating its folders.
     pub fn open_existing(
         url: Option<&str>,

@@ -43,6 +43,27 @@ impl Scanner {
         })
     }
 
+    /// Checks that the program exists and is executable. Otherwise returns the problem.
+    pub fn find(&self) -> Result<(), String> {
+        let program = &self.program;
+        let is_executable =
+            |path: &Path| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+        if program.contains('/') {
+            let path = Path::new(program);
+            return match (path.exists(), is_executable(path)) {
+                (_, true) => Ok(()),
+                (true, false) => Err(format!("{program} is not executable")),
+                (false, false) => Err(format!("{program} does not exist")),
+            };
+        }
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let mut paths = std::env::split_paths(&folders).map(|folder| folder.join(program));
+        match paths.any(|path| is_executable(&path)) {
+            true => Ok(()),
+            false => Err(format!("{program} is not in PATH, or is not executable")),
+        }
+    }
+
     pub async fn scan(&self, file: &Path) -> Verdict {
         let path = file.to_string_lossy();
         let arguments = self

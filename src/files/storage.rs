@@ -60,6 +60,15 @@ fn not_a_storage(url: &str) -> String {
 }
 
 fn open_folder(path: &Path) -> Result<Storage, FilesError> {
+    if !path.is_dir() {
+        return Err(FilesError::new(
+            "attachments.url",
+            format!(
+                "{} is not a folder: mount the disk with the attachments, or correct the setting",
+                path.display()
+            ),
+        ));
+    }
     let store = LocalFileSystem::new_with_prefix(path);
     let store = store.map_err(|cause| FilesError::new(format!("opening {}", path.display()), cause))?;
     Ok(Storage {

@@ -57,9 +57,9 @@ async fn verify_batch(store: &Store, files: &Files, days: i64) -> rules::Result<
 
 /// Checks the structure of the embedded database.
 pub async fn database(store: &Store) -> rules::Result<()> {
-    let finding = store.check(CheckDepth::Quick).await?;
-    ::metrics::gauge!("garth_store_check_failed").set(f64::from(u8::from(finding.is_some())));
-    if let Some(finding) = finding {
+    let findings = store.check(CheckDepth::Quick).await?;
+    ::metrics::gauge!("garth_store_check_failed").set(f64::from(u8::from(!findings.is_empty())));
+    if let Some(finding) = findings.first() {
         tracing::error!(finding, "database corruption found");
     }
     Ok(())

@@ -13,7 +13,8 @@ use crate::store::value::Value;
 
 /// The maximum nesting depth of a filter.
 const MAX_DEPTH: usize = 16;
-/// The maximum number of comparisons in a filter.
+/// The maximum number of terms in a filter: comparisons, empty objects and empty lists. Each term is an expression of
+/// the query, and SQLite limits the depth of an expression.
 const MAX_TERMS: usize = 256;
 
 type Result<T> = std::result::Result<T, Reason>;
@@ -89,7 +90,10 @@ impl FilterParser {
             return Err(invalid(Code::FilterTooLarge, text));
         }
         let parts = entries.map(|(key, value)| match key.as_str() {
-            "+and" => self.parse_list(key, value, depth).map(Filter::All),
+            "+and" => {
+                let parts = self.parse_list(key, value, depth)?;
+                self.all(parts)
+            }
             "+or" => self.parse_list(key, value, depth).map(Filter::Any),
             key if key.starts_with('+') => Err(unknown_operator(key)),
             name => {
@@ -97,7 +101,8 @@ impl FilterParser {
                 self.parse_condition(field, value, depth)
             }
         });
-        parts.collect::<Result<_>>().map(Filter::All)
+        let parts = parts.collect::<Result<_>>()?;
+        self.all(parts)
     }
 
     /// Parses the filters of an `+and` or `+or`.
@@ -140,7 +145,8 @@ impl FilterParser {
                 .map(Filter::All),
             operator => self.build_test(field, parse_comparison(operator)?, value),
         });
-        parts.collect::<Result<_>>().map(Filter::All)
+        let parts = parts.collect::<Result<_>>()?;
+        self.all(parts)
     }
 
     /// Parses the list of an `+or` or `+and` on one field. Each item is a plain value or an object of
@@ -180,12 +186,25 @@ impl FilterParser {
         parts.collect()
     }
 
-    fn build_test(&mut self, field: &'static Field, comparison: Comparison, value: &Input) -> Result<Filter> {
+    /// Combines filters with AND. Without filters, the result is a term that matches all items.
+    fn all(&mut self, parts: Vec<Filter>) -> Result<Filter> {
+        if parts.is_empty() {
+            self.count_term()?;
+        }
+        Ok(Filter::All(parts))
+    }
+
+    fn count_term(&mut self) -> Result<()> {
         self.terms += 1;
         if self.terms > MAX_TERMS {
             let text = format!("Must not have more than {MAX_TERMS} terms");
             return Err(invalid(Code::FilterTooLarge, text));
         }
+        Ok(())
+    }
+
+    fn build_test(&mut self, field: &'static Field, comparison: Comparison, value: &Input) -> Result<Filter> {
+        self.count_term()?;
         let value = match comparison {
             Comparison::Contains => parse_substring(field, value)?,
             Comparison::Equal | Comparison::NotEqual if *value == Input::Null => Value::Null,

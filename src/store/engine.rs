@@ -37,9 +37,8 @@ pub trait Engine: Send + Sync {
     /// Requests that the engine empty its write-ahead log after the next write. An engine without a log does
     /// nothing.
     fn close(&self);
-    /// Reads the whole database and returns the first error in its structure, if there is one. An engine without such a
-    /// check returns `None`.
-    fn check(&self, _: CheckDepth) -> Result<Option<String>, StoreError> {
-        Ok(None)
+    /// Reads the whole database and returns the errors in its structure. An engine without such a check returns none.
+    fn check(&self, _: CheckDepth) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
     }
 }

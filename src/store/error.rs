@@ -32,8 +32,18 @@ pub enum StoreError {
         /// The type that the column should have.
         expected: &'static str,
     },
+    /// The database cannot be used as a store.
     #[error("{0}")]
     Schema(String),
+    /// The store lacks migrations of this build, and must not be changed.
+    #[error("{0}")]
+    OlderSchema(String),
+    /// The store has migrations that differ from this build, or that are too new for it.
+    #[error("{0}")]
+    OtherSchema(String),
+    /// A restore into the store has not finished.
+    #[error("{0}")]
+    UnfinishedRestore(String),
     #[error("the database failed: {0}")]
     Database(Box<dyn std::error::Error + Send + Sync>),
     #[error("{0}: {1}")]

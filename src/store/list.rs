@@ -239,13 +239,23 @@ impl Tallied {
     }
 }
 
+/// The maximum number of IDs in a list. SQLite allows 32,766 parameters in a statement, and PostgreSQL 65,535.
+const MAX_LISTED_IDS: usize = 16_384;
+
 /// The list `($1, $2, …)` and its arguments. The last ID is repeated until the length is a power of two, so
-/// that lists of all lengths need only a few prepared statements. `ids` must not be empty.
+/// that lists of all lengths need only a few prepared statements. `ids` must not be empty, and not be longer than
+/// `MAX_LISTED_IDS`: a page is short enough, and `id_lists` divides longer lists.
 pub(super) fn id_list(ids: &[i64]) -> (String, Vec<Value<'static>>) {
+    debug_assert!(ids.len() <= MAX_LISTED_IDS, "{} IDs in a list", ids.len());
     let length = ids.len().next_power_of_two();
     let last = ids.last().copied().unwrap_or(0);
     let args = ids.iter().copied().chain(std::iter::repeat(last)).take(length);
     (placeholders(length), args.map(Value::Int).collect())
+}
+
+/// Lists of all these IDs, none longer than `MAX_LISTED_IDS`.
+pub(super) fn id_lists(ids: &[i64]) -> impl Iterator<Item = (String, Vec<Value<'static>>)> {
+    ids.chunks(MAX_LISTED_IDS).map(id_list)
 }
 
 /// The condition that a column has one of these IDs. If the IDs are close to each other, the condition is a

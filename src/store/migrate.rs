@@ -187,12 +187,12 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration {
         number: 16,
-        name: "account_details",
+        name: "account details",
         sql: include_str!("migrations/0016_account_details.sql"),
     },
     Migration {
         number: 17,
-        name: "disk_images",
+        name: "disk images",
         sql: include_str!("migrations/0017_disk_images.sql"),
     },
     Migration {
@@ -248,7 +248,7 @@ pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, schema: &Schema, now: Time)
             break;
         }
         if schema.missing == MissingMigrations::Refuse {
-            return Err(StoreError::Schema(format!(
+            return Err(StoreError::OlderSchema(format!(
                 "the store has schema {newest}, but this build has schema {}: start `garth serve` of this version once to \
                  upgrade the store, or use the version that wrote it",
                 schema.newest()
@@ -272,7 +272,7 @@ fn refuse_other_checksums(schema: &Schema, applied: &[(i64, String)]) -> Result<
             continue;
         };
         if *checksum != checksum_of(known) {
-            return Err(StoreError::Schema(format!(
+            return Err(StoreError::OtherSchema(format!(
                 "migration {number} ({}) of this store differs from the migration of this build",
                 known.name
             )));
@@ -295,7 +295,7 @@ fn permit_newer(sql: &mut dyn Sql, schema: &Schema, newest: i64) -> Result<(), S
             );
             Ok(())
         }
-        oldest => Err(StoreError::Schema(format!(
+        oldest => Err(StoreError::OtherSchema(format!(
             "this store was last used by a newer Garth (the store has schema {newest} and requires a build with schema \
              {} or later, but this build has schema {supported}): use the newer version, or restore a backup",
             oldest.unwrap_or(newest)
@@ -309,7 +309,7 @@ pub fn refuse_incompatible(tx: &mut ReadTx, newest: i64) -> Result<(), StoreErro
     let oldest: i64 = tx.one(sql, args![])?.take()?;
     match oldest <= newest {
         true => Ok(()),
-        false => Err(StoreError::Schema(format!(
+        false => Err(StoreError::OtherSchema(format!(
             "a newer Garth has migrated the store: it requires a build with schema {oldest} or later, but this build \
              has schema {newest}"
         ))),

@@ -62,6 +62,7 @@ pub use database::Database;
 pub use engine::CheckDepth;
 pub use error::StoreError;
 pub use migrate::{Migration, Schema, checksum_of};
+pub use sqlite::check_file as check_embedded_file;
 pub use tables::{OTHER_TABLES, TABLES, Table};
 pub use tx::{PendingQuery, ReadTx, WriteTx};
 pub use write_lock::WriteLock;
@@ -291,9 +292,9 @@ impl Store {
         self.write(|_| Ok(())).await
     }
 
-    /// Reads the whole embedded database and returns the first error in its structure, if there is one. The check does
-    /// not detect wrong values.
-    pub async fn check(&self, depth: CheckDepth) -> Result<Option<String>, StoreError> {
+    /// Reads the whole embedded database and returns the errors in its structure. The check does not detect wrong
+    /// values.
+    pub async fn check(&self, depth: CheckDepth) -> Result<Vec<String>, StoreError> {
         let engine = self.engine.clone();
         let checking = tokio::task::spawn_blocking(move || engine.check(depth));
         checking.await.unwrap_or(Err(StoreError::Panicked))

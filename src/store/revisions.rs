@@ -11,7 +11,7 @@ use super::value::{FromValue, Row, Value, args};
 use crate::model::change::{Change, ChangeKind};
 use crate::model::id::AccountId;
 
-/// The number of revisions that remain in the log of an account after trimming.
+/// The minimum number of revisions that remain in the log of an account after trimming.
 const RETAINED_REVISIONS: i64 = 1000;
 
 /// The current revision of an account: the number of commits that have changed it.
@@ -48,15 +48,26 @@ pub fn since(
 }
 
 /// Trims the logs of at most `max_accounts` accounts. A log is trimmed if it has more than 2 ×
-/// `RETAINED_REVISIONS` revisions. Returns whether there may be more logs to trim.
-pub fn trim(tx: &mut WriteTx, max_accounts: i64) -> Result<bool, StoreError> {
+/// `RETAINED_REVISIONS` revisions. Stops after the revision with the row `max_rows`, so that a transaction is short even
+/// if a log is long. Returns whether there may be more logs to trim.
+pub fn trim(tx: &mut WriteTx, max_accounts: i64, max_rows: i64) -> Result<bool, StoreError> {
     let sql = "SELECT account, revision FROM account_revision WHERE revision - log_start > $1 LIMIT $2";
     let long_logs = tx.all(sql, args![2 * RETAINED_REVISIONS, max_accounts])?;
     let accounts = long_logs.len() as i64;
+    let mut remaining_rows = max_rows;
     for mut row in long_logs {
         let (account, revision): (AccountId, i64) = (row.take()?, row.take()?);
-        let start = revision - RETAINED_REVISIONS;
-        tx.execute(
+        // The revision of the last row that fits, or `None` if all rows fit.
+        let last: Option<i64> = tx
+            .find(
+                "SELECT revision FROM change_log WHERE account = $1 AND revision <= $2
+                 ORDER BY revision LIMIT 1 OFFSET $3",
+                args![account, revision - RETAINED_REVISIONS, remaining_rows - 1],
+            )?
+            .map(|mut row| row.take())
+            .transpose()?;
+        let start = last.unwrap_or(revision - RETAINED_REVISIONS);
+        let deleted = tx.execute(
             "DELETE FROM change_log WHERE account = $1 AND revision <= $2",
             args![account, start],
         )?;
@@ -64,6 +75,10 @@ pub fn trim(tx: &mut WriteTx, max_accounts: i64) -> Result<bool, StoreError> {
             "UPDATE account_revision SET log_start = $2 WHERE account = $1",
             args![account, start],
         )?;
+        remaining_rows -= i64::try_from(deleted).unwrap_or(i64::MAX);
+        if remaining_rows <= 0 {
+            return Ok(true);
+        }
     }
     Ok(accounts == max_accounts)
 }

@@ -16,15 +16,18 @@ pub fn add(tx: &mut WriteTx, ticket: TicketId, texts: &[&str]) -> Result<(), Sto
     Ok(())
 }
 
+/// Queries for all texts in the index: the ID of the row, the ticket and the text.
+pub const TEXTS: [&str; 3] = [
+    "SELECT id, id, summary || ' ' || description FROM ticket",
+    "SELECT id, ticket, description FROM reply",
+    "SELECT id, ticket, description FROM note",
+];
+
 /// Rebuilds the whole index.
 pub fn rebuild(tx: &mut WriteTx) -> Result<(), StoreError> {
     const ROWS_PER_QUERY: i64 = 500;
     tx.execute("DELETE FROM ticket_text", args![])?;
-    for texts in [
-        "SELECT id, id, summary || ' ' || description FROM ticket",
-        "SELECT id, ticket, description FROM reply",
-        "SELECT id, ticket, description FROM note",
-    ] {
+    for texts in TEXTS {
         let sql = format!("{texts} WHERE id > $1 ORDER BY id LIMIT $2");
         let mut last = 0_i64;
         loop {

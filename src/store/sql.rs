@@ -60,6 +60,14 @@ pub trait Sql {
         Ok(None)
     }
 
+    /// Whether the transaction can run further statements after one has failed.
+    fn continues_after_failure(&self) -> bool {
+        false
+    }
+
+    /// Lets the statements of this transaction run for a long time. An engine without timeouts does nothing.
+    fn allow_long_statements(&mut self) {}
+
     /// Problems of the database's configuration.
     fn diagnose(&mut self) -> Result<Vec<Diagnosis>, StoreError>;
 

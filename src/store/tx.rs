@@ -160,6 +160,15 @@ impl<'a> ReadTx<'a> {
         self.sql.diagnose()
     }
 
+    pub(super) fn continues_after_failure(&self) -> bool {
+        self.sql.continues_after_failure()
+    }
+
+    /// Lets the statements of this transaction run for a long time, for work that reads whole tables.
+    pub(super) fn allow_long_statements(&mut self) {
+        self.sql.allow_long_statements();
+    }
+
     pub(super) fn indexes(&mut self) -> Result<Vec<String>, StoreError> {
         self.sql.indexes()
     }

@@ -44,7 +44,7 @@ impl TargetState {
 pub fn refuse(tables: &[String]) -> Result<(), StoreError> {
     match tables.iter().any(|table| table == TABLE) {
         false => Ok(()),
-        true => Err(StoreError::Schema(
+        true => Err(StoreError::UnfinishedRestore(
             "a restore into this store has not finished: run the same `garth restore` again".to_owned(),
         )),
     }

@@ -261,7 +261,7 @@ fn outcome_of(result: Result<(), StoreError>) -> Option<Outcome> {
     match result {
         Ok(()) => Some(Outcome::Ok),
         Err(StoreError::Full) => None,
-        Err(cause @ StoreError::Schema(_)) => {
+        Err(cause @ StoreError::OtherSchema(_)) => {
             tracing::error!(error = %cause, "store schema is incompatible");
             Some(Outcome::Unavailable)
         }

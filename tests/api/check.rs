@@ -17,6 +17,10 @@ const BREAKS: &[(&str, &str)] = &[
         "applied migrations match this build",
         "UPDATE migration SET checksum = 'x' WHERE number = 3",
     ),
+    (
+        "applied migrations match this build",
+        "UPDATE migration SET name = 'other' WHERE number = 3",
+    ),
     ("the indexes of the schema exist", "DROP INDEX vpc_label"),
     (
         ACCEPTED_VALUES,
@@ -158,7 +162,23 @@ const BREAKS: &[(&str, &str)] = &[
         "the history of a ticket refers to parts of the ticket",
         "UPDATE reply SET ticket = 2 WHERE id = 1",
     ),
-    ("every ticket is in the search index", "DELETE FROM ticket_text"),
+    (SEARCH_INDEX, "DELETE FROM ticket_text"),
+    (
+        SEARCH_INDEX,
+        "UPDATE reply SET description = 'Goodbye' WHERE id = 1",
+    ),
+    (
+        SEARCH_INDEX,
+        "INSERT INTO ticket_text (ticket, body) VALUES (77, 'words')",
+    ),
+    (
+        "the disks of an instance fit the storage of its plan",
+        "UPDATE disk SET size = 999999 WHERE id = 1",
+    ),
+    (
+        "instances have a plan of the settings",
+        "UPDATE instance SET plan = 'g0-none' WHERE id = 1",
+    ),
     (
         "attachments have a size, a hash and a verification time",
         "DELETE FROM attachment_check",
@@ -223,6 +243,7 @@ const BREAKS: &[(&str, &str)] = &[
 ];
 
 const SUBNETS_DO_NOT_OVERLAP: &str = "subnets of a VPC do not overlap";
+const SEARCH_INDEX: &str = "the search index matches the texts of tickets";
 const ACCEPTED_VALUES: &str = "every row has values that Garth accepts";
 const ROWS_ARE_READABLE: &str = "every row can be read and has values of the right types";
 /// `BREAKS` uses this name for the statement that differs between the engines.

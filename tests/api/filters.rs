@@ -15,6 +15,9 @@ async fn invalid_filters_are_refused_with_a_reason() {
 
     let deep = format!("{}{{}}{}", r#"{"+and":["#.repeat(16), "]}".repeat(16));
     let wide = json!({"+or": vec![json!({"id": 1}); 257]}).to_string();
+    let empty_objects = json!({"+and": vec![json!({}); 257]}).to_string();
+    let empty_lists = json!({"+or": vec![json!({"+and": []}); 257]}).to_string();
+    let empty_conditions = json!({"label": {"+or": vec![json!({}); 257]}}).to_string();
     for (filter, code) in [
         ("", "filter_invalid"),
         ("{", "filter_invalid"),
@@ -47,6 +50,9 @@ async fn invalid_filters_are_refused_with_a_reason() {
         (r#"{"created":{"+contains":"2024"}}"#, "filter_type"),
         (&deep, "filter_too_large"),
         (&wide, "filter_too_large"),
+        (&empty_objects, "filter_too_large"),
+        (&empty_lists, "filter_too_large"),
+        (&empty_conditions, "filter_too_large"),
     ] {
         let reply = ada.filter("/vpcs", filter).await;
         assert_eq!(reply.status, 400, "{filter}");
@@ -65,6 +71,7 @@ async fn invalid_filters_are_refused_with_a_reason() {
         &deepest,
         &widest,
         r#"{"label":{}}"#,
+        &json!({"+and": vec![json!({}); 256]}).to_string(),
     ] {
         assert_eq!(ada.filter("/vpcs", filter).await.status, 200, "{filter}");
     }

@@ -3,6 +3,7 @@
 use hyper::Method;
 use serde_json::json;
 
+use crate::browser::{Browser, hidden_field, text};
 use crate::harness::TestApp;
 
 #[tokio::test]
@@ -431,4 +432,60 @@ async fn integers_may_have_a_decimal_point() {
         let refused = call.header("content-type", "application/json").body(body).await;
         assert_eq!(refused.errors(), ["vpc_id wrong_type"], "{broken}");
     }
+}
+
+#[tokio::test]
+async fn a_key_with_a_nul_character_is_unknown() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let grace = app.user("grace").staff().await;
+    for path in [
+        "/account/users/%00",
+        "/account/users/a%00b/grants",
+        "/account/oauth-clients/%00",
+        "/account/oauth-clients/%00/thumbnail",
+        "/tags/a%00bc",
+        "/images/%00",
+        "/regions/%00",
+        "/linode/types/%00",
+        "/linode/kernels/%00",
+    ] {
+        let reply = ada.get(path).await;
+        assert_eq!(reply.status, 404, "{path}: {reply}");
+    }
+    let authorization = "//oauth/authorize?response_type=code&client_id=%00";
+    assert_eq!(app.anonymous().get(authorization).await.status, 400);
+    let anonymous = app.anonymous();
+    let token = anonymous
+        .call(Method::POST, "//oauth/token")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body("grant_type=authorization_code&code=%00&client_id=%00&client_secret=%00")
+        .await;
+    assert_eq!(token.status, 401, "{token}");
+    let image = json!({
+        "type": "g6-nanode-1", "region": "us-east", "image": "linode/debian12", "authorized_users": ["a\u{0}"],
+    });
+    let refused = ada.post("/linode/instances", image).await;
+    assert_eq!(refused.errors(), ["authorized_users user_invalid"], "{refused}");
+    let desk = grace.get("/desk/tickets?assignee=%00").await;
+    assert!(desk.status.as_u16() < 500, "{desk}");
+}
+
+#[tokio::test]
+async fn a_log_in_with_a_nul_character_fails() {
+    let app = TestApp::new().await;
+    let mut visitor = Browser::new(&app);
+    let form = visitor.get("/login").await;
+    let token = hidden_field(&form, "form_token");
+    let fields = [
+        ("form_token", token.as_str()),
+        ("return_to", ""),
+        ("username", "ada\u{0}"),
+        ("password", "Secret-9"),
+    ];
+    let refused = visitor.post("/login", &fields).await;
+    assert!(
+        text(&refused).contains("Incorrect username or password"),
+        "{refused}"
+    );
 }

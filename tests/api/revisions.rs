@@ -280,12 +280,15 @@ async fn a_long_change_log_is_trimmed_and_has_its_first_revision() {
     }
     assert!(changes_since(&app, account, first).await.is_some());
 
-    while app
-        .store
-        .write(|tx| revisions::trim(tx, 10))
-        .await
-        .expect("it is trimmed")
-    {}
+    // Each transaction deletes a limited number of rows. The log then starts after the last deleted revision.
+    let trim = async |max_rows: i64| {
+        let trimmed = app.store.write(move |tx| revisions::trim(tx, 10, max_rows)).await;
+        trimmed.expect("it is trimmed")
+    };
+    assert!(trim(50).await);
+    assert_eq!(changes_since(&app, account, first + 20).await, None);
+    assert!(changes_since(&app, account, first + 60).await.is_some());
+    while trim(10_000).await {}
 
     let now = revision(&app, account).await;
     assert_eq!(now, first + 2100);

@@ -8,6 +8,9 @@ NODEBALANCER = "a NodeBalancer"
 RESIZE = "resizing an instance"
 LABEL = "another message for an invalid label than the Terraform provider"
 PLACEMENT = "placement groups"
+VOLUME = "a volume"
+LOCK = "a lock"
+STACKSCRIPT = "a StackScript"
 RDMA = "a VPC of the type `rdma`"
 CUSTOM_RANGES = "a region with the capability Custom VPC IPv4 Ranges"
 VOLUME_ENCRYPTION = "a region with the capability Block Storage Encryption"
@@ -42,6 +45,36 @@ FIREWALL_AND = {
     "TestAccResourceVPCSubnet_nodebalancer": NODEBALANCER,
 }
 
+# Tests of the Terraform provider that were run without their firewall, and still failed.
+FAILED_WITHOUT_FIREWALL = {
+    "TestAccDataSourceInstances_devicesExt": VOLUME,
+    "TestAccDataSourceInstances_withBlockStorageEncryption": VOLUME_ENCRYPTION,
+    "TestAccDataSourceInstances_withLock": LOCK,
+    "TestAccDataSourceInstances_withPG": PLACEMENT,
+    "TestAccInstanceSharedIPs_update": "an IPv6 range",
+    "TestAccResourceInstance_diskConfigDevicesExt": VOLUME,
+    "TestAccResourceInstance_diskRawResize": RESIZE,
+    "TestAccResourceInstance_diskResizeAndExpanded": RESIZE,
+    "TestAccResourceInstance_diskSlotReorder": RESIZE,
+    "TestAccResourceInstance_disksAndConfigs": "the provider `hashicorp/http` from the public registry, which was not reachable",
+    "TestAccResourceInstance_firewallOnCreation": "a firewall, and a region with the capability Cloud Firewall",
+    "TestAccResourceInstance_fullDiskSwapUpsize": STACKSCRIPT,
+    "TestAccResourceInstance_ipv4Sharing": "sharing addresses",
+    "TestAccResourceInstance_pgAssignment": PLACEMENT,
+    "TestAccResourceInstance_privateImage": "a custom image",
+    "TestAccResourceInstance_stackScriptDisk": STACKSCRIPT,
+    "TestAccResourceInstance_stackScriptInstance": STACKSCRIPT,
+    "TestAccResourceInstance_tagWithVolume": VOLUME,
+    "TestAccResourceInstance_upsizeWithoutDisk": RESIZE,
+    "TestAccResourceInstance_volumeAndConfig": VOLUME,
+    "TestAccResourceInstance_vpu": "a type with a video processor",
+    "TestAccResourceInstance_withDiskLinodeDownsize": RESIZE,
+    "TestAccResourceInstance_withDiskLinodeUpsize": RESIZE,
+    "TestAccResourceInstance_withLock": LOCK,
+    "TestAccResourceInstance_withPG": PLACEMENT,
+    "TestAccResourceNetworkingIPsAssign": RESERVED,
+}
+
 # Tests of the Terraform provider that create no firewall.
 NO_FIREWALLS = {
     "TestAccDataSourceImages_basic_smoke": "a custom image",
@@ -52,7 +85,7 @@ NO_FIREWALLS = {
     "TestAccDataSourceVPCSubnet_dualStack": IPV6,
     "TestAccDataSourceVPCSubnets_dualStack": IPV6,
     "TestAccDataSourceVPCs_dualStack": IPV6,
-    "TestAccResourceInstanceConfig_deviceBlockExt": "a volume",
+    "TestAccResourceInstanceConfig_deviceBlockExt": VOLUME,
     "TestAccResourceInstanceConfig_rescueBooted": "rescue mode",
     "TestAccResourceInstanceConfig_vpcInterfaceIPv6": IPV6,
     "TestAccResourceVPCSubnet_dualStack": IPV6,

@@ -21,6 +21,7 @@ mod process;
 mod stored_files;
 
 mod backup;
+mod check;
 #[path = "../process/backup/content.rs"]
 mod content;
 mod copy;

@@ -203,3 +203,19 @@ fn a_node_with_an_incompatible_schema_is_not_ready_and_does_not_restart() {
         refused.stderr
     );
 }
+
+/// A statement of a migration can take an hour. Other statements end after 15 seconds.
+#[test]
+fn a_slow_migration_completes() {
+    let postgres = Postgres::new("slow-migration");
+    let slow = Migration {
+        number: 9001,
+        name: "slow",
+        sql: "CREATE TABLE example AS SELECT 1 AS id FROM pg_sleep(21);\n",
+    };
+    let folder = Folder::new("slow-migration");
+
+    let _node = NewerNode::start(&folder, &postgres.url(), &Schema::current().with(slow));
+
+    assert_eq!(postgres.query("SELECT count(*) FROM example"), "1");
+}

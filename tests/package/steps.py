@@ -1,9 +1,10 @@
-"""The life of the package on a machine: install, serve, upgrade, TLS, remove, install again, purge."""
+"""The life of the package on a machine: install, serve, upgrade, TLS, remove, install again, purge, the drill."""
 import pathlib
 import re
 import shutil
 import subprocess
 
+import drill
 import tls
 from machine import Machine
 from service import DATA, SETTINGS, UNIT, Service
@@ -41,6 +42,8 @@ def run_all(machine: Machine, package: pathlib.Path) -> None:
     assert not left, "purging leaves or changes files:\n" + "\n".join(left)
     assert machine.run("systemctl", "is-system-running").strip() == "running", machine.run("systemctl", "--failed")
     report("purging leaves nothing")
+    drill.run(machine, package)
+    report("the drill of docs/operating.md: install, TLS, backup, loss, restore, upgrade")
     check_deployed_unit(service, package)
     report("deploy/garth.service runs without the package, with a dynamic user")
 

@@ -134,7 +134,7 @@ fn unreadable_store_is_not_reported_as_missing() {
 }
 
 /// The command, run by a user without access to the data folder.
-fn as_other_user(folder: &Folder, command: &Command) -> Command {
+pub fn as_other_user(folder: &Folder, command: &Command) -> Command {
     let mut other = match rustix::process::geteuid().is_root() {
         // Root can read all files, so another user runs the command, with a binary that this user can read.
         true => {

@@ -1,6 +1,7 @@
 //! `garth doctor`: each problem of an installation is found and named with its fix.
 
 use std::fs::{Permissions, set_permissions};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,6 +9,7 @@ use std::process::{Command, Stdio};
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 
 use crate::damaged_files::execute_sql;
+use crate::data_folder::as_other_user;
 use crate::harness::{Folder, Server};
 use crate::process::{Process, ProcessOutput};
 
@@ -17,16 +19,16 @@ type Variables<'a> = &'a [(&'a str, &'a str)];
 #[test]
 fn a_sound_installation_has_no_problems() {
     let folder = Folder::new("doctor-sound");
-    assert_eq!(
-        folder.run("doctor"),
-        "no problems found\n",
-        "before the first start"
+    create_data_folder(&folder);
+    assert_sound(&folder, "before the first start");
+    assert!(
+        folder.data().read_dir().expect("a folder").next().is_none(),
+        "the command creates nothing"
     );
-    assert!(!folder.data().exists(), "the command creates nothing");
     let server = folder.start();
-    assert_eq!(folder.run("doctor"), "no problems found\n");
+    assert_sound(&folder, "while a server runs");
     server.stop();
-    assert_eq!(folder.json("doctor"), serde_json::json!([]));
+    assert_sound(&folder, "after the server stopped");
 }
 
 #[test]
@@ -75,10 +77,9 @@ fn each_problem_of_the_settings_is_found() {
         ),
     ];
     for (area, settings, text) in cases {
-        let mut doctor = folder.garth("doctor --json");
+        let mut doctor = doctor(&folder);
         if area == "disk" {
-            std::fs::create_dir_all(folder.data()).expect("a folder can be created");
-            set_mode(folder.data(), 0o700);
+            create_data_folder(&folder);
         }
         for (name, value) in settings {
             doctor.env(format!("GARTH_{name}"), value);
@@ -87,12 +88,184 @@ fn each_problem_of_the_settings_is_found() {
     }
 }
 
+/// The server does not start with any of these settings.
+#[test]
+fn each_setting_that_prevents_the_start_is_found_once() {
+    let folder = Folder::new("doctor-start");
+    create_data_folder(&folder);
+    let missing = folder.path("missing").display().to_string();
+    for (variable, value, problem) in [
+        ("LOG", "loud", "log: \"loud\" is not a log directive"),
+        ("ATTACHMENTS_URL", "", "attachments.url: \"\" is neither a folder"),
+        (
+            "ATTACHMENTS_URL",
+            "ftp://files",
+            "attachments.url: \"ftp://files\"",
+        ),
+        (
+            "ATTACHMENTS_URL",
+            "s3://bucket",
+            "attachments.url: a bucket needs credentials",
+        ),
+        ("FORBIDDEN_RANGES", "10.0.0.1/8", "10.0.0.1/8"),
+        ("DATABASE", "mysql://localhost", "database (--database): must be"),
+        ("BOOTSTRAP_TOKEN_FILE", &missing, "cannot read"),
+        ("PUBLIC_URL", "garth.example", "public_url: must be a URL"),
+    ] {
+        let variable = format!("GARTH_{variable}");
+        let mut doctor = doctor(&folder);
+        doctor.env(&variable, value).env_remove("AWS_ACCESS_KEY_ID");
+        assert_only(&mut doctor, "settings", problem, &variable);
+        let mut serve = folder.serve();
+        serve
+            .env_remove("GARTH_BOOTSTRAP_TOKEN")
+            .env_remove("AWS_ACCESS_KEY_ID");
+        let started = Process::spawn(serve.env(&variable, value)).wait();
+        assert_eq!(started.code, Some(1), "{variable}: {started:?}");
+    }
+    let settings = folder.write("empty.toml", "data = \"\"\n");
+    let mut empty = doctor(&folder);
+    empty.env_remove("GARTH_DATA").env("GARTH_CONFIG", &settings);
+    assert_only(
+        &mut empty,
+        "settings",
+        "line 1 (data): must be the path of a folder",
+        "",
+    );
+}
+
+#[test]
+fn a_folder_that_the_server_cannot_use_is_found() {
+    let folder = Folder::new("doctor-folder");
+    assert_only(
+        &mut doctor(&folder),
+        "data folder",
+        "does not exist",
+        "start the server",
+    );
+
+    std::fs::write(folder.data(), "a file").expect("a file can be written");
+    assert_only(
+        &mut doctor(&folder),
+        "data folder",
+        "is not a folder",
+        "GARTH_DATA",
+    );
+    std::fs::remove_file(folder.data()).expect("the file exists");
+
+    folder.start().stop();
+    let mut other = as_other_user(&folder, &doctor(&folder));
+    other.env("GARTH_LISTEN", "127.0.0.1:0");
+    assert_only(&mut other, "data folder", "cannot read and write", "sudo -u");
+    set_mode(folder.data(), 0o700);
+
+    let attachments = folder.data().join("attachments");
+    if attachments.exists() {
+        std::fs::remove_dir_all(&attachments).expect("the folder can be deleted");
+        let fix = "attachments.url";
+        assert_only(&mut doctor(&folder), "attachments", "does not exist", fix);
+        std::fs::write(&attachments, "a file").expect("a file can be written");
+        assert_only(&mut doctor(&folder), "attachments", "is not a folder", fix);
+    }
+}
+
+#[test]
+fn a_scan_command_that_cannot_run_is_found() {
+    let folder = Folder::new("doctor-scanner");
+    create_data_folder(&folder);
+    let script = folder.write("scan", "#!/bin/sh\n");
+    set_mode(&script, 0o600);
+    let script = script.display().to_string();
+    for (command, problem) in [
+        ("garth-missing-scanner {}", "is not in PATH"),
+        ("/nowhere/scan --quiet", "does not exist"),
+        (script.as_str(), "is not executable"),
+    ] {
+        let mut doctor = doctor(&folder);
+        doctor.env("GARTH_ATTACHMENTS_SCAN_COMMAND", command);
+        assert_only(
+            &mut doctor,
+            "attachments.scan_command",
+            problem,
+            "every upload fails",
+        );
+    }
+    set_mode(folder.path("scan").as_path(), 0o700);
+    let mut sound = doctor(&folder);
+    let output = Process::spawn(sound.env("GARTH_ATTACHMENTS_SCAN_COMMAND", &script)).wait();
+    assert_eq!(output.code, Some(0), "{output:?}");
+}
+
+#[test]
+fn an_address_that_cannot_be_used_is_found() {
+    let folder = Folder::new("doctor-address");
+    create_data_folder(&folder);
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("the listener is bound").to_string();
+    for (variable, area) in [
+        ("GARTH_LISTEN", "listen"),
+        ("GARTH_METRICS_LISTEN", "metrics_listen"),
+    ] {
+        let mut doctor = doctor(&folder);
+        assert_only(
+            doctor.env(variable, &address),
+            area,
+            "uses",
+            "stop the other program",
+        );
+    }
+    // An address of documentation, which no machine has.
+    let mut foreign = doctor(&folder);
+    foreign.env("GARTH_LISTEN", "192.0.2.1:8443");
+    assert_found(&mut foreign, "listen", "cannot listen on 192.0.2.1:8443");
+
+    let server = folder.start();
+    let mut running = doctor(&folder);
+    let output = Process::spawn(running.env("GARTH_LISTEN", server.address.to_string())).wait();
+    assert_eq!(
+        output.code,
+        Some(0),
+        "the server itself uses the address: {output:?}"
+    );
+}
+
+/// Each reason why a store does not open has its own fix.
+#[test]
+fn the_fix_for_a_store_that_does_not_open_depends_on_the_reason() {
+    let folder = Folder::new("doctor-store");
+    folder.start().stop();
+    let newest = "(SELECT max(number) FROM migration)";
+    execute_sql(
+        &folder,
+        &format!("UPDATE migration SET checksum = 'x' WHERE number = {newest}"),
+    );
+    assert_only(
+        &mut doctor(&folder),
+        "store",
+        "differs from",
+        "the version of Garth that",
+    );
+    execute_sql(&folder, &format!("DELETE FROM migration WHERE number = {newest}"));
+    assert_only(&mut doctor(&folder), "store", "has schema", "make a backup");
+    let database = folder.data().join("garth.db");
+    for suffix in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(folder.data().join(format!("garth.db{suffix}")));
+    }
+    std::fs::write(&database, "not a database, but a text".repeat(100)).expect("writable");
+    assert_only(
+        &mut doctor(&folder),
+        "store",
+        "not a database",
+        "restore a backup",
+    );
+}
+
 #[test]
 fn problems_of_files_and_limits_are_found() {
     let folder = Folder::new("doctor-files");
     let server = folder.start();
     set_mode(folder.data(), 0o755);
-    assert_found(&mut folder.garth("doctor --json"), "data folder", "chmod 700");
+    assert_found(&mut doctor(&folder), "data folder", "chmod 700");
     set_mode(folder.data(), 0o700);
 
     let mut limited = Command::new("sh");
@@ -101,6 +274,7 @@ fn problems_of_files_and_limits_are_found() {
         .arg("-c")
         .arg(format!("ulimit -n 600; exec {program} doctor --json"));
     limited.env("GARTH_DATA", folder.data()).stdin(Stdio::null());
+    limited.env("GARTH_LISTEN", "127.0.0.1:0");
     assert_found(&mut limited, "open files", "LimitNOFILE");
     server.stop();
 }
@@ -114,14 +288,10 @@ fn failed_work_is_found() {
     upload.expect("the server responds").ok();
     execute_sql(&folder, "UPDATE job SET dead = 1");
     execute_sql(&folder, "UPDATE attachment_check SET damaged = 1");
-    assert_found(&mut folder.garth("doctor --json"), "jobs", "garth jobs list");
-    assert_found(
-        &mut folder.garth("doctor --json"),
-        "attachments",
-        "1 attachments do not match",
-    );
+    assert_found(&mut doctor(&folder), "jobs", "garth jobs list");
+    assert_found(&mut doctor(&folder), "attachments", "1 attachments do not match");
     execute_sql(&folder, "DELETE FROM migration WHERE number = 16");
-    assert_found(&mut folder.garth("doctor --json"), "store", "schema");
+    assert_found(&mut doctor(&folder), "store", "schema");
     server.stop();
 }
 
@@ -138,22 +308,53 @@ fn a_server_with_a_replaced_binary_is_found() {
         .env("GARTH_DATA", folder.data())
         .env("GARTH_BOOTSTRAP_TOKEN", crate::harness::TOKEN);
     let server = Server::start(&mut serve);
-    assert_eq!(folder.run("doctor"), "no problems found\n");
+    assert_sound(&folder, "before the binary is replaced");
     std::fs::remove_file(&copy).expect("the binary can be deleted");
-    assert_found(&mut folder.garth("doctor --json"), "server", "restart the server");
+    assert_found(&mut doctor(&folder), "server", "restart the server");
     server.stop();
 }
 
-/// Asserts that the command lists a problem of this area, and ends with exit code 1.
+/// `garth doctor`, with an address that no other program uses.
+fn doctor(folder: &Folder) -> Command {
+    let mut doctor = folder.garth("doctor --json");
+    doctor.env("GARTH_LISTEN", "127.0.0.1:0");
+    doctor
+}
+
+fn assert_sound(folder: &Folder, state: &str) {
+    let output = Process::spawn(&mut doctor(folder)).wait();
+    assert_eq!((output.code, output.stdout.trim()), (Some(0), "[]"), "{state}");
+}
+
+/// Asserts that the command lists a problem of this area once, and ends with exit code 1.
 fn assert_found(doctor: &mut Command, area: &str, text: &str) {
     let output: ProcessOutput = Process::spawn(doctor).wait();
     assert_eq!(output.code, Some(1), "{area}: {output:?}");
     let listed: Vec<serde_json::Value> = serde_json::from_str(&output.stdout).expect("JSON");
-    let found = listed.iter().any(|advice| {
+    let is_expected = |advice: &&serde_json::Value| {
         let texts = format!("{} {}", advice["problem"], advice["fix"]);
         advice["area"] == area && texts.contains(text)
-    });
-    assert!(found, "{area}, {text}: {}", output.stdout);
+    };
+    let found = listed.iter().filter(is_expected).count();
+    assert_eq!(found, 1, "{area}, {text}: {}", output.stdout);
+}
+
+/// Asserts that the command lists exactly one problem.
+fn assert_only(doctor: &mut Command, area: &str, problem: &str, fix: &str) {
+    let output: ProcessOutput = Process::spawn(doctor).wait();
+    assert_eq!(output.code, Some(1), "{area}, {problem}: {output:?}");
+    let listed: Vec<serde_json::Value> = serde_json::from_str(&output.stdout).expect("JSON");
+    let texts = |name: &str| listed[0][name].as_str().unwrap_or_default().to_owned();
+    let is_expected = listed.len() == 1
+        && texts("area") == area
+        && texts("problem").contains(problem)
+        && texts("fix").contains(fix);
+    assert!(is_expected, "{area}, {problem}, {fix}: {}", output.stdout);
+}
+
+fn create_data_folder(folder: &Folder) {
+    std::fs::create_dir_all(folder.data()).expect("a folder can be created");
+    set_mode(folder.data(), 0o700);
 }
 
 fn set_mode(path: &Path, mode: u32) {

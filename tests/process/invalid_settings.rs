@@ -44,6 +44,8 @@ fn invalid_flag_or_variable_prevents_the_start() {
         let variable = "GARTH_BOOTSTRAP_TOKEN";
         failures.extend(start_error(variable, folder.serve().env(variable, token)));
     }
+    let empty = failed_start(folder.serve().env("GARTH_BOOTSTRAP_TOKEN", ""));
+    assert!(empty.stderr.contains("is empty"), "{empty:?}");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(!folder.data().exists(), "no store is created");
 }

@@ -190,7 +190,7 @@ fn database_of_the_file_applies_even_if_the_environment_names_a_folder() {
 
     let embedded = start(format!("check --config {file} --data elsewhere"));
     assert!(
-        embedded.stderr.contains("there is no store in elsewhere"),
+        embedded.code == Some(2) && embedded.stderr.contains("--data selects an embedded store"),
         "{}",
         embedded.stderr
     );

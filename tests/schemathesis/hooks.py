@@ -50,6 +50,7 @@ NOT_IN_SCHEMA = {
     "rdns_invalid": "a private address has no name",
     "attachment_limit": "the ticket has the maximum number of files",
     "config_active": "the instance runs with the config",
+    "config_count": "the instance has as many configs as it may",
     "disk_ambiguous": "the instance does not have exactly one disk, not counting swap disks",
     "disk_count": "the instance has as many disks as it may",
     "disk_space": "the disks of the instance must fit its plan",
@@ -76,6 +77,7 @@ NOT_IN_SCHEMA = {
     "expiry_invalid": "the time must be in the future",
     "token_scope_exceeded": "a token cannot create a token with more scopes",
     # The rule concerns several values.
+    "errors_omitted": "a response lists at most 100 errors, here of the other codes",
     "filter_field": "each list has its own fields, listed in its description",
     "filter_too_large": "the total number of comparisons, and the depth",
     "filter_type": "the value must have the type of the field",

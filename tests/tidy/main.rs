@@ -37,6 +37,7 @@ fn assert_none(claim: &str, found: Vec<String>) {
 fn a_layer_imports_only_earlier_layers() {
     let layers = [
         "model",
+        "agent_protocol",
         "store",
         "files",
         "rules",
@@ -47,6 +48,7 @@ fn a_layer_imports_only_earlier_layers() {
         "web",
         "api",
         "console",
+        "agent",
         "cli",
     ];
     for (index, layer) in layers.iter().enumerate() {
@@ -67,6 +69,19 @@ fn the_console_does_not_import_the_api() {
     assert_none(
         "api and console are siblings",
         lines_with("console", &["crate::api"], &[]),
+    );
+}
+
+#[test]
+fn the_agent_knows_only_the_protocol() {
+    let layers = [
+        "store", "files", "rules", "uploads", "backup", "jobs", "web", "api", "console",
+    ];
+    let layers = layers.map(|layer| format!("crate::{layer}"));
+    let layers: Vec<&str> = layers.iter().map(String::as_str).collect();
+    assert_none(
+        "the agent runs on hosts without a store",
+        lines_with("agent", &layers, &[]),
     );
 }
 

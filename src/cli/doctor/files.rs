@@ -4,9 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::advice::Advice;
+use super::folder::FolderProblem;
 use crate::cli::settings::Settings;
 use crate::cli::store_args::StoreArgs;
-use crate::files::storage_folder;
 use crate::web::Options;
 
 /// Space for several days: below this multiple of the required free space, an operator should act.
@@ -34,30 +34,41 @@ const UNSUITABLE: [(i64, &str, &str); 4] = [
 
 pub fn examine(args: &StoreArgs, settings: &Settings) -> Vec<Advice> {
     let data = args.folder(settings);
-    let attachments = storage_folder(settings.attachments.url.as_deref(), &data);
-    let mut advice = Vec::new();
-    for folder in [Some(&data), attachments.as_ref()].into_iter().flatten() {
-        if folder.exists() {
-            advice.extend(examine_mode(folder, "data folder", 0o700));
-            advice.extend(examine_space(folder, settings));
-        }
-    }
     let uses_embedded_store = matches!(args.database(settings), Ok(None));
+    let mut advice = match FolderProblem::find(&data) {
+        Some(problem) => examine_data_folder(&data, &problem, uses_embedded_store),
+        None => examine_private_folder(&data, "data folder", settings),
+    };
     if uses_embedded_store && data.exists() {
         advice.extend(examine_file_system(&data));
         advice.extend(examine_mode(&data.join("garth.db"), "data folder", 0o600));
     }
     for (setting, path) in secret_files(args, settings) {
-        advice.extend(match path.exists() {
-            true => examine_mode(&path, setting, 0o600),
-            false => Some(Advice::new(
-                setting,
-                format!("{} does not exist", path.display()),
-                "create the file, or correct the setting",
-            )),
-        });
+        // A missing file prevents the start of the server, so the validation of the settings reports it.
+        advice.extend(examine_mode(&path, setting, 0o600));
     }
     advice
+}
+
+fn examine_data_folder(data: &Path, problem: &FolderProblem, uses_embedded_store: bool) -> Vec<Advice> {
+    let fix = match (problem, problem.permissions_fix(data)) {
+        // A node of a shared database has only files of current uploads in the folder.
+        (FolderProblem::Missing, _) if !uses_embedded_store => return Vec::new(),
+        (FolderProblem::Missing, _) => {
+            "for a new installation, start the server, which creates the folder; otherwise correct --data, GARTH_DATA \
+             or data in the settings file"
+                .to_owned()
+        }
+        (_, Some(fix)) => fix,
+        (_, None) => "correct --data, GARTH_DATA or data in the settings file".to_owned(),
+    };
+    vec![Advice::new("data folder", problem.describe(data), fix)]
+}
+
+/// Finds permissions that let other users access the folder, and a disk that is nearly full.
+pub fn examine_private_folder(folder: &Path, area: &'static str, settings: &Settings) -> Vec<Advice> {
+    let mode = examine_mode(folder, area, 0o700);
+    mode.into_iter().chain(examine_space(folder, settings)).collect()
 }
 
 /// The files that only the server's user should be able to read.

@@ -1,5 +1,7 @@
 //! Addresses and URLs.
 
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 
 use rustls::pki_types::CertificateDer;
@@ -8,15 +10,18 @@ use x509_cert::Certificate;
 use x509_cert::der::Decode;
 
 use super::advice::Advice;
+use crate::cli::data_folder;
+use crate::cli::listeners::DEFAULT_LISTEN;
 use crate::cli::settings::Settings;
+use crate::cli::store_args::StoreArgs;
 use crate::store::context::Clock;
 
 /// A certificate should be renewed this number of days before it expires.
 const RENEWAL_DAYS: i64 = 14;
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
-pub fn examine(settings: &Settings) -> Vec<Advice> {
-    let mut advice = Vec::new();
+pub fn examine(args: &StoreArgs, settings: &Settings) -> Vec<Advice> {
+    let mut advice = examine_addresses(args, settings);
     let is_public = settings.listen.is_some_and(|listen| !listen.ip().is_loopback());
     let has_proxy = settings
         .trusted_proxies
@@ -58,6 +63,36 @@ pub fn examine(settings: &Settings) -> Vec<Advice> {
         ));
     }
     advice
+}
+
+/// Finds addresses on which the server cannot listen. While a server is running, it uses the addresses itself.
+fn examine_addresses(args: &StoreArgs, settings: &Settings) -> Vec<Advice> {
+    let is_running = data_folder::locking_process(&args.folder(settings))
+        .is_some_and(|process| Path::new(&format!("/proc/{process}")).exists());
+    // Nodes of a shared database do not lock their folder, so one of them may be running.
+    let may_be_running = is_running || !matches!(args.database(settings), Ok(None));
+    let api = settings.listen.unwrap_or(DEFAULT_LISTEN.into());
+    let addresses = [("listen", Some(api)), ("metrics_listen", settings.metrics_listen)];
+    let examine = |(setting, address): (&'static str, Option<SocketAddr>)| {
+        let address = address?;
+        let cause = TcpListener::bind(address).err()?;
+        match cause.kind() {
+            ErrorKind::AddrInUse if may_be_running => None,
+            ErrorKind::AddrInUse => Some(Advice::new(
+                setting,
+                format!("another program uses {address}"),
+                "stop the other program, or choose another address; if garth.socket holds the address, start the server",
+            )),
+            // The unit of the server can grant a capability that this process does not have.
+            ErrorKind::PermissionDenied => None,
+            _ => Some(Advice::new(
+                setting,
+                format!("cannot listen on {address}: {cause}"),
+                "choose an address of this machine, or 0.0.0.0 or [::] for all of its addresses",
+            )),
+        }
+    };
+    addresses.into_iter().filter_map(examine).collect()
 }
 
 /// Finds a certificate that has expired or soon will. A file that is not a certificate prevents the start of the

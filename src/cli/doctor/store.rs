@@ -4,17 +4,22 @@ use std::path::Path;
 
 use super::advice::Advice;
 use crate::cli::data_folder;
+use crate::cli::policy::policy_of;
 use crate::cli::settings::Settings;
 use crate::cli::store_args::{StoreArgs, describe_error};
 use crate::rules::Error;
 use crate::store::diagnosis::Diagnosis;
-use crate::store::{Schema, jobs, scrub};
+use crate::store::{Schema, StoreError, jobs, scrub};
 
 pub async fn examine(args: &StoreArgs, settings: &Settings) -> Vec<Advice> {
     let folder = args.folder(settings);
-    let uses_embedded_store = matches!(args.database(settings), Ok(None));
-    if uses_embedded_store && !folder.join("garth.db").exists() {
-        // A new installation: the first start creates the store.
+    let Ok(database) = args.database(settings) else {
+        // Invalid settings are reported already.
+        return Vec::new();
+    };
+    let uses_embedded_store = database.is_none();
+    if policy_of(settings).is_err() || (uses_embedded_store && !folder.join("garth.db").exists()) {
+        // The settings are reported already, or this is a new installation: the first start creates the store.
         return Vec::new();
     }
     let mut advice = Vec::new();
@@ -25,8 +30,11 @@ pub async fn examine(args: &StoreArgs, settings: &Settings) -> Vec<Advice> {
     let opened = match args.open_with(&Schema::current_only()) {
         Ok(opened) => opened,
         Err(error) => {
-            let fix = "read the message; if the schema is older, make a backup and start the new version of the server";
-            advice.push(Advice::new("store", format!("{error:#}"), fix));
+            advice.push(Advice::new(
+                "store",
+                format!("{error:#}"),
+                opening_fix(&error, uses_embedded_store),
+            ));
             return advice;
         }
     };
@@ -43,6 +51,31 @@ pub async fn examine(args: &StoreArgs, settings: &Settings) -> Vec<Advice> {
         Err(error) => advice.push(Advice::new("store", format!("{error:#}"), "run garth check")),
     }
     advice
+}
+
+/// The fix for a store that does not open.
+fn opening_fix(error: &anyhow::Error, uses_embedded_store: bool) -> &'static str {
+    match (error.downcast_ref::<StoreError>(), uses_embedded_store) {
+        (Some(StoreError::OlderSchema(_)), _) => {
+            "make a backup with garth backup, then start the server, which upgrades the store"
+        }
+        (Some(StoreError::UnfinishedRestore(_)), _) => "run the same garth restore again, which finishes it",
+        (Some(StoreError::Schema(_)), _) => {
+            "select a database of Garth with UTF-8: correct --data, --database or the settings file"
+        }
+        (Some(StoreError::OtherSchema(_)), _) => {
+            "use the version of Garth that last used the store, or restore a backup of this version"
+        }
+        (Some(StoreError::Unavailable(_)), true) => "end the program that locks garth.db",
+        (Some(StoreError::Unavailable(_)), false) => {
+            "start the database server, and check the host, the user and the password in the settings"
+        }
+        (Some(StoreError::Files(..)), _) => {
+            "run garth as the user of the server, and check the permissions of its files"
+        }
+        (_, true) => "stop the server, copy the data folder, then restore a backup: garth.db is damaged",
+        (_, false) => "check the log of the database server, and the permissions of the database user",
+    }
 }
 
 /// Above this size, the write-ahead log is not being emptied.

@@ -76,6 +76,12 @@ pub struct OauthClient {
 }
 
 impl OauthClient {
+    /// Whether a text has the form of a client's ID: 20 lower-case hexadecimal digits.
+    pub fn is_id(raw: &str) -> bool {
+        let is_hex_digit = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+        raw.len() == 20 && raw.bytes().all(is_hex_digit)
+    }
+
     /// Whether the client can use a redirect URI. The URI must be equal to the registered URI. A public
     /// client can also add `returnTo` to the registered URI, as the web app of the public service does.
     pub fn may_redirect_to(&self, uri: &RedirectUri) -> bool {

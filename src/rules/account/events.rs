@@ -83,9 +83,15 @@ pub fn next(
         return Ok((Vec::new(), position));
     }
     let found = store::events::next(tx, reader(tx, caller), position.last, limit)?;
+    let is_complete = (found.len() as i64) < limit;
+    let last_found = found.last().map_or(position.last, |event| event.id);
     let position = Position {
-        last: found.last().map_or(position.last, |event| event.id),
-        complete_at: Some(revision).filter(|_| (found.len() as i64) < limit),
+        // Skips the events that the caller cannot see, so that the next call does not scan them again.
+        last: match is_complete {
+            true => store::events::last_id(tx, caller.account)?.max(last_found),
+            false => last_found,
+        },
+        complete_at: Some(revision).filter(|_| is_complete),
     };
     Ok((found, position))
 }
@@ -106,12 +112,11 @@ pub fn newest_id(tx: &mut ReadTx, caller: &Caller) -> Result<EventId> {
 pub fn sweep(tx: &mut WriteTx) -> Result<bool> {
     const MAX_EVENTS_PER_SWEEP: u64 = 1000;
     const MAX_LOGS_PER_SWEEP: i64 = 100;
+    const MAX_LOG_ROWS_PER_SWEEP: i64 = 10_000;
     let before = retained_since(tx);
-    let logs_remain = store::revisions::trim(tx, MAX_LOGS_PER_SWEEP)?;
-    Ok(
-        store::events::delete_before(tx, before, MAX_EVENTS_PER_SWEEP as i64)? == MAX_EVENTS_PER_SWEEP
-            || logs_remain,
-    )
+    let deleted = store::events::delete_before(tx, before, MAX_EVENTS_PER_SWEEP as i64)?;
+    let logs_remain = store::revisions::trim(tx, MAX_LOGS_PER_SWEEP, MAX_LOG_ROWS_PER_SWEEP)?;
+    Ok(deleted == MAX_EVENTS_PER_SWEEP || logs_remain)
 }
 
 pub fn record_vpc(tx: &mut WriteTx, caller: &Caller, action: Action, vpc: &Vpc) -> Result<()> {

@@ -127,7 +127,9 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, label: String, request: &Reques
 
 fn load(tx: &mut ReadTx, caller: &Caller, label: &str) -> Result<ObjectTag> {
     caller.require_unrestricted()?;
-    store::tags::find(tx, caller.account, label)?.ok_or(Error::NotFound)
+    // PostgreSQL refuses a text with a NUL character, so only valid labels are looked up.
+    let label = TagLabel::parse(label).map_err(|_| Error::NotFound)?;
+    store::tags::find(tx, caller.account, label.as_str())?.ok_or(Error::NotFound)
 }
 
 /// Adds an error for each instance that does not exist or has the maximum number of tags.

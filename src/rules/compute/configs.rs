@@ -24,6 +24,10 @@ use crate::store::{self, ReadTx, WriteTx};
 
 pub use draft::{Change, New, read_kernel};
 
+/// The maximum number of configs of an instance. An instance has at most 50 disks, so this is enough for two configs for
+/// each disk. Deleting an instance or a disk visits all configs, and a ticket about the instance shows their interfaces.
+const MAX_CONFIGS: i64 = 100;
+
 pub fn list(
     tx: &mut ReadTx,
     caller: &Caller,
@@ -43,6 +47,10 @@ pub fn create(
 ) -> Result<Config> {
     let instance = loading::instance_for(tx, caller, instance, Permission::ReadWrite)?;
     let (New(draft), mut form) = request.open()?;
+    if store::configs::count(tx, instance.id)? >= MAX_CONFIGS {
+        let text = format!("An instance has at most {MAX_CONFIGS} configs");
+        form.refuse_whole(Reason::new(Code::ConfigCount, text));
+    }
     let defaults = Settings::new(settings::view(tx, caller)?.network_helper);
     let settings = draft.settings.over(tx, &mut form, &instance, defaults)?;
     let drafts = draft.interfaces.as_deref();

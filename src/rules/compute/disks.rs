@@ -322,19 +322,14 @@ fn require_unused(tx: &mut ReadTx, instance: &Instance, disk: &Disk) -> Result<(
 }
 
 fn remove_from_configs(tx: &mut WriteTx, disk: &Disk) -> Result<()> {
-    for (id, _) in store::configs::names(tx, disk.instance)? {
-        let Some(mut config) = store::configs::find(tx, disk.instance, id)? else {
-            continue;
-        };
-        if config.settings.devices.contains(&Some(disk.id)) {
-            let others = config
-                .settings
-                .devices
-                .map(|device| device.filter(|id| *id != disk.id));
-            config.settings.devices = others;
-            config.updated = tx.now_after(config.updated);
-            store::configs::update(tx, &config)?;
-        }
+    for mut config in store::configs::with_disk(tx, disk.instance, disk.id)? {
+        let others = config
+            .settings
+            .devices
+            .map(|device| device.filter(|id| *id != disk.id));
+        config.settings.devices = others;
+        config.updated = tx.now_after(config.updated);
+        store::configs::update(tx, &config)?;
     }
     Ok(())
 }

@@ -13,13 +13,13 @@ use crate::model::event::Action;
 use crate::model::grant::Permission;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId};
 use crate::model::instance::Instance;
-use crate::model::interface::{Interface, Purpose};
+use crate::model::interface::{Interface, Purpose, VpcAttachment};
 use crate::model::reason::{Code, Reason};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::loading::config_for;
 use crate::rules::request::{Drafted, Request};
-use crate::rules::{addresses, events};
+use crate::rules::{addresses, events, vpcs};
 use crate::store::{self, ReadTx, WriteTx};
 
 use draft::Nat;
@@ -68,7 +68,7 @@ pub fn update(
 ) -> Result<Interface> {
     let (instance, mut config, interface) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.check_if_match(&interface)?;
-    let changed = read_change(tx, &instance, &interface, request)?;
+    let changed = read_change(tx, caller, &instance, &interface, request)?;
 
     if changed.primary && !interface.primary {
         clear_primary(tx, &instance, &mut config, Some(interface.id))?;
@@ -139,6 +139,7 @@ fn load_for(
 
 fn read_change(
     tx: &mut ReadTx,
+    caller: &Caller,
     instance: &Instance,
     interface: &Interface,
     request: &Drafted<Change>,
@@ -164,7 +165,14 @@ fn read_change(
                 }
             }
             vpc.ranges = change.ranges.clone().unwrap_or(std::mem::take(&mut vpc.ranges));
-            if let Some(subnet) = store::subnets::find_without_uses(tx, vpc.subnet)? {
+            let is_same = interface.vpc.as_ref().is_some_and(|old| {
+                (old.address, &old.ranges) == (vpc.address, &vpc.ranges)
+                    && change.ipv6.keeps(old.ipv6.as_ref())
+            });
+            if !is_same && !can_see_vpc(tx, caller, vpc)? {
+                let text = "To change ipv4.vpc, ip_ranges or ipv6, you need read access to the VPC";
+                form.refuse_whole(Reason::new(Code::SubnetInvalid, text));
+            } else if let Some(subnet) = store::subnets::find_without_uses(tx, vpc.subnet)? {
                 let on = SubnetTarget {
                     path: "",
                     subnet: &subnet,
@@ -195,6 +203,14 @@ fn read_change(
     }
     changed.primary = change.primary.unwrap_or(interface.primary);
     form.finish(|| Some(changed))
+}
+
+fn can_see_vpc(tx: &mut ReadTx, caller: &Caller, attachment: &VpcAttachment) -> Result<bool> {
+    match vpcs::load_without_subnets(tx, caller, attachment.vpc, Permission::ReadOnly) {
+        Ok(_) => Ok(true),
+        Err(Error::NotFound) => Ok(false),
+        Err(other) => Err(other),
+    }
 }
 
 /// Replaces the interfaces of a config. A new interface that has the purpose, subnet and label of an old

@@ -1,8 +1,12 @@
 //! OAuth clients that a user has authorized.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use crate::model::id::UserId;
 use crate::model::oauth_grant::OauthGrant;
 use crate::model::page::Paged;
+use crate::model::scope::Scopes;
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::lists::ListRequest;
@@ -63,25 +67,25 @@ pub fn revoke(tx: &mut WriteTx, username: &str, id: i64) -> Result<()> {
 /// with the latest expiry.
 fn applications(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>> {
     let mut found: Vec<OauthGrant> = Vec::new();
+    let mut indexes: HashMap<(String, Scopes), usize> = HashMap::new();
     for grant in store::oauth_grants::live_of_user(tx, user)? {
-        match found
-            .iter_mut()
-            .find(|oldest| is_same_application(oldest, &grant))
-        {
-            Some(oldest) => oldest.expiry = oldest.expiry.max(grant.expiry),
-            None => found.push(grant),
+        match indexes.entry((grant.client.clone(), grant.scopes.clone())) {
+            Entry::Occupied(index) => {
+                let oldest = &mut found[*index.get()];
+                oldest.expiry = oldest.expiry.max(grant.expiry);
+            }
+            Entry::Vacant(index) => {
+                index.insert(found.len());
+                found.push(grant);
+            }
         }
     }
     Ok(found)
 }
 
-fn is_same_application(grant: &OauthGrant, other: &OauthGrant) -> bool {
-    grant.client == other.client && grant.scopes == other.scopes
-}
-
 fn revoke_application(tx: &mut WriteTx, grant: &OauthGrant) -> Result<()> {
-    let all = store::oauth_grants::live_of_user(tx, grant.user)?;
-    for authorization in all.iter().filter(|other| is_same_application(grant, other)) {
+    let all = store::oauth_grants::live_for_client(tx, grant.user, &grant.client)?;
+    for authorization in all.iter().filter(|other| other.scopes == grant.scopes) {
         store::oauth_grants::revoke_with_personal_tokens(tx, authorization.id)?;
     }
     Ok(())

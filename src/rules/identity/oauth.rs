@@ -161,10 +161,10 @@ fn has_consent(tx: &mut ReadTx, authorization: &Authorization, user: &User) -> R
     if authorization.client.public && authorization.redirect_uri.is_loopback() {
         return Ok(false);
     }
-    let granted = store::oauth_grants::live_of_user(tx, user.id)?;
-    Ok(granted.iter().any(|grant| {
-        grant.client == authorization.client.id && authorization.scopes.are_within(&grant.scopes)
-    }))
+    let granted = store::oauth_grants::live_for_client(tx, user.id, &authorization.client.id)?;
+    Ok(granted
+        .iter()
+        .any(|grant| authorization.scopes.are_within(&grant.scopes)))
 }
 
 fn issue(tx: &mut WriteTx, authorization: &Authorization, user: &User) -> Result<String> {

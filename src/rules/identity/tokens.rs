@@ -29,11 +29,8 @@ pub fn create(
     let text = chosen_text
         .cloned()
         .unwrap_or_else(|| TokenText::from_bytes(tx.random()));
-    let id = store::tokens::insert(tx, new, &text)?;
-    let token_row = store::tokens::list(tx, new.user)?
-        .into_iter()
-        .find(|token| token.id == id);
-    Ok((token_row.ok_or(Error::NotFound)?, text))
+    let token = store::tokens::insert(tx, new, &text)?;
+    Ok((token, text))
 }
 
 pub fn list(tx: &mut ReadTx, username: &str) -> Result<Vec<Token>> {

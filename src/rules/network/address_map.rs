@@ -44,13 +44,12 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: 
 
 /// Shows a subnet that a ticket is about, for staff.
 pub fn view_for_staff(tx: &mut ReadTx, ticket: &Ticket, id: SubnetId, window: Window) -> Result<SubnetMap> {
-    for vpc in ticket_network::vpcs(tx, ticket)? {
-        let subnet = vpc.subnets.iter().find(|subnet| subnet.id == id).cloned();
-        if let Some(subnet) = subnet {
-            return load_map(tx, vpc, subnet, window);
-        }
-    }
-    Err(Error::NotFound)
+    let vpc = store::subnets::find_without_uses(tx, id)?
+        .ok_or(Error::NotFound)?
+        .vpc;
+    let vpc = ticket_network::find_vpc(tx, ticket, vpc)?.ok_or(Error::NotFound)?;
+    let subnet = store::subnets::find(tx, vpc.id, id)?.ok_or(Error::NotFound)?;
+    load_map(tx, vpc, subnet, window)
 }
 
 fn load_map(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<SubnetMap> {

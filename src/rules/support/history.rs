@@ -12,6 +12,7 @@ use crate::rules::agent::Agent;
 use crate::rules::desk::load;
 use crate::rules::error::Result;
 use crate::rules::lists::ListRequest;
+use crate::rules::submission::REPEAT_WINDOW_SECONDS;
 use crate::store::{self, ReadTx};
 
 /// The user who last changed each ticket, for staff. Tenants see the provider's name instead of the name of a
@@ -37,7 +38,8 @@ pub fn list(tx: &mut ReadTx, id: TicketId, list: &ListRequest) -> Result<Paged<H
     Ok(store::history::list(tx, id, &query)?)
 }
 
-/// Whether the agent has already submitted this text after the step `seen`.
+/// Whether the agent has already submitted this text after the step `seen`, or as the newest reply or note in the last
+/// `REPEAT_WINDOW_SECONDS`.
 pub(super) fn is_duplicate(
     tx: &mut ReadTx,
     agent: &Agent,
@@ -47,8 +49,15 @@ pub(super) fn is_duplicate(
     seen: Option<HistoryId>,
 ) -> Result<bool> {
     let author = (id, agent.username.as_str());
+    let recent = tx.now().plus_seconds(-REPEAT_WINDOW_SECONDS);
     match text {
-        Some(text) => Ok(store::history::has_duplicate(tx, author, (step, text), seen)?),
+        Some(text) => Ok(store::history::has_duplicate(
+            tx,
+            author,
+            (step, text),
+            seen,
+            recent,
+        )?),
         None => Ok(false),
     }
 }

@@ -9,8 +9,31 @@ use crate::model::vpc::Vpc;
 use crate::rules::error::Result;
 use crate::store::{self, ReadTx};
 
-/// The VPC that a ticket is about, or the VPCs of its instance, if they still exist.
-pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
+/// The maximum number of VPCs that the pages of a ticket show. Each VPC can have many subnets.
+const MAX_VPCS: usize = 20;
+
+/// The VPC that a ticket is about, or the newest VPCs of its instance, ordered by ID, if they still exist. Also returns
+/// the number of older VPCs, which are omitted.
+pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<(Vec<Vpc>, usize)> {
+    let ids = vpc_ids(tx, ticket)?;
+    let omitted = ids.len().saturating_sub(MAX_VPCS);
+    let mut vpcs = Vec::new();
+    for id in &ids[omitted..] {
+        vpcs.extend(store::vpcs::find(tx, ticket.account, *id)?);
+    }
+    Ok((vpcs, omitted))
+}
+
+/// A VPC of a ticket, without its subnets.
+pub fn find_vpc(tx: &mut ReadTx, ticket: &Ticket, id: VpcId) -> Result<Option<Vpc>> {
+    match vpc_ids(tx, ticket)?.contains(&id) {
+        true => Ok(store::vpcs::find_without_subnets(tx, ticket.account, id)?),
+        false => Ok(None),
+    }
+}
+
+/// The ID of the VPC that a ticket is about, or the IDs of the VPCs of its instance, in ascending order.
+fn vpc_ids(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<VpcId>> {
     let Some(subject) = &ticket.entity else {
         return Ok(Vec::new());
     };
@@ -22,11 +45,7 @@ pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<Vec<Vpc>> {
     }
     ids.sort_unstable();
     ids.dedup();
-    let mut vpcs = Vec::new();
-    for id in ids {
-        vpcs.extend(store::vpcs::find(tx, ticket.account, id)?);
-    }
-    Ok(vpcs)
+    Ok(ids)
 }
 
 /// The interfaces of the instance that a ticket is about, in order of creation.

@@ -84,6 +84,22 @@ impl Findings {
         });
     }
 
+    /// Adds a finding for an object that cannot be read. Returns the error if the transaction cannot continue after it.
+    pub(super) fn add_failure(
+        &mut self,
+        tx: &ReadTx,
+        object: impl Into<String>,
+        result: Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        match result {
+            Err(StoreError::Database(cause)) if tx.continues_after_failure() => {
+                self.add(object, format!("cannot be read: {cause}"));
+                Ok(())
+            }
+            result => result,
+        }
+    }
+
     /// Adds the rows of a query: the object and its problem.
     pub(super) fn add_rows(&mut self, tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<(), StoreError> {
         tx.for_each(sql, args, |row| {

@@ -10,8 +10,10 @@ mod identity;
 mod invariant;
 mod ipv6;
 mod network;
+mod plans;
 mod references;
 mod schema;
+mod search;
 mod support;
 mod tallies;
 mod values;
@@ -21,12 +23,13 @@ pub use invariant::{Finding, Invariant};
 use super::error::StoreError;
 use super::tx::ReadTx;
 
-/// Checks all invariants, and calls `progress` with the name of each. If the transaction fails, the failure is the last
-/// finding, because no further invariant can be checked.
+/// Checks all invariants, and calls `progress` with the name of each. An invariant that cannot be checked, for example
+/// because a page of the database is damaged, is a finding. If the transaction then cannot continue, it is the last one.
 pub fn check_all(
     tx: &mut ReadTx,
     mut progress: impl FnMut(&'static str),
 ) -> Result<Vec<Finding>, StoreError> {
+    tx.allow_long_statements();
     let mut findings = Vec::new();
     for invariant in invariants() {
         progress(invariant.name);
@@ -38,7 +41,9 @@ pub fn check_all(
                     object: "database".to_owned(),
                     problem: format!("cannot be checked: {cause}"),
                 });
-                break;
+                if !tx.continues_after_failure() {
+                    break;
+                }
             }
             Err(cause) => return Err(cause),
         }
@@ -46,16 +51,25 @@ pub fn check_all(
     Ok(findings)
 }
 
+/// Whether the finding depends on the settings, and not only on the store.
+pub fn depends_on_settings(finding: &Finding) -> bool {
+    plans::INVARIANTS
+        .iter()
+        .any(|invariant| invariant.name == finding.invariant)
+}
+
 /// All invariants, in the order in which they are checked.
 pub fn invariants() -> impl Iterator<Item = &'static Invariant> {
-    let domains: [&'static [Invariant]; 10] = [
+    let domains: [&'static [Invariant]; 12] = [
         schema::INVARIANTS,
         values::INVARIANTS,
         references::INVARIANTS,
         network::INVARIANTS,
         ipv6::INVARIANTS,
         compute::INVARIANTS,
+        plans::INVARIANTS,
         support::INVARIANTS,
+        search::INVARIANTS,
         identity::INVARIANTS,
         account::INVARIANTS,
         tallies::INVARIANTS,

@@ -89,7 +89,8 @@ fn check_references(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), Stor
                AND NOT EXISTS (SELECT 1 FROM {target} target WHERE target.id = source.{column})
              GROUP BY source.{column}"
         );
-        findings.add_rows(tx, &sql, args![])?;
+        let read = findings.add_rows(tx, &sql, args![]);
+        findings.add_failure(tx, format!("table {table}"), read)?;
     }
     Ok(())
 }

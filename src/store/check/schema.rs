@@ -20,20 +20,28 @@ pub const INVARIANTS: &[Invariant] = &[
 
 fn check_migrations(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     let schema = Schema::current();
-    let rows = tx.all("SELECT number, checksum FROM migration ORDER BY number", args![])?;
-    let mut applied = Vec::new();
-    for mut row in rows {
-        applied.push((row.take::<i64>()?, row.take::<String>()?));
-    }
-    for (number, checksum) in &applied {
+    let sql = "SELECT number, name, checksum FROM migration ORDER BY number";
+    let applied = tx.read(sql, args![], |row| {
+        Ok((row.take::<i64>()?, row.take::<String>()?, row.take::<String>()?))
+    })?;
+    for (number, name, checksum) in &applied {
         match schema.migrations().iter().find(|known| known.number == *number) {
-            Some(known) if checksum_of(known) == *checksum => {}
-            Some(_) => findings.add(format!("migration {number}"), "differs from this build"),
+            Some(known) if checksum_of(known) != *checksum => {
+                findings.add(format!("migration {number}"), "differs from this build");
+            }
+            Some(known) if known.name != name => findings.add(
+                format!("migration {number}"),
+                format!(
+                    "is recorded as \"{name}\", but this build calls it \"{}\"",
+                    known.name
+                ),
+            ),
+            Some(_) => {}
             None => findings.add(format!("migration {number}"), "does not exist in this build"),
         }
     }
     for known in schema.migrations() {
-        if !applied.iter().any(|(number, _)| *number == known.number) {
+        if !applied.iter().any(|(number, ..)| *number == known.number) {
             findings.add(format!("migration {}", known.number), "was not applied");
         }
     }
@@ -90,7 +98,11 @@ fn check_rows(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError
                 "SELECT 'table {name}', count(*) || ' rows have a value whose type differs from the type of its column'
                  FROM {name} WHERE {condition} HAVING count(*) > 0"
             );
-            findings.add_rows(tx, &sql, args![])?;
+            // The findings have an unreadable table already.
+            match findings.add_rows(tx, &sql, args![]) {
+                Err(StoreError::Database(_)) if tx.continues_after_failure() => {}
+                result => result?,
+            }
         }
     }
     Ok(())
@@ -98,13 +110,19 @@ fn check_rows(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError
 
 fn check_sequences(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     for table in TABLES.iter().filter(|table| table.has_sequence) {
-        let sql = format!("SELECT coalesce(max(id), 0) FROM {}", table.name);
-        let highest: i64 = tx.one(&sql, args![])?.take()?;
-        let last = tx.last_generated_id(table.name)?;
-        if last < highest {
-            let problem = format!("the ID sequence is at {last}, but ID {highest} exists");
-            findings.add(format!("table {}", table.name), problem);
-        }
+        let checked = check_sequence(tx, table.name, findings);
+        findings.add_failure(tx, format!("table {}", table.name), checked)?;
+    }
+    Ok(())
+}
+
+fn check_sequence(tx: &mut ReadTx, table: &str, findings: &mut Findings) -> Result<(), StoreError> {
+    let sql = format!("SELECT coalesce(max(id), 0) FROM {table}");
+    let highest: i64 = tx.one(&sql, args![])?.take()?;
+    let last = tx.last_generated_id(table)?;
+    if last < highest {
+        let problem = format!("the ID sequence is at {last}, but ID {highest} exists");
+        findings.add(format!("table {table}"), problem);
     }
     Ok(())
 }

@@ -29,11 +29,6 @@ pub const INVARIANTS: &[Invariant] = &[
          WHERE r.ticket <> h.ticket OR n.ticket <> h.ticket OR a.ticket <> h.ticket ORDER BY h.id",
     ),
     Invariant::query(
-        "every ticket is in the search index",
-        "SELECT 'ticket ' || t.id, 'is not in the search index' FROM ticket t
-         WHERE NOT EXISTS (SELECT 1 FROM ticket_text x WHERE x.ticket = t.id) ORDER BY t.id",
-    ),
-    Invariant::query(
         "attachments have a size, a hash and a verification time",
         "SELECT 'attachment ' || a.id, CASE WHEN c.attachment IS NULL THEN 'has no verification time'
                  ELSE 'has an invalid size or hash' END

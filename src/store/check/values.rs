@@ -47,7 +47,7 @@ const TABLES: &[ModelRows] = &[
 
 fn values(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     for rows in TABLES {
-        tx.for_each(&rows.query(), args![], |row| {
+        let read = tx.for_each(&rows.query(), args![], |row| {
             match rows.read(row) {
                 Ok(()) => {}
                 Err(StoreError::Corrupt { row, column, .. }) => findings.add(
@@ -60,7 +60,8 @@ fn values(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
                 Err(cause) => findings.add(format!("table {}", rows.table()), cause.to_string()),
             }
             Ok(())
-        })?;
+        });
+        findings.add_failure(tx, format!("table {}", rows.table()), read)?;
     }
     Ok(())
 }

@@ -46,6 +46,19 @@ pub fn list(tx: &mut ReadTx, instance: InstanceId, query: &ListQuery) -> Result<
     Ok(configs)
 }
 
+pub fn count(tx: &mut ReadTx, instance: InstanceId) -> Result<i64, StoreError> {
+    let sql = "SELECT count(*) FROM config WHERE instance = $1";
+    tx.one(sql, args![instance])?.take()
+}
+
+/// The configs of an instance that refer to a disk, ordered by ID, without their interfaces.
+pub fn with_disk(tx: &mut ReadTx, instance: InstanceId, disk: DiskId) -> Result<Vec<Config>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM config c WHERE c.instance = $1 AND ',' || c.devices || ',' LIKE $2 ORDER BY c.id"
+    );
+    tx.read(&sql, args![instance, format!("%,{disk},%")], read)
+}
+
 /// The IDs and labels of an instance's configs, ordered by ID.
 pub fn names(tx: &mut ReadTx, instance: InstanceId) -> Result<Vec<(ConfigId, String)>, StoreError> {
     let rows = tx.all(

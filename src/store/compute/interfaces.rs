@@ -84,11 +84,6 @@ pub(in crate::store) fn in_vpcs(
     uses(tx, &format!("f.vpc {condition}"), args)
 }
 
-/// All interfaces on the subnets of a VPC, in the order of `on_subnets`.
-pub fn in_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<SubnetUse>, StoreError> {
-    tx.read(uses_sql!("f.vpc = $1"), args![vpc], read_use)
-}
-
 fn uses(tx: &mut ReadTx, condition: &str, args: &[Value]) -> Result<Vec<SubnetUse>, StoreError> {
     let sql = format!(uses_sql!("{condition}"), condition = condition);
     tx.read(&sql, args, read_use)

@@ -4,14 +4,19 @@ use crate::model::change::ChangeKind;
 use crate::model::id::UserId;
 use crate::model::time::Time;
 use crate::model::token::TokenHash;
+use crate::model::user::Username;
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::args;
 
-/// The user with this name and the hash of the user's password. The query is the same for all names, so that its
+/// The user with this name and the hash of the user's password. The query is the same for all valid names, so that its
 /// duration does not reveal whether the user exists.
 pub fn credentials(tx: &mut ReadTx, username: &str) -> Result<Option<Credentials>, StoreError> {
+    // PostgreSQL refuses a text with a NUL character.
+    if Username::parse(username).is_err() {
+        return Ok(None);
+    }
     let sql = "SELECT id, password FROM app_user WHERE lower(username) = lower($1)";
     let row = tx.find(sql, args![username])?;
     row.map(|mut row| {

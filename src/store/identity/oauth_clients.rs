@@ -48,6 +48,10 @@ pub fn list_all(tx: &mut ReadTx) -> Result<Vec<OauthClient>, StoreError> {
 }
 
 pub fn find(tx: &mut ReadTx, id: &str) -> Result<Option<OauthClient>, StoreError> {
+    // PostgreSQL refuses a text with a NUL character.
+    if !OauthClient::is_id(id) {
+        return Ok(None);
+    }
     let sql = format!("SELECT {COLUMNS} FROM oauth_client WHERE id = $1");
     tx.find(&sql, args![id])?.as_mut().map(read).transpose()
 }

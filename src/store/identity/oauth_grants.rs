@@ -53,8 +53,24 @@ fn of_user(tx: &mut ReadTx, user: UserId) -> Result<Vec<OauthGrant>, StoreError>
     tx.read(&sql, args![user], read)
 }
 
-/// Deletes the user's earlier grants for the same client, if the new grant includes their scopes and they
-/// have no usable tokens or codes. Moves the personal tokens of the deleted grants to the new grant.
+/// The user's grants for one client that can still be used, newest last.
+pub fn live_for_client(tx: &mut ReadTx, user: UserId, client: &str) -> Result<Vec<OauthGrant>, StoreError> {
+    let (now, mut grants) = (tx.now(), for_client(tx, user, client)?);
+    grants.retain(|grant| grant.is_live(now));
+    Ok(grants)
+}
+
+/// The user's grants for one client that are not revoked, newest last.
+fn for_client(tx: &mut ReadTx, user: UserId, client: &str) -> Result<Vec<OauthGrant>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM {FROM} WHERE g.app_user = $1 AND g.client = $2 AND g.revoked IS NULL ORDER BY g.id"
+    );
+    tx.read(&sql, args![user, client], read)
+}
+
+/// Deletes the user's earlier grants for the same client that have no usable tokens or codes. Moves the personal
+/// tokens of the deleted grants to the new grant. A grant with personal tokens remains if the new grant does not
+/// include its scopes.
 pub fn replace_idle(
     tx: &mut WriteTx,
     new: i64,
@@ -63,15 +79,17 @@ pub fn replace_idle(
     scopes: &Scopes,
 ) -> Result<(), StoreError> {
     let now = tx.now();
-    let grants = of_user(tx, user)?;
-    let replaceable = grants
+    let grants = for_client(tx, user, client)?;
+    for grant in grants
         .iter()
-        .filter(|grant| grant.id != new && grant.client == client && grant.scopes.are_within(scopes));
-    for grant in replaceable.filter(|grant| !grant.is_live(now)) {
+        .filter(|grant| grant.id != new && !grant.is_live(now))
+    {
         let removed = tx.execute(
             "DELETE FROM oauth_grant WHERE id = $1 AND NOT EXISTS
-             (SELECT 1 FROM oauth_code c WHERE c.oauth_grant = $1 AND c.used IS NULL AND c.expiry > $2)",
-            args![grant.id, now],
+             (SELECT 1 FROM oauth_code c WHERE c.oauth_grant = $1 AND c.used IS NULL AND c.expiry > $2)
+             AND ($3 = 1 OR NOT EXISTS
+             (SELECT 1 FROM token t WHERE t.oauth_grant = $1 AND t.kind = 'personal' AND t.revoked IS NULL))",
+            args![grant.id, now, i64::from(grant.scopes.are_within(scopes))],
         )?;
         if removed > 0 {
             let sql = "UPDATE token SET oauth_grant = $2 WHERE oauth_grant = $1 AND kind = 'personal'";

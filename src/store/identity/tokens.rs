@@ -148,7 +148,7 @@ pub fn list(tx: &mut ReadTx, user: UserId) -> Result<Vec<Token>, StoreError> {
     tx.read(&sql, args![user], read)
 }
 
-pub fn insert(tx: &mut WriteTx, new: &NewToken, text: &TokenText) -> Result<TokenId, StoreError> {
+pub fn insert(tx: &mut WriteTx, new: &NewToken, text: &TokenText) -> Result<Token, StoreError> {
     let now = tx.now();
     let id: TokenId = tx
         .one(
@@ -168,7 +168,15 @@ pub fn insert(tx: &mut WriteTx, new: &NewToken, text: &TokenText) -> Result<Toke
         .take()?;
     tx.changed(Owner::User(new.user), ChangeKind::Token, id.0)?;
     invalidate_identities(tx, Owner::User(new.user))?;
-    Ok(id)
+    Ok(Token {
+        id,
+        user: new.user,
+        label: new.label.clone(),
+        prefix: text.prefix().to_owned(),
+        scopes: new.scopes.clone(),
+        created: now,
+        expiry: new.expiry,
+    })
 }
 
 /// The ID of a user's newest token; zero if there is none.

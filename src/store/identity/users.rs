@@ -60,6 +60,9 @@ pub fn find_by_id(tx: &mut ReadTx, id: UserId) -> Result<Option<User>, StoreErro
 }
 
 pub fn find(tx: &mut ReadTx, username: &str) -> Result<Option<User>, StoreError> {
+    if !is_username(username) {
+        return Ok(None);
+    }
     let sql = format!("SELECT {COLUMNS} FROM app_user WHERE lower(username) = lower($1)");
     find_with(tx, &sql, args![username])
 }
@@ -67,8 +70,17 @@ pub fn find(tx: &mut ReadTx, username: &str) -> Result<Option<User>, StoreError>
 /// The user of an account with this name. The duration of the query does not reveal whether a user of another account
 /// has the name.
 pub fn find_in(tx: &mut ReadTx, account: AccountId, username: &str) -> Result<Option<User>, StoreError> {
+    if !is_username(username) {
+        return Ok(None);
+    }
     let sql = format!("SELECT {COLUMNS} FROM app_user WHERE lower(username) = lower($1) AND account = $2");
     find_with(tx, &sql, args![username, account])
+}
+
+/// Whether a text has the form of a username. Other texts are not looked up: PostgreSQL refuses a text with a NUL
+/// character.
+fn is_username(raw: &str) -> bool {
+    Username::parse(raw).is_ok()
 }
 
 /// Finds a user and reads the user's global grants and the labels of the SSH keys.
@@ -94,6 +106,7 @@ pub fn known_names(
     let mut args: Vec<Value> = names
         .iter()
         .take(MAX_NAMES)
+        .filter(|name| is_username(name))
         .map(|name| Value::from(name.to_ascii_lowercase()))
         .collect();
     let Some(last) = args.last().cloned() else {

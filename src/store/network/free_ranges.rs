@@ -11,7 +11,7 @@ use crate::model::cidr::Network;
 use crate::model::family::{Bits, Family};
 use crate::model::id::SubnetId;
 use crate::store::error::StoreError;
-use crate::store::list::id_list;
+use crate::store::list::id_lists;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, Value};
 
@@ -114,20 +114,19 @@ impl<F: Family> Search<F> {
 
 /// The number of free addresses in each of these IPv4 subnets. The result omits full subnets.
 pub fn totals(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<HashMap<SubnetId, u64>, StoreError> {
-    if subnets.is_empty() {
-        return Ok(HashMap::new());
-    }
     let ids: Vec<i64> = subnets.iter().map(|subnet| subnet.0).collect();
-    let (list, args) = id_list(&ids);
-    let sql = format!(
-        "SELECT subnet, CAST(sum(last_address - first_address + 1) AS BIGINT) FROM free_range
-         WHERE subnet IN {list} GROUP BY subnet"
-    );
-    let read = |mut row: Row| {
-        let (subnet, free): (SubnetId, i64) = (row.take()?, row.take()?);
-        Ok((subnet, free.unsigned_abs()))
-    };
-    tx.all(&sql, &args)?.into_iter().map(read).collect()
+    let mut totals = HashMap::new();
+    for (list, args) in id_lists(&ids) {
+        let sql = format!(
+            "SELECT subnet, CAST(sum(last_address - first_address + 1) AS BIGINT) FROM free_range
+             WHERE subnet IN {list} GROUP BY subnet"
+        );
+        for mut row in tx.all(&sql, &args)? {
+            let (subnet, free): (SubnetId, i64) = (row.take()?, row.take()?);
+            totals.insert(subnet, free.unsigned_abs());
+        }
+    }
+    Ok(totals)
 }
 
 /// Whether all addresses of a network are free.

@@ -99,7 +99,7 @@ fn visible_to(account: AccountId, visibility: Visibility, query: &ListQuery) -> 
 
 pub fn find(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc>, StoreError> {
     let pending = tx.send(FIND, args![id, account], read);
-    let subnets = subnets::of_vpc(tx, id)?;
+    let subnets = subnets::of_vpc(tx, account, id)?;
     let vpc = tx.receive(pending)?.pop();
     Ok(vpc.map(|vpc| Vpc { subnets, ..vpc }))
 }

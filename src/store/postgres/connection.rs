@@ -29,6 +29,9 @@ use crate::store::write_lock::WriteLock;
 /// not respond at all.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// The timeout of a statement in a transaction that reads whole tables.
+const LONG_TIMEOUT: Duration = Duration::from_secs(3600);
+
 const ROLLBACK: &str = "ROLLBACK; ";
 
 /// The columns of each row of a result.
@@ -50,6 +53,8 @@ pub struct Connection {
     held_locks: BTreeSet<WriteLock>,
     /// The locks of the accounts for which this transaction inserts events.
     event_locks: BTreeSet<WriteLock>,
+    /// The timeout of a response in the current transaction.
+    response_timeout: Duration,
     failure: Option<Failure>,
     /// Whether the connection is closed or a response is missing. The state of the session is then unknown.
     broken: bool,
@@ -90,6 +95,7 @@ impl Connection {
             deferred_rollback: false,
             held_locks: BTreeSet::new(),
             event_locks: BTreeSet::new(),
+            response_timeout: RESPONSE_TIMEOUT,
             failure: None,
             broken: false,
             warned,
@@ -135,6 +141,16 @@ impl Connection {
         self.begun = false;
         self.failure = None;
         self.event_locks.clear();
+        self.response_timeout = RESPONSE_TIMEOUT;
+    }
+
+    /// Raises the timeouts of the statements in the current transaction. The session's timeouts apply again after it.
+    pub fn extend_timeouts(&mut self) {
+        let seconds = LONG_TIMEOUT.as_secs();
+        self.pipeline.push(Pipelined::Command(format!(
+            "SET LOCAL statement_timeout = '{seconds}s'; SET LOCAL idle_in_transaction_session_timeout = '{seconds}s'"
+        )));
+        self.response_timeout = LONG_TIMEOUT + RESPONSE_TIMEOUT;
     }
 
     /// The first failure of the current transaction.
@@ -265,7 +281,7 @@ impl Connection {
             self.begun = true;
             let pipeline = self.take_pipeline();
             let client = &self.client;
-            let sent = wait(&self.runtime, RESPONSE_TIMEOUT, async {
+            let sent = wait(&self.runtime, self.response_timeout, async {
                 send(client, &pipeline).await.map_err(|e| Failure::new(&e))
             });
             let responses = sent.map_err(|failure| self.record_failure(failure))?;
@@ -306,7 +322,7 @@ impl Connection {
         let pipeline = self.take_pipeline();
         self.begun = true;
         let client = &self.client;
-        let (responses, result) = wait(&self.runtime, RESPONSE_TIMEOUT, async {
+        let (responses, result) = wait(&self.runtime, self.response_timeout, async {
             let (sent, result) = join(send(client, &pipeline), fetch(client, &statement, args)).await;
             sent.and_then(|responses| Ok((responses, result?)))
                 .map_err(|e| Failure::new(&e))

@@ -124,10 +124,8 @@ fn transaction<T>(
     work: impl FnOnce(&mut dyn Sql) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     connection.begin("BEGIN ISOLATION LEVEL READ COMMITTED", &BTreeSet::new());
-    let result = connection
-        .execute("SET LOCAL statement_timeout = 0", &[])
-        .and_then(|_| work(connection));
-    match result {
+    connection.extend_timeouts();
+    match work(connection) {
         Ok(value) => {
             connection.commit("").map_err(Failure::into_store_error)?;
             Ok(value)

@@ -58,7 +58,7 @@ pub fn migrate_shared(address: &Address, schema: &Schema, now: Time) -> Result<(
 fn migrate_once(connection: &mut Connection, schema: &Schema, now: Time) -> Result<(), StoreError> {
     // With READ COMMITTED, the statements after the lock see the commit of the previous lock holder.
     connection.begin("BEGIN ISOLATION LEVEL READ COMMITTED", &BTreeSet::new());
-    connection.execute("SET LOCAL statement_timeout = 0", &[])?;
+    connection.extend_timeouts();
     connection.execute("SET LOCAL lock_timeout = 0", &[])?;
     connection.execute(
         &format!("SELECT pg_advisory_xact_lock({})", locks::MIGRATION),

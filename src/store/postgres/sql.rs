@@ -59,6 +59,10 @@ impl Sql for Connection {
         self.query(sql, &[])?.iter_mut().map(Row::take).collect()
     }
 
+    fn allow_long_statements(&mut self) {
+        self.extend_timeouts();
+    }
+
     fn diagnose(&mut self) -> Result<Vec<Diagnosis>, StoreError> {
         diagnosis::find(self)
     }

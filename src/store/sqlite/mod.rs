@@ -157,7 +157,7 @@ impl Engine for Sqlite {
         submit(&self.writes, job)
     }
 
-    fn check(&self, depth: CheckDepth) -> Result<Option<String>, StoreError> {
+    fn check(&self, depth: CheckDepth) -> Result<Vec<String>, StoreError> {
         opening::check(&self.file, depth)
     }
 
@@ -168,6 +168,11 @@ impl Engine for Sqlite {
     fn close(&self) {
         self.closing.store(true, Ordering::SeqCst);
     }
+}
+
+/// Reads the database file in a folder and returns the errors in its structure, even if the store cannot be opened.
+pub fn check_file(folder: &Path) -> Result<Vec<String>, StoreError> {
+    opening::check_unopened(&folder.join(FILE))
 }
 
 fn submit<J>(queue: &Sender<J>, job: J) -> Result<(), StoreError> {

@@ -98,22 +98,56 @@ fn pragma(
     Ok(())
 }
 
-/// Reads the whole file on a separate connection and returns the first error in its structure, if there is one.
-pub fn check(file: &Path, depth: CheckDepth) -> Result<Option<String>, StoreError> {
+/// Reads the whole file on a separate connection and returns the errors in its structure: at most 100 of them.
+pub fn check(file: &Path, depth: CheckDepth) -> Result<Vec<String>, StoreError> {
+    let (mut errors, checked) = check_structure(file, depth)?;
+    match checked {
+        Ok(()) => {}
+        Err(cause) if is_damage(&cause) => errors.push(cause.to_string()),
+        Err(cause) => return Err(database(cause)),
+    }
+    Ok(errors)
+}
+
+/// Like `check`, for a store that cannot be opened. Fails if SQLite cannot read anything, for example because the file
+/// is not a database.
+pub fn check_unopened(file: &Path) -> Result<Vec<String>, StoreError> {
+    let (errors, checked) = check_structure(file, CheckDepth::Full)?;
+    match checked {
+        Err(cause) if errors.is_empty() => Err(database(cause)),
+        _ => Ok(errors),
+    }
+}
+
+/// The errors in the structure of the file, and whether the check has reached its end.
+fn check_structure(
+    file: &Path,
+    depth: CheckDepth,
+) -> Result<(Vec<String>, rusqlite::Result<()>), StoreError> {
     let connection = open_reader(file)?;
     let pragma = match depth {
         CheckDepth::Quick => "quick_check",
         CheckDepth::Full => "integrity_check",
     };
-    let first = connection.pragma_query_value(None, pragma, |row| row.get::<_, String>(0));
-    match first {
-        Ok(verdict) if verdict == "ok" => Ok(None),
-        Ok(finding) => Ok(Some(finding)),
-        Err(cause) => match cause.sqlite_error_code() {
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Ok(Some(cause.to_string())),
-            _ => Err(database(cause)),
-        },
-    }
+    let mut errors = Vec::new();
+    let checked = connection.pragma_query(None, pragma, |row| {
+        // A row can have several lines. The first line of some rows only names the database.
+        let text: String = row.get(0)?;
+        let lines = text
+            .lines()
+            .filter(|line| *line != "ok" && !line.starts_with("***"));
+        errors.extend(lines.map(str::to_owned));
+        Ok(())
+    });
+    Ok((errors, checked))
+}
+
+/// Whether the error shows that the file is damaged, or that a part of it cannot be read.
+fn is_damage(cause: &rusqlite::Error) -> bool {
+    matches!(
+        cause.sqlite_error_code(),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::SystemIoFailure)
+    )
 }
 
 pub fn migrate_embedded(
@@ -228,12 +262,12 @@ mod tests {
                 SELECT n, 'some words for a row' FROM count;";
         connection.execute_batch(sql).unwrap();
         drop(connection);
-        assert_eq!(check(&file, CheckDepth::Quick).unwrap(), None);
+        assert_eq!(check(&file, CheckDepth::Quick).unwrap(), [""; 0]);
 
         let damaged = std::fs::OpenOptions::new().write(true).open(&file).unwrap();
         damaged.write_all_at(&[0xff; 4096], 4096 * 5).unwrap();
 
-        assert!(check(&file, CheckDepth::Quick).unwrap().is_some());
+        assert!(!check(&file, CheckDepth::Quick).unwrap().is_empty());
         std::fs::remove_file(&file).unwrap();
     }
 }

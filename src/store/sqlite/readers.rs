@@ -104,18 +104,17 @@ pub fn read_loop(connection: &Connection, jobs: &Receiver<Box<dyn ReadJob>>, con
     }
 }
 
-/// Runs a job in a read transaction.
+/// Runs a job in a read transaction. After a read of a damaged page, the transaction cannot be committed. The result of
+/// the job is valid nevertheless, because it changes nothing and has its own error.
 fn run_read(
     statements: &mut Statements,
     job: &mut dyn ReadJob,
     context: &StoreContext,
 ) -> Result<(), StoreError> {
-    let ended = statements.run("BEGIN").and_then(|()| {
-        job.run(&mut ReadTx::new(statements, context));
-        statements.run("COMMIT")
-    });
-    if ended.is_err() && !statements.is_autocommit() {
-        let _ = statements.run("ROLLBACK");
+    statements.run("BEGIN")?;
+    job.run(&mut ReadTx::new(statements, context));
+    match statements.run("COMMIT") {
+        Err(_) if !statements.is_autocommit() => statements.run("ROLLBACK"),
+        _ => Ok(()),
     }
-    ended
 }

@@ -228,6 +228,10 @@ impl Sql for Statements<'_> {
         Ok((mode != "wal").then(problem).into_iter().collect())
     }
 
+    fn continues_after_failure(&self) -> bool {
+        true
+    }
+
     fn columns(&mut self, table: &str) -> Result<Vec<String>, StoreError> {
         let rows = self.query(
             "SELECT name FROM pragma_table_info($1) ORDER BY cid",

@@ -8,6 +8,7 @@ use crate::model::id::{AttachmentId, HistoryId, NoteId, ReplyId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reply::ReplyText;
 use crate::model::ticket::Status;
+use crate::model::time::Time;
 use crate::store::changes::PROVIDER;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
@@ -106,22 +107,24 @@ pub fn last_updaters(tx: &mut ReadTx, tickets: &[TicketId]) -> Result<HashMap<Ti
 }
 
 /// Whether a staff user has already written this text as a reply or note, depending on `step`. Checks all
-/// steps after `after`, and always the newest reply or note of the ticket.
+/// steps after `after`, and the newest reply or note of the ticket, unless it was created before `recent`.
 pub fn has_duplicate(
     tx: &mut ReadTx,
     (ticket, agent): (TicketId, &str),
     (step, text): (HistoryStep, &ReplyText),
     after: Option<HistoryId>,
+    recent: Time,
 ) -> Result<bool, StoreError> {
     let sql = format!(
         "SELECT h.id FROM {FROM}
          WHERE h.ticket = $1 AND h.step = $2 AND h.from_staff = 1 AND h.created_by = $3
              AND coalesce(r.description, n.description) = $4
-             AND (h.id > $5 OR h.id = (SELECT max(id) FROM ticket_history WHERE ticket = $1 AND step = $2))
+             AND (h.id > $5 OR h.created >= $6
+                 AND h.id = (SELECT max(id) FROM ticket_history WHERE ticket = $1 AND step = $2))
          LIMIT 1"
     );
     let after = after.unwrap_or(HistoryId(i64::MAX));
-    let found = tx.find(&sql, args![ticket, step.word(), agent, text, after])?;
+    let found = tx.find(&sql, args![ticket, step.word(), agent, text, after, recent])?;
     Ok(found.is_some())
 }
 

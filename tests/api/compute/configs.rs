@@ -344,3 +344,21 @@ async fn configs_are_found_by_the_vlan_of_an_interface() {
         assert_eq!(ada.filter(configs, filter).await.ids(), ids, "{filter}");
     }
 }
+
+#[tokio::test]
+async fn an_instance_has_at_most_100_configs() {
+    let app = TestApp::new().await;
+    let ada = set_up(&app).await;
+    let configs = "/linode/instances/1/configs";
+    for number in 1..=100 {
+        let created = ada.post(configs, json!({"label": format!("c{number}")})).await;
+        assert_eq!(created.status, 200, "{created}");
+    }
+
+    let full = ada.post(configs, json!({"label": "c101"})).await;
+
+    assert_eq!(full.status, 400);
+    assert_eq!(full.errors(), ["- config_count"]);
+    assert_eq!(ada.delete(&format!("{configs}/1")).await.status, 200);
+    assert_eq!(ada.post(configs, json!({"label": "c101"})).await.status, 200);
+}

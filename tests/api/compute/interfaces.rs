@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::IntoFuture;
 
+use garth::model::grant::Permission;
+use garth::model::id::{InstanceId, VpcId};
+use garth::rules::grants::Grant;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -452,4 +455,51 @@ fn exactly_the_attached_interfaces_block_a_deletion() {
         Ok(())
     });
     outcome.unwrap();
+}
+
+#[tokio::test]
+async fn changing_the_addresses_of_an_interface_requires_access_to_its_vpc() {
+    let app = TestApp::new().await;
+    let ada = set_up(&app).await;
+    let created = json!({"purpose": "vpc", "subnet_id": 1, "ip_ranges": ["10.0.0.64/28"]});
+    assert_eq!(ada.post(PATH, created).await.status, 200);
+    let grant = Grant::Linode(InstanceId(1), Permission::ReadWrite);
+    let bob = app.user("bob").restricted().may(grant).await;
+    let path = format!("{PATH}/1");
+    let nothing: [&str; 0] = [];
+    for body in [
+        json!({"ipv4": {"vpc": "10.0.0.9"}}),
+        json!({"ipv4": {"vpc": "10.0.0.1"}}),
+        json!({"ip_ranges": ["10.0.0.128/28"]}),
+        json!({"ip_ranges": nothing}),
+    ] {
+        let refused = bob.put(&path, body.clone()).await;
+        assert_eq!(refused.status, 400, "{body}");
+        assert_eq!(refused.errors(), ["- subnet_invalid"], "{body}");
+    }
+    // The current values, and settings that do not affect the VPC, are accepted.
+    let current = json!({"ipv4": {"vpc": "10.0.0.2", "nat_1_1": "any"}, "ip_ranges": ["10.0.0.64/28"], "primary": true});
+    assert_eq!(bob.put(&path, current).await.status, 200);
+
+    app.grant("bob", Grant::Vpc(VpcId(1), Permission::ReadOnly)).await;
+    let changed = json!({"ipv4": {"vpc": "10.0.0.9"}, "ip_ranges": nothing});
+    assert_eq!(bob.put(&path, changed).await.status, 200);
+}
+
+#[tokio::test]
+async fn an_interface_has_at_most_100_ranges() {
+    let app = TestApp::new().await;
+    let ada = set_up(&app).await;
+    let ranges =
+        |count: usize| -> Vec<String> { (0..count).map(|at| format!("10.0.0.{}/32", at + 20)).collect() };
+    let body = |count: usize| json!({"purpose": "vpc", "subnet_id": 1, "ip_ranges": ranges(count)});
+
+    let refused = ada.post(PATH, body(101)).await;
+
+    assert_eq!(refused.status, 400);
+    assert_eq!(refused.errors(), ["ip_ranges range_count"]);
+    assert_eq!(ada.post(PATH, body(100)).await.status, 200);
+    let change = json!({"ip_ranges": ranges(101)});
+    let refused = ada.put(&format!("{PATH}/1"), change).await;
+    assert_eq!(refused.errors(), ["ip_ranges range_count"]);
 }

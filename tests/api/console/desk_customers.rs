@@ -315,3 +315,34 @@ async fn a_ticket_shows_the_address_map_of_its_vpc() {
     assert_eq!(page.status, 200);
     assert_lacks(&page, "Map of ");
 }
+
+#[tokio::test]
+async fn a_ticket_shows_the_20_newest_vpcs_of_its_instance() {
+    let app = app_with_desk().await;
+    let ada = app.user("ada").await;
+    for number in 1..=22 {
+        ada.create_vpc(&format!("vpc-number-{number}"), &["10.0.0.0/24"])
+            .await;
+    }
+    ada.create_instance_on(1).await;
+    for subnet in 2..=21 {
+        let config = json!({"label": "boot", "interfaces": [{"purpose": "vpc", "subnet_id": subnet}]});
+        let created = ada.post("/linode/instances/1/configs", config).await;
+        assert_eq!(created.status, 200, "{created}");
+    }
+    let ticket = json!({"summary": "It is slow", "description": "Since noon", "linode_id": 1});
+    assert_eq!(ada.post("/support/tickets", ticket).await.status, 200);
+    let mut grace = logged_in(&app, "grace").await;
+    for path in ["/desk/tickets/1", "/desk/tickets/1/vpc"] {
+        let page = grace.get(path).await;
+        assert_contains(&page, "vpc-number-2");
+        assert_contains(&page, "vpc-number-21");
+        assert_contains(&page, "Older VPCs of the instance, not shown: 1");
+        assert_lacks(&page, "vpc-number-1<");
+        assert_lacks(&page, "vpc-number-1 ");
+    }
+    for (subnet, status) in [(1, 200), (21, 200), (22, 404), (23, 404)] {
+        let page = grace.get(&format!("/desk/tickets/1/vpc/subnets/{subnet}")).await;
+        assert_eq!(page.status, status, "subnet {subnet}");
+    }
+}

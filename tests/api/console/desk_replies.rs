@@ -449,3 +449,26 @@ async fn canned_replies_are_saved_previewed_and_sent() {
     );
     assert_eq!(grace.get("/desk/canned-replies/1").await.status, 404);
 }
+
+#[tokio::test]
+async fn an_old_reply_or_note_can_be_repeated() {
+    let app = app_with_desk().await;
+    open_three_tickets(&app).await;
+    let mut grace = logged_in(&app, "grace").await;
+    for (path, field, done) in [
+        ("/desk/tickets/1/replies", "description", "reply-sent"),
+        ("/desk/tickets/1/notes", "note", "note-saved"),
+    ] {
+        for (seconds, done) in [(0, done), (0, "sent-already"), (601, done)] {
+            app.advance(seconds);
+            let page = grace.get("/desk/tickets/1").await;
+            let since = hidden_field(&page, "since");
+            let fields = [
+                (field, "We are waiting for your answer."),
+                ("since", since.as_str()),
+            ];
+            let sent = grace.submit(&page, path, &fields).await;
+            assert_redirects_to(&sent, &format!("/desk/tickets/1?done={done}"));
+        }
+    }
+}

@@ -383,3 +383,23 @@ async fn resources_of_another_account_are_not_found() {
         assert_contains(&page, "Back to home");
     }
 }
+
+#[tokio::test]
+async fn the_list_of_vpcs_shows_the_usage_of_many_subnets() {
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    // More subnets than a statement of SQLite can have parameters, if their number is rounded to a power of two.
+    for vpc in 0..17 {
+        let subnet = |at: usize| json!({"label": format!("s{at}"), "ipv4": format!("10.{}.{}.0/29", at / 250, at % 250)});
+        let subnets: Vec<_> = (0..1000).map(subnet).collect();
+        let body = json!({"label": format!("vpc-{vpc}"), "region": "us-east", "subnets": subnets});
+        let created = maker.post("/vpcs", body).await;
+        assert_eq!(created.status, 200, "{created}");
+    }
+    let mut ada = browser(&app, "ada").await;
+
+    let list = ada.get("/vpcs").await;
+
+    assert_eq!(list.status, 200);
+    assert_contains(&list, "0 of 4,000");
+}

@@ -258,3 +258,25 @@ async fn staff_authorize_only_the_providers_own_clients() {
     let mut customer = Browser::new(&app);
     customer.get_code(&tenants.query("*"), "ada").await;
 }
+
+#[tokio::test]
+async fn an_authorization_deletes_unused_earlier_ones_for_the_same_client() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.set_password("ada").await;
+    let (client, other) = (app.client(&ada, false).await, app.client(&ada, false).await);
+    Browser::new(&app).get_code(&other.query("*"), "ada").await;
+    for scopes in ["vpc:read_only", "linodes:read_only", "events:read_only"] {
+        Browser::new(&app).get_code(&client.query(scopes), "ada").await;
+        // The code expires, so the authorization has no usable code.
+        app.advance(61);
+    }
+
+    let content = app.home().content().await;
+
+    let clients: Vec<_> = content["oauth_grant"]
+        .iter()
+        .map(|grant| &grant["client"])
+        .collect();
+    assert_eq!(clients, [&json!(other.id), &json!(client.id)]);
+}

@@ -2,9 +2,11 @@
 
 mod bodies;
 mod bystander;
+mod collections;
 mod connections;
 mod early_errors;
 mod forms;
+mod hidden_objects;
 mod http2;
 mod log_in;
 mod meter;

@@ -39,7 +39,7 @@ pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr]) -> Markup {
                         p { strong { (entity.label) } " " span .id { (entity.id) } br; span .quiet { (kind_label(entity.kind.word())) } }
                     }
                 }
-                @for network in &page.networks { (network.summary(ticket.id, forbidden)) }
+                (page.networks.summary(ticket.id, forbidden))
             }
             @if !page.files.is_empty() {
                 section .card { h2 { "Files" } (threads::files(&page.files, &url(ticket.id))) p .hint { "Downloads are recorded in the ticket history." } }

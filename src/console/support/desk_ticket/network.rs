@@ -25,16 +25,23 @@ use crate::web::App;
 use crate::web::extract::At;
 
 /// A VPC, the usage of its subnets, and the interfaces that attach the ticket's instance to it.
-pub struct Network {
+struct Network {
     vpc: Vpc,
     used: Vec<Usage>,
     interfaces: Vec<Interface>,
 }
 
-pub fn load(tx: &mut ReadTx, ticket: &Ticket) -> rules::Result<Vec<Network>> {
+/// The VPCs that the pages of a ticket show, and the number of VPCs that they omit.
+pub struct Networks {
+    shown: Vec<Network>,
+    omitted: usize,
+}
+
+pub fn load(tx: &mut ReadTx, ticket: &Ticket) -> rules::Result<Networks> {
     let interfaces = rules::ticket_network::interfaces(tx, ticket)?;
-    let mut networks = Vec::new();
-    for vpc in rules::ticket_network::vpcs(tx, ticket)? {
+    let mut shown = Vec::new();
+    let (vpcs, omitted) = rules::ticket_network::vpcs(tx, ticket)?;
+    for vpc in vpcs {
         let used = addresses::used_in_subnets(tx, &vpc.subnets)?;
         let is_in_vpc = |interface: &&Interface| {
             interface
@@ -43,13 +50,13 @@ pub fn load(tx: &mut ReadTx, ticket: &Ticket) -> rules::Result<Vec<Network>> {
                 .is_some_and(|attached| attached.vpc == vpc.id)
         };
         let interfaces = interfaces.iter().filter(is_in_vpc).cloned().collect();
-        networks.push(Network {
+        shown.push(Network {
             vpc,
             used,
             interfaces,
         });
     }
-    Ok(networks)
+    Ok(Networks { shown, omitted })
 }
 
 fn vpc_url(ticket: TicketId) -> String {
@@ -72,7 +79,7 @@ pub async fn page(State(app): State<App>, visit: Visit, staff: Staff, At(id): At
             load(tx, &ticket)
         })
         .await?;
-    let title = match &networks[..] {
+    let title = match &networks.shown[..] {
         [] => return Err(ErrorPage::not_found()),
         [network] => network.vpc.label.as_str(),
         _ => "VPCs of the instance",
@@ -80,7 +87,10 @@ pub async fn page(State(app): State<App>, visit: Visit, staff: Staff, At(id): At
     let forbidden = &app.store().context().policy.forbidden_ranges;
     let ticket = format!("Ticket {id}");
     let breadcrumbs = [QUEUE, (ticket.as_str(), &url(id))];
-    let body = html! { @for network in &networks { (network.details(id, forbidden)) } };
+    let body = html! {
+        @for network in &networks.shown { (network.details(id, forbidden)) }
+        (networks.omission())
+    };
     Ok(visit.page(title, &breadcrumbs, &body))
 }
 
@@ -107,9 +117,23 @@ pub async fn subnet(
     Ok(visit.page(map.subnet.label.as_str(), &breadcrumbs, &body))
 }
 
+impl Networks {
+    /// The summaries in the sidebar of the ticket.
+    pub fn summary(&self, ticket: TicketId, forbidden: &[Cidr]) -> Markup {
+        html! {
+            @for network in &self.shown { (network.summary(ticket, forbidden)) }
+            (self.omission())
+        }
+    }
+
+    fn omission(&self) -> Markup {
+        html! { @if self.omitted > 0 { p .hint { "Older VPCs of the instance, not shown: " (self.omitted) } } }
+    }
+}
+
 impl Network {
     /// The summary in the sidebar of the ticket.
-    pub fn summary(&self, ticket: TicketId, forbidden: &[Cidr]) -> Markup {
+    fn summary(&self, ticket: TicketId, forbidden: &[Cidr]) -> Markup {
         let details_url = vpc_url(ticket);
         let blocks = self.blocks(ticket);
         html! {

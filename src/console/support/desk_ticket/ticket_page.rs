@@ -1,6 +1,6 @@
 //! The data of a ticket's page, and the state of its forms.
 
-use super::network::{self, Network};
+use super::network::{self, Networks};
 use crate::console::forms::{FormData, FormState};
 use crate::model::attachment::Attachment;
 use crate::model::canned_reply::CannedReply;
@@ -35,7 +35,7 @@ pub struct TicketPage {
     pub colleagues: Vec<String>,
     /// The steps of other users since the page was opened.
     pub updates: Vec<History>,
-    pub networks: Vec<Network>,
+    pub networks: Networks,
     /// The other open tickets of the account.
     pub others: Paged<DeskTicket>,
     /// The user who last updated the ticket, customer or staff.

@@ -15,6 +15,9 @@ use crate::rules::request::FromForm;
 
 /// The maximum number of interfaces of a config.
 pub(super) const MAX_INTERFACES: usize = 3;
+/// The maximum number of routed ranges of an interface. Each range is compared with the other ranges of the subnet, on
+/// the writer's thread.
+const MAX_RANGES: usize = 100;
 
 /// The valid fields of an interface in a request.
 #[derive(Debug)]
@@ -48,6 +51,18 @@ impl Ipv6Draft {
     pub(super) fn requests_ipv6(&self) -> bool {
         let has_any = |networks: &Option<Vec<_>>| networks.as_ref().is_some_and(|all| !all.is_empty());
         has_any(&self.slaac) || has_any(&self.ranges) || self.is_public == Some(true)
+    }
+
+    /// Whether the settings leave the current networks and access as they are.
+    pub(super) fn keeps(&self, current: Option<&Ipv6Attachment>) -> bool {
+        let Some(held) = current else {
+            return !self.requests_ipv6();
+        };
+        let (slaac, ranges) = self.choices(current);
+        let held_ranges = held.ranges.iter().copied().map(Choice::This);
+        slaac == held.slaac.map(Choice::This)
+            && ranges.into_iter().eq(held_ranges)
+            && self.is_public.is_none_or(|is_public| is_public == held.is_public)
     }
 
     /// The networks to request: the network for SLAAC, and the routed networks. `auto` means the current network at
@@ -230,8 +245,16 @@ fn read_networks(form: &mut Form, name: &'static str) -> Option<Vec<Choice<V6>>>
 }
 
 fn read_ranges(form: &mut Form) -> Option<Vec<Cidr>> {
-    form.values("ip_ranges", "a string", |item| match item {
+    if form.count("ip_ranges") > MAX_RANGES {
+        let text = format!("An interface can have at most {MAX_RANGES} ranges");
+        let path = form.path("ip_ranges");
+        form.refuse(path, Reason::new(Code::RangeCount, text));
+    }
+    let mut ranges = form.values("ip_ranges", "a string", |item| match item {
         Input::Text(raw) => Some(Cidr::parse(raw)),
         _ => None,
-    })
+    })?;
+    // The transaction looks up each range, also if the request has errors.
+    ranges.truncate(MAX_RANGES);
+    Some(ranges)
 }

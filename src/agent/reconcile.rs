@@ -1,0 +1,129 @@
+//! One pass of the agent: observe, plan, execute, report.
+
+use super::filters::{self, DROP_REASONS, UNKNOWN_ENDPOINT};
+use super::kernel::{Failures, Kernel, KernelError};
+use super::kernel_state::KernelState;
+use super::layout::{Driver, layout};
+use super::names::{self, Namespace, Prefix};
+use super::plan::{Step, plan};
+use crate::agent_protocol::{
+    DropCounters, HostState, PROTOCOL_VERSION, Port, PortReport, PortStatus, StatusReport, VpcState,
+};
+
+pub struct Agent {
+    pub kernel: Kernel,
+    pub driver: Driver,
+    pub prefix: Prefix,
+}
+
+impl Agent {
+    /// The steps that a pass would run.
+    pub fn plan(&self, state: &HostState) -> Result<Vec<Step>, KernelError> {
+        let desired = layout(state, self.driver, &self.prefix);
+        Ok(plan(&desired, &self.kernel.observe(&desired)?))
+    }
+
+    /// Makes the kernel match the desired state, as far as it can. Returns the number of steps, and the report.
+    pub fn reconcile(&self, state: &HostState) -> Result<(usize, StatusReport), KernelError> {
+        let steps = self.plan(state)?;
+        let failures = self.kernel.execute(&steps);
+        for ((namespace, link), reason) in &failures {
+            let link = link.as_deref().unwrap_or_default();
+            tracing::warn!(namespace = ?namespace, link, reason, "kernel step failed");
+        }
+        Ok((steps.len(), self.report(state, &failures)))
+    }
+
+    /// Removes everything that has the agent's mark.
+    pub fn purge(&self) -> Result<Failures, KernelError> {
+        let nothing = KernelState {
+            namespaces: [(Namespace::Host, Default::default())].into(),
+        };
+        let observed = self.kernel.observe(&nothing)?;
+        Ok(self.kernel.execute(&plan(&nothing, &observed)))
+    }
+
+    fn report(&self, state: &HostState, failures: &Failures) -> StatusReport {
+        let mut ports = Vec::new();
+        for vpc in &state.vpcs {
+            let counters = self.kernel.counters(Namespace::Vpc(vpc.id));
+            let traffic = self.kernel.traffic(Namespace::Vpc(vpc.id));
+            for port in &vpc.ports {
+                let reason = failure_of(vpc, port, failures);
+                let count = |reason: &str| {
+                    let name = filters::counter(port.interface_id, reason);
+                    counters.get(&name).copied().unwrap_or_default()
+                };
+                let [
+                    mac,
+                    ip,
+                    arp,
+                    neighbor_discovery,
+                    dhcp,
+                    router_advertisement,
+                    protocol,
+                ] = DROP_REASONS.map(count);
+                ports.push(PortReport {
+                    interface_id: port.interface_id,
+                    status: if reason.is_some() {
+                        PortStatus::Error
+                    } else {
+                        PortStatus::Up
+                    },
+                    reason,
+                    traffic: traffic
+                        .get(&names::port(port.interface_id))
+                        .copied()
+                        .unwrap_or_default(),
+                    drops: DropCounters {
+                        mac,
+                        ip,
+                        arp,
+                        neighbor_discovery,
+                        dhcp,
+                        router_advertisement,
+                        protocol,
+                    },
+                });
+            }
+        }
+        let host_failures = failures
+            .iter()
+            .filter(|((namespace, _), _)| *namespace == Namespace::Host);
+        let host_counters = self.kernel.counters(Namespace::Host);
+        StatusReport {
+            protocol: PROTOCOL_VERSION,
+            applied_revision: state.revision,
+            agent_version: env!("CARGO_PKG_VERSION").to_owned(),
+            underlay_mtu: None,
+            wireguard_public_key: None,
+            ports,
+            warnings: host_failures.map(|(_, reason)| reason.clone()).collect(),
+            unknown_endpoint_packets: host_counters.get(UNKNOWN_ENDPOINT).copied().unwrap_or_default(),
+        }
+    }
+}
+
+/// Why a port does not work: the first failure of its link, its subnet or one of its namespaces.
+fn failure_of(vpc: &VpcState, port: &Port, failures: &Failures) -> Option<String> {
+    if !vpc.subnets.iter().any(|subnet| subnet.id == port.subnet_id) {
+        return Some(format!("the desired state has no subnet {}", port.subnet_id));
+    }
+    let at = Namespace::Vpc(vpc.id);
+    let instance = Namespace::Instance(port.instance_id);
+    let places = [
+        (at, None),
+        (instance, None),
+        (at, Some(names::port(port.interface_id))),
+        (instance, Some(format!("eth{}", port.index))),
+        (at, Some(names::tunnel(port.subnet_id))),
+        (at, Some(names::bridge(port.subnet_id))),
+    ];
+    // Without its own filter, the host would accept tunnel packets from any address.
+    let host_filter = failures.get(&(Namespace::Host, None));
+    places
+        .iter()
+        .find_map(|place| failures.get(place))
+        .or(host_filter)
+        .cloned()
+}

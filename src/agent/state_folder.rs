@@ -1,0 +1,58 @@
+//! The folder of an agent: the last desired state, and the record of rules. Survives a reboot.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::agent_protocol::HostState;
+
+pub struct StateFolder(PathBuf);
+
+impl StateFolder {
+    pub fn open(path: &Path) -> io::Result<Self> {
+        fs::create_dir_all(path)?;
+        Ok(Self(path.to_owned()))
+    }
+
+    /// The last desired state; `None` before the first one.
+    pub fn desired(&self) -> io::Result<Option<HostState>> {
+        match fs::read(self.0.join("desired.json")) {
+            Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub fn set_desired(&self, state: &HostState) -> io::Result<()> {
+        self.replace("desired.json", &serde_json::to_vec(state)?)
+    }
+
+    /// The report of the last pass, for `garth agent status`.
+    pub fn set_status(&self, report: &[u8]) -> io::Result<()> {
+        self.replace("status.json", report)
+    }
+
+    pub fn status(&self) -> io::Result<Vec<u8>> {
+        fs::read(self.0.join("status.json"))
+    }
+
+    pub fn record_file(&self) -> PathBuf {
+        self.0.join("rules.json")
+    }
+
+    /// Replaces a file so that a crash leaves the old or the new content.
+    fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let temporary = self.0.join(format!("{name}.new"));
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&temporary)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(temporary, self.0.join(name))?;
+        fs::File::open(&self.0)?.sync_all()
+    }
+}

@@ -1,0 +1,452 @@
+"""The promises of the data plane. A check raises AssertionError if a promise is broken."""
+
+import fcntl
+import random
+import signal
+import socket
+import struct
+import time
+
+import frames
+from lab import Instance, inside, ping, received, receiver, shell, wait_for
+
+BROADCAST = "ff:ff:ff:ff:ff:ff"
+
+
+def populate(lab):
+    """Two VPCs with the same ranges. Most addresses exist in both, some in one only."""
+    number = 10
+    for vpc in (1, 2):
+        for host in lab.hosts:
+            for subnet in (0, 1):
+                number += 1
+                last = 10 + host + (5 * vpc if host == 3 else 0)
+                address = f"10.0.{subnet}.{last}"
+                lab.instances.append(Instance(number, vpc, subnet, host, address))
+    lab.instances[0].ranges = ["172.16.5.0/24"]
+
+
+def of_vpc(lab, vpc):
+    return [instance for instance in lab.instances if instance.vpc == vpc]
+
+
+def reachability(lab, pairs=10_000):
+    """A datagram reaches the instance with its address in the sender's VPC, and no other instance."""
+    for family in (socket.AF_INET, socket.AF_INET6):
+        sockets = {instance.id: receiver(instance, family) for instance in lab.instances}
+        try:
+            send_pairs(lab, family, sockets, pairs)
+        finally:
+            for sock in sockets.values():
+                sock.close()
+
+
+def send_pairs(lab, family, sockets, pairs):
+    address = (lambda instance: instance.address) if family == socket.AF_INET else (lambda instance: instance.ipv6)
+    expected, arrived = {}, {}
+    chance = random.Random(7)
+
+    def collect():
+        for number, sock in sockets.items():
+            for message in received(sock):
+                arrived.setdefault(int(message), []).append(number)
+
+    for number in range(pairs):
+        sender, target = chance.choice(lab.instances), chance.choice(lab.instances)
+        own = [other for other in of_vpc(lab, sender.vpc) if address(other) == address(target)]
+        expected[number] = [other.id for other in own]
+        try:
+            sockets[sender.id].sendto(str(number).encode(), (address(target), 7000))
+        except OSError:
+            pass
+        if number % 200 == 199:
+            time.sleep(0.01)
+            collect()
+    time.sleep(0.3)
+    collect()
+    wrong = {number for number in expected if arrived.get(number, []) != expected[number]}
+    leaked = {number for number in wrong if set(arrived.get(number, [])) - set(expected[number])}
+    assert not leaked, f"{len(leaked)} datagrams reached another instance"
+    assert not wrong, f"{len(wrong)} of {pairs} datagrams did not arrive"
+
+
+def gateways(lab):
+    """Instances reach the gateway of their subnet, and a routed range reaches its instance from everywhere."""
+    owner = lab.instances[0]
+    shell(f"ip -n {owner.namespace} addr replace 172.16.5.9/32 dev lo")
+    for instance in of_vpc(lab, 1):
+        assert ping(instance, f"10.0.{instance.subnet}.1"), f"{instance.id} does not reach its gateway"
+        assert instance is owner or ping(instance, "172.16.5.9"), f"{instance.id} does not reach the range"
+    for instance in of_vpc(lab, 2)[:2]:
+        assert not ping(instance, "172.16.5.9"), "the range of another VPC is reachable"
+    assert not ping(lab.instances[1], "192.0.2.2"), "the underlay is reachable from an instance"
+
+
+def large_packets(lab):
+    """A packet of the full MTU reaches another host."""
+    sender = lab.instances[0]
+    target = next(other for other in of_vpc(lab, 1) if other.host != sender.host)
+    command = f"nsenter --net=/run/netns/{sender.namespace} ping -q -c 1 -W 1 -M do -s 1422 {target.address}"
+    shell(command)
+
+
+def spoofing(lab):
+    """Forged frames are dropped and counted."""
+    attacker = lab.instances[0]
+    victim = next(other for other in of_vpc(lab, 1) if other.subnet == attacker.subnet and other is not attacker)
+    gateway, gateway_mac = f"10.0.{attacker.subnet}.1", f"02:00:00:00:{attacker.vpc:02x}:{attacker.subnet:02x}"
+    datagram = frames.udp(7000, 7000, b"999999")
+    own, other = attacker.mac, "02:bb:00:00:00:01"
+    advertisement = struct.pack("!BBHBBHII", 134, 0, 0, 64, 0, 1800, 0, 0)
+    neighbor = struct.pack("!BBHI", 136, 0, 0, 0x20000000) + socket.inet_pton(socket.AF_INET6, victim.ipv6)
+    option = b"\x02\x01" + frames.mac(own)
+    cases = {
+        "mac": (victim.mac, other, 0x0800, frames.ipv4(attacker.address, victim.address, datagram)),
+        "ip": (victim.mac, own, 0x0800, frames.ipv4("10.0.0.250", victim.address, datagram)),
+        "arp": (BROADCAST, own, 0x0806, frames.arp(2, own, gateway, victim.mac, victim.address)),
+        "dhcp": (BROADCAST, own, 0x0800, frames.ipv4(attacker.address, "255.255.255.255", frames.udp(67, 68, b"x" * 240))),
+        "ra": ("33:33:00:00:00:01", own, 0x86DD, frames.icmpv6(link_local(own), "ff02::1", advertisement)),
+        "nd": (victim.mac, own, 0x86DD, frames.icmpv6(attacker.ipv6, victim.ipv6, neighbor + option)),
+        "protocol": (victim.mac, own, 0x88CC, b"\0" * 60),
+    }
+    cases_of = [(name, frames.ethernet(*parts)) for name, parts in cases.items()]
+    sender = frames.arp(1, other, attacker.address, "00:00:00:00:00:00", victim.address)
+    cases_of.append(("arp", frames.ethernet(BROADCAST, own, 0x0806, sender)))
+    six = frames.icmpv6("2001:db8:0:bad::1", victim.ipv6, struct.pack("!BBHHH", 128, 0, 0, 1, 1))
+    cases_of.append(("ip", frames.ethernet(gateway_mac, own, 0x86DD, six)))
+    server = struct.pack("!HHHH", 547, 546, 12, 0) + b"\x07\0\0\0"
+    six = frames.ipv6(attacker.ipv6, victim.ipv6, 17, server)
+    cases_of.append(("dhcp", frames.ethernet(gateway_mac, own, 0x86DD, six)))
+    sock = receiver(victim)
+    try:
+        for name, frame in cases_of:
+            before = lab.counter(attacker, name)
+            frames.send(attacker, frame)
+            counted = lab.counter(attacker, name) - before
+            assert counted == 3, f"{name}: {counted} of 3 forged frames were counted"
+        assert not received(sock), "a forged frame was delivered"
+    finally:
+        sock.close()
+    frame = frames.ethernet(victim.mac, own, 0x0800, frames.ipv4(attacker.address, victim.address, datagram))
+    check_sent(attacker, victim, frame)
+
+
+def check_sent(attacker, victim, frame):
+    """The same frame with its own addresses arrives, so the check would notice a forged one."""
+    sock = receiver(victim)
+    frames.send(attacker, frame)
+    time.sleep(0.1)
+    assert len(received(sock)) == 3, "frames with the right source did not arrive"
+    sock.close()
+
+
+def link_local(text):
+    data = bytearray(frames.mac(text))
+    data[0] ^= 2
+    return socket.inet_ntop(socket.AF_INET6, b"\xfe\x80" + b"\0" * 6 + data[:3] + b"\xff\xfe" + data[3:])
+
+
+def unknown_endpoint(lab):
+    """Tunnel packets from an address that is no host are dropped and counted."""
+    victim = lab.instances[0]
+    inner = frames.ethernet(
+        victim.mac, "02:bb:00:00:00:01", 0x0800,
+        frames.ipv4("10.0.0.99", victim.address, frames.udp(7000, 7000, b"999999")),
+    )
+    vni = 1000 + victim.vpc * 10 + victim.subnet
+    packet = struct.pack("!II", 0x08000000, vni << 8) + inner
+    sock = receiver(victim)
+
+    def transmit(source):
+        def send():
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+                sender.bind((source, 0))
+                for _ in range(3):
+                    sender.sendto(packet, (f"192.0.2.{victim.host}", 4789))
+            return True
+
+        inside("h2", send)
+        time.sleep(0.1)
+
+    shell("ip -n h2 addr replace 192.0.2.200/24 dev eth0")
+    try:
+        before = lab.counter_in(f"h{victim.host}", "unknown_endpoint")
+        transmit("192.0.2.200")
+        counted = lab.counter_in(f"h{victim.host}", "unknown_endpoint") - before
+        assert not received(sock), "a tunnel packet of an unknown endpoint was delivered"
+        assert counted == 3, f"{counted} of 3 tunnel packets were counted"
+        transmit("192.0.2.2")
+        assert len(received(sock)) == 3, "tunnel packets of a known host did not arrive"
+    finally:
+        sock.close()
+        shell("ip -n h2 addr del 192.0.2.200/24 dev eth0")
+
+
+def dhcp(lab):
+    """An instance gets its own address by DHCP. Another hardware address gets no answer."""
+    client = lab.instances[0]
+    offer = exchange(client, client.mac, [53, 1, 1])
+    assert offer[16:20] == socket.inet_aton(client.address), "the offer has another address"
+    options = options_of(offer)
+    assert options[53] == b"\x02" and options[1] == b"\xff\xff\xff\0", "no offer with a mask"
+    assert options[26] == struct.pack("!H", 1450), "the offer has another MTU"
+    assert options[3] == socket.inet_aton(f"10.0.{client.subnet}.1"), "the offer has another gateway"
+    requested = list(socket.inet_aton(client.address))
+    assert options_of(exchange(client, client.mac, [53, 1, 3, 50, 4, *requested]))[53] == b"\x05", "no ACK"
+    assert options_of(exchange(client, client.mac, [53, 1, 3, 50, 4, 10, 0, 0, 99]))[53] == b"\x06", "no NAK"
+    assert exchange(client, "02:bb:00:00:00:01", [53, 1, 1]) is None, "an unknown client got an answer"
+
+
+def exchange(client, mac, options):
+    """Sends a DHCP message and returns the answer, both as an instance without an address would."""
+    head = bytes([1, 1, 6, 0]) + b"abcd" + b"\0" * 20 + frames.mac(mac) + b"\0" * 202 + bytes([99, 130, 83, 99])
+    message = frames.ipv4("0.0.0.0", "255.255.255.255", frames.udp(68, 67, head + bytes([*options, 255])))
+
+    def transact():
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800)) as sock:
+            sock.bind(("eth0", 0x0800))
+            sock.send(frames.ethernet(BROADCAST, client.mac, 0x0800, message))
+            deadline = time.monotonic() + 1
+            while (left := deadline - time.monotonic()) > 0:
+                sock.settimeout(left)
+                try:
+                    frame = sock.recv(2000)
+                except TimeoutError:
+                    break
+                if frame[23] == 17 and frame[34:38] == struct.pack("!HH", 67, 68):
+                    return [frame[42:]]
+        return [None]
+
+    return inside(client.namespace, transact)[0]
+
+
+def options_of(message):
+    found, rest = {}, message[240:]
+    while rest and rest[0] != 255:
+        found[rest[0]] = rest[2 : 2 + rest[1]]
+        rest = rest[2 + rest[1] :]
+    return found
+
+
+def taps(lab):
+    """With the driver tap, a program that opens the device reaches instances on other hosts, and cannot forge."""
+    host, vpc = 1, 5
+    machine, peer = Instance(95, vpc, 0, host, "10.0.0.95"), Instance(96, vpc, 0, 2, "10.0.0.96")
+    lab.instances += [machine, peer]
+    lab.revision += 1
+    states = {number: lab.desired(number) for number in (1, 2)}
+    for state in states.values():
+        state["vpcs"] = [found for found in state["vpcs"] if found["id"] == vpc]
+    lab.instances = lab.instances[:-2]
+    agents = []
+    try:
+        for number, driver in ((1, "tap"), (2, "netns")):
+            agents.append(lab.start_other(number, driver, states[number]))
+        at = f"t{host}-vpc-{vpc}"
+        wait_for(lambda: not shell(" ".join(lab.other(1, "plan", "tap"))), "the tap is as desired")
+        wait_for(lambda: not shell(" ".join(lab.other(2, "plan", "netns"))), "the other port is as desired")
+        with inside(at, lambda: open_tap(f"gi{machine.id}")) as tap:
+            # The kernel notices the new carrier with a delay.
+            is_forwarding = lambda: "state forwarding" in shell(f"bridge -n {at} link show dev gi{machine.id}")
+            wait_for(is_forwarding, "the bridge forwards frames of the tap")
+            sock = receiver(peer)
+            for source, expected in ((machine.address, 3), ("10.0.0.250", 0)):
+                payload = frames.ipv4(source, peer.address, frames.udp(7000, 7000, b"1"))
+                for _ in range(3):
+                    tap.write(frames.ethernet(peer.mac, machine.mac, 0x0800, payload))
+                time.sleep(0.2)
+                arrived = len(received(sock))
+                assert arrived == expected, f"{arrived} of {expected} frames from {source} arrived"
+            sock.close()
+        assert not shell(" ".join(lab.other(1, "plan", "tap"))), "an open tap is not as desired"
+    finally:
+        for agent in agents:
+            agent.kill()
+            agent.wait()
+        for number, driver in ((1, "tap"), (2, "netns")):
+            shell(" ".join(lab.other(number, "purge", driver)))
+
+
+def open_tap(name):
+    tap = open("/dev/net/tun", "r+b", buffering=0)
+    fcntl.ioctl(tap, 0x400454CA, struct.pack("16sH22x", name.encode(), 0x1002))
+    return tap
+
+
+def nat(lab):
+    """With 1:1 NAT, an instance reaches the outside and is reachable. Its neighbors are not."""
+    inner, other = lab.instances[0], lab.instances[1]
+    if not inner.nat:
+        shell("nsenter --net=/run/netns/h1 sysctl -qw net.ipv4.ip_forward=1")
+        shell("ip -n h2 route replace 198.51.100.0/24 via 192.0.2.1")
+        inner.nat = "198.51.100.11"
+        lab.converge()
+    assert ping(inner, "192.0.2.2"), "no egress through NAT"
+    command = "nsenter --net=/run/netns/h2 ping -q -c 1 -W 1"
+    shell(f"{command} 198.51.100.11")
+    sock, seen = receiver(inner), inside("h2", open_outside)
+    sock.sendto(b"hello", ("192.0.2.2", 7001))
+    time.sleep(0.1)
+    source = seen.recvfrom(100)[1][0]
+    sock.close()
+    seen.close()
+    assert source == "198.51.100.11", f"the source outside is {source}"
+    before = lab.counter_in("h1-vpc-1", "no_egress")
+    assert not ping(other, "192.0.2.2"), "egress without NAT"
+    counted = lab.counter_in("h1-vpc-1", "no_egress") - before
+    assert counted == 1, f"{counted} of 1 packets without NAT were counted"
+    before = lab.counter_in("h1-vpc-1", "no_ingress")
+    shell("ip -n h1 route replace 10.0.0.0/16 via 169.254.0.2 dev h1-u1 onlink")
+    shell("ip -n h2 route replace 10.0.0.0/16 via 192.0.2.1")
+    try:
+        for address in (inner.address, other.address):
+            reached = shell(f"{command} {address}", check=False)
+            assert "1 received" not in reached, "a private address is reachable from outside"
+        counted = lab.counter_in("h1-vpc-1", "no_ingress") - before
+        assert counted == 2, f"{counted} of 2 packets to private addresses were counted"
+    finally:
+        shell("ip -n h1 route del 10.0.0.0/16; ip -n h2 route del 10.0.0.0/16")
+
+
+def open_outside():
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.bind(("192.0.2.2", 7001))
+    sock.settimeout(1)
+    return sock
+
+
+def restart_without_loss(lab):
+    """A killed agent and its restart lose no packet of a running flow."""
+    sender = lab.instances[0]
+    target = next(other for other in of_vpc(lab, 1) if other.host != sender.host and other.subnet != sender.subnet)
+    out, sock = receiver(sender), receiver(target)
+    sent, arrived = 0, []
+
+    def flow(seconds):
+        nonlocal sent
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            out.sendto(str(sent).encode(), (target.address, 7000))
+            sent += 1
+            time.sleep(0.001)
+        arrived.extend(received(sock))
+
+    flow(0.5)
+    for host in (sender.host, target.host):
+        lab.kill(host)
+        flow(0.5)
+        lab.start(host)
+        flow(3)
+    time.sleep(0.2)
+    arrived.extend(received(sock))
+    out.close()
+    sock.close()
+    assert len(arrived) == sent, f"{sent - len(arrived)} of {sent} packets were lost"
+
+
+def drift(lab):
+    """Deleted objects are repaired, and objects of other programs remain."""
+    first = lab.instances[0]
+    remote = next(other for other in of_vpc(lab, 1) if other.host != first.host and other.subnet == first.subnet)
+    at = f"h{first.host}-vpc-{first.vpc}"
+    subnet = first.vpc * 10 + first.subnet
+    foreign = ["lab0", "gi999x", "br9x"]
+    for name in foreign:
+        shell(f"ip -n {at} link add {name} type bridge")
+    shell(f"ip -n h{first.host} link add other0 type bridge")
+    shell(f"nsenter --net=/run/netns/{at} nft add table bridge other")
+    damages = [
+        f"ip -n {at} link del vx{subnet}",
+        f"ip -n {at} link del br{subnet}",
+        f"ip -n {at} link del gi{first.id}",
+        f"bridge -n {at} fdb del {remote.mac} dev vx{subnet} dst 192.0.2.{remote.host} self",
+        f"ip -n {at} neigh flush dev br{subnet} nud permanent",
+        f"ip -n {first.namespace} route del default",
+        f"ip -n {at} link set br{subnet} down",
+        f"nsenter --net=/run/netns/{at} nft flush table bridge h{first.host}",
+        f"ip netns del {first.namespace}",
+    ]
+    for damage in damages:
+        shell(damage)
+        wait_for(lambda: not plan(lab, first.host), f"repaired after: {damage}")
+        assert ping(first, remote.address), f"not reachable after: {damage}"
+    spoofing(lab)
+    for name in foreign:
+        shell(f"ip -n {at} link show {name}")
+        shell(f"ip -n {at} link del {name}")
+    shell(f"ip -n h{first.host} link del other0")
+    shell(f"nsenter --net=/run/netns/{at} nft list table bridge other")
+
+
+def plan(lab, host):
+    return shell(" ".join(lab.command(host, "plan")))
+
+
+def kernel_failures(lab):
+    """A failure of the kernel is an error of the port with a reason, and ends when the cause does."""
+    new = Instance(90, 1, 0, 1, "10.0.0.90")
+    shell(f"ip netns add {new.namespace}")
+    lab.instances.append(new)
+    lab.write()
+    expect_error(lab, new, "File exists")
+    shell(f"ip netns del {new.namespace}")
+    wait_for(lambda: lab.is_applied(1), "the port is up after the name is free")
+    lab.instances.remove(new)
+    lab.converge()
+
+    stale = Instance(93, 1, 0, 1, "10.0.0.93")
+    shell(f"touch /run/netns/{stale.namespace}")
+    lab.instances.append(stale)
+    lab.write()
+    expect_error(lab, stale, "File exists")
+    assert ping(lab.instances[0], lab.instances[2].address), "a stale name affects other ports"
+    shell(f"rm /run/netns/{stale.namespace}")
+    wait_for(lambda: lab.is_applied(1), "the port is up after the stale name is deleted")
+    lab.instances.remove(stale)
+    lab.converge()
+
+    taken = Instance(91, 3, 0, 1, "10.0.0.91")
+    shell("ip -n h1 link add vx type vxlan id 1030 dstport 4789 local 192.0.2.1")
+    lab.instances.append(taken)
+    lab.write()
+    expect_error(lab, taken, "vx30")
+    shell("ip -n h1 link del vx")
+    wait_for(lambda: lab.is_applied(1), "the port is up after the VNI is free")
+    lab.instances.remove(taken)
+    lab.converge()
+
+    unfiltered = Instance(92, 4, 0, 1, "10.0.0.92")
+    shell("mount --bind /bin/false /usr/sbin/nft")
+    lab.instances.append(unfiltered)
+    lab.write()
+    try:
+        expect_error(lab, unfiltered, "nft")
+        links = shell(f"ip -n h1-vpc-4 link show gi{unfiltered.id}", check=False)
+        assert "UP" not in links, "a port without filters is up"
+    finally:
+        shell("umount /usr/sbin/nft")
+    wait_for(lambda: lab.is_applied(1), "the port is up after nft works")
+    lab.instances.remove(unfiltered)
+    lab.converge()
+
+
+def expect_error(lab, instance, word):
+    def has_reason():
+        ports = lab.status(instance.host)["ports"]
+        reasons = [port.get("reason") or "" for port in ports if port["interface_id"] == instance.id]
+        return any(word in reason for reason in reasons)
+
+    wait_for(has_reason, f"port {instance.id} has an error with \"{word}\"")
+    assert lab.agents[instance.host].poll() is None, "the agent ended"
+
+
+def purge(lab):
+    """Nothing of the agent remains, and other objects do."""
+    for host in lab.hosts:
+        lab.kill(host, signal.SIGTERM)
+        shell(f"ip -n h{host} link add other0 type bridge")
+        shell(" ".join(lab.command(host, "purge")))
+        assert "other0" in shell(f"ip -n h{host} link show")
+        assert not shell(f"nsenter --net=/run/netns/h{host} nft list ruleset")
+    names = set(shell("ls /run/netns").split())
+    assert names == {"fabric"} | {f"h{host}" for host in lab.hosts}, f"namespaces remain: {names}"
