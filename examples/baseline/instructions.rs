@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use garth::api::VpcView;
+use garth::api::{ViewContext, VpcView};
 use garth::model::id::VpcId;
 use garth::model::input::Input;
 use garth::model::time::Time;
@@ -117,6 +117,9 @@ fn create(tx: &mut WriteTx, caller: &Caller, label: &str, subnets: usize) -> Res
 fn read(tx: &mut ReadTx, path: Path, times: usize, raw: &str, caller: &Caller) -> Result<(), Error> {
     let vpc = rules::vpcs::view(tx, caller, VpcId(1))?;
     let page = rules::vpcs::list(tx, caller, &ListRequest::default())?;
+    let policy = tx.policy();
+    let names = WireNames::Both;
+    let context = ViewContext { names, policy };
     for _ in 0..times {
         match path {
             Path::Token => {
@@ -127,10 +130,10 @@ fn read(tx: &mut ReadTx, path: Path, times: usize, raw: &str, caller: &Caller) -
             Path::View => drop(black_box(rules::vpcs::view(tx, caller, black_box(VpcId(1)))?)),
             Path::List => drop(black_box(rules::vpcs::list(tx, caller, &ListRequest::default())?)),
             Path::JsonOne => {
-                let view = VpcView::new(black_box(&vpc), WireNames::Both);
+                let view = VpcView::new(black_box(&vpc), &context);
                 drop(black_box(serde_json::to_vec(&view)));
             }
-            Path::JsonPage => drop(black_box(to_json(black_box(&page)))),
+            Path::JsonPage => drop(black_box(to_json(black_box(&page), policy))),
             Path::Prepare | Path::Create => {}
         }
     }

@@ -9,8 +9,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use axum::serve::ListenerExt;
 use clap::Args;
-use garth::api::VpcView;
+use garth::api::{ViewContext, VpcView};
 use garth::model::page::Paged;
+use garth::model::policy::Policy;
 use garth::model::token::TokenText;
 use garth::model::vpc::Vpc;
 use garth::rules;
@@ -42,9 +43,11 @@ impl Rows {
             rules::vpcs::list(tx, &caller, &ListRequest::default())
         };
         let page = Arc::new(store.read(first).await.map_err(error_in("reading the page"))?);
+        let policy = store.context().policy.clone();
         drop(store);
 
-        let respond = move || std::future::ready(([(CONTENT_TYPE, "application/json")], to_json(&page)));
+        let respond =
+            move || std::future::ready(([(CONTENT_TYPE, "application/json")], to_json(&page, &policy)));
         let router = Router::new().route("/v4/vpcs", get(respond));
         let listener = listen(self.listen).await?.tap_io(|stream| {
             let _ = stream.set_nodelay(true);
@@ -55,7 +58,7 @@ impl Rows {
 }
 
 /// A page as Garth serializes it.
-pub fn to_json(page: &Paged<Vpc>) -> Vec<u8> {
+pub fn to_json(page: &Paged<Vpc>, policy: &Policy) -> Vec<u8> {
     #[derive(Serialize)]
     struct Envelope<'a> {
         data: Vec<VpcView<'a>>,
@@ -64,8 +67,9 @@ pub fn to_json(page: &Paged<Vpc>) -> Vec<u8> {
         results: i64,
     }
     let names = WireNames::Both;
+    let context = ViewContext { names, policy };
     let envelope = Envelope {
-        data: page.items.iter().map(|vpc| VpcView::new(vpc, names)).collect(),
+        data: page.items.iter().map(|vpc| VpcView::new(vpc, &context)).collect(),
         page: page.page.number,
         pages: page.pages(),
         results: page.results,

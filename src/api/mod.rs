@@ -19,11 +19,12 @@ mod support;
 
 pub(crate) use compute::{instances, interfaces};
 pub(crate) use identity::oauth;
-pub(crate) use network::{ips, subnets, vpc_ips, vpcs};
+pub(crate) use network::{ips, ranges, subnets, vpc_ips, vpcs};
 pub(crate) use support::{desk, history, replies, tickets};
 
 pub use desk::DeskTicketView;
 pub use docs::openapi_json;
+pub use handlers::ViewContext;
 pub use history::HistoryView;
 pub use operations::router;
 pub use replies::ReplyView;

@@ -6,14 +6,16 @@ use super::arguments::parse_with;
 use super::settings::{
     ImageSettings, MAX_ATTACHMENT_BYTES, Profile, RegionSettings, Reopen, Settings, TypeSettings,
 };
-use crate::model::cidr::Cidr;
+use crate::model::cidr::{Cidr, Cidr6};
 use crate::model::image::{self, Image};
 use crate::model::ip::Hostname;
 use crate::model::plan::{self, Plan, Price, RegionPrice};
-use crate::model::policy::{Oauth, Policy, Quota, Support};
+use crate::model::policy::{Ipv6Policy, Oauth, Policy, Quota, Support};
+use crate::model::range_request::OF_VPCS;
 use crate::model::region::{self, Region};
 use crate::model::time::Time;
 use crate::model::user::Email;
+use crate::rules::default_ranges;
 
 /// Default total size of an account's attachments: 10 GiB.
 const DEFAULT_ATTACHMENT_BYTES: i64 = 10 << 30;
@@ -37,6 +39,7 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
         "compute.settle_ms: must be 0 to 86400000, not {settle_ms}"
     );
     let forbidden_ranges = settings.forbidden_ranges.as_deref();
+    let forbidden_ranges = ranges("forbidden_ranges", forbidden_ranges, &["192.168.128.0/17"])?;
     Ok(Policy {
         regions,
         plans,
@@ -45,9 +48,12 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
         additional_addresses: additional_addresses_of(settings)?,
         rdns_domain: rdns_domain_of(settings)?,
         settle_ms,
-        forbidden_ranges: ranges("forbidden_ranges", forbidden_ranges, &["192.168.128.0/17"])?,
+        default_ranges: default_ranges::without_forbidden(&forbidden_ranges),
+        forbidden_ranges,
+        ipv6: ipv6_of(settings)?,
         quota: quota_of(settings)?,
         page_size_min,
+        wire_extras: settings.wire_extras.unwrap_or(true),
         event_days,
         support: support_of(settings)?,
         oauth: Oauth {
@@ -77,6 +83,13 @@ fn catalog_of(settings: &Settings) -> anyhow::Result<(Vec<Region>, Vec<Plan>, Ve
         }
     }
     ensure!(!regions.is_empty(), "regions: at least one is required");
+    if ipv6_of(settings)?.pool.is_none() {
+        for region in &mut regions {
+            region
+                .capabilities
+                .retain(|held| !Region::IPV6.contains(&held.as_str()));
+        }
+    }
     let plans = match &settings.types {
         None => plan::built_in(),
         Some(types) => types.iter().map(plan_of).collect(),
@@ -126,6 +139,33 @@ fn public_ranges_of(settings: &Settings) -> anyhow::Result<Vec<Cidr>> {
         );
     }
     Ok(public_ranges)
+}
+
+fn ipv6_of(settings: &Settings) -> anyhow::Result<Ipv6Policy> {
+    let hours = settings.network.ipv6_retention_hours.unwrap_or(24);
+    ensure!(
+        (0..=87_600).contains(&hours),
+        "network.ipv6_retention_hours: must be 0 to 87600, not {hours}"
+    );
+    let pool = settings.network.ipv6_pool.as_deref().unwrap_or(DEFAULT_IPV6_POOL);
+    let pool = match pool {
+        "" => None,
+        raw => {
+            let parsed = parse_with(Cidr6::parse)(raw);
+            Some(parsed.map_err(|reason| anyhow::anyhow!("network.ipv6_pool: {raw}: {reason}"))?)
+        }
+    };
+    if let Some(pool) = pool {
+        ensure!(
+            (8..=OF_VPCS.default).contains(&pool.prefix()),
+            "network.ipv6_pool: {pool} must have a prefix length from 8 to {}",
+            OF_VPCS.default
+        );
+    }
+    Ok(Ipv6Policy {
+        pool,
+        retention_seconds: hours * 3600,
+    })
 }
 
 fn additional_addresses_of(settings: &Settings) -> anyhow::Result<i64> {
@@ -191,6 +231,10 @@ fn support_of(settings: &Settings) -> anyhow::Result<Support> {
         attachments_per_ticket: per_ticket,
     })
 }
+
+/// The default pool for IPv6 ranges of VPCs: a part of the unique local addresses (RFC 4193), which are not routed on
+/// the internet.
+const DEFAULT_IPV6_POOL: &str = "fd67:6172::/32";
 
 /// The address ranges reserved for documentation (RFC 5737).
 const DOCUMENTATION_RANGES: [&str; 3] = ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"];

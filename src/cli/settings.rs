@@ -8,6 +8,7 @@ mod catalog;
 mod compute;
 mod desk;
 mod limits;
+mod network;
 mod oauth;
 
 use std::net::SocketAddr;
@@ -27,6 +28,7 @@ pub use catalog::{ImageSettings, RegionSettings, TypeSettings};
 pub use compute::ComputeSettings;
 pub use desk::{DeskSettings, ProviderSettings, Reopen};
 pub use limits::{LimitSettings, QuotaSettings, RateLimitSettings};
+pub use network::NetworkSettings;
 pub use oauth::OauthSettings;
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
@@ -113,6 +115,11 @@ pub struct Settings {
     #[arg(long, env = "GARTH_WIRE_NAMES", value_name = "NAMES")]
     pub wire_names: Option<FieldNames>,
 
+    /// Whether responses have the keys ipv4, ipv6 and vpc_type of newer clients. Without them, a VPC without IPv6
+    /// looks as in earlier versions [default: true]
+    #[arg(long, env = "GARTH_WIRE_EXTRAS", value_name = "BOOL")]
+    pub wire_extras: Option<bool>,
+
     /// Minimum page size of lists, 1 to 500 [default: 1; upstream: 25]
     #[arg(long, env = "GARTH_PAGE_SIZE_MIN", value_name = "N", allow_negative_numbers = true, value_parser = integer(1..=500_i64))]
     pub page_size_min: Option<i64>,
@@ -151,6 +158,9 @@ pub struct Settings {
 
     #[command(flatten)]
     pub compute: ComputeSettings,
+
+    #[command(flatten)]
+    pub network: NetworkSettings,
 
     #[command(flatten)]
     pub desk: DeskSettings,
@@ -238,6 +248,7 @@ impl Settings {
             min_free_bytes: self.min_free_bytes.or(other.min_free_bytes),
             profile: self.profile.or(other.profile),
             wire_names: self.wire_names.or(other.wire_names),
+            wire_extras: self.wire_extras.or(other.wire_extras),
             page_size_min: self.page_size_min.or(other.page_size_min),
             forbidden_ranges: self.forbidden_ranges.or(other.forbidden_ranges),
             region_capabilities: self.region_capabilities.or(other.region_capabilities),
@@ -246,6 +257,7 @@ impl Settings {
             rate_limit: self.rate_limit.or(other.rate_limit),
             limits: self.limits.or(other.limits),
             compute: self.compute.or(other.compute),
+            network: self.network.or(other.network),
             desk: self.desk.or(other.desk),
             attachments: self.attachments.or(other.attachments),
             provider: self.provider.or(other.provider),

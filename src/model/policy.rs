@@ -1,6 +1,6 @@
 //! The provider's policy: limits and choices from the settings.
 
-use super::cidr::Cidr;
+use super::cidr::{Cidr, Cidr6};
 use super::image::Image;
 use super::plan::Plan;
 use super::reason::{Code, Reason, Reasons};
@@ -22,12 +22,27 @@ pub struct Policy {
     pub settle_ms: i64,
     /// Ranges that subnets must not overlap.
     pub forbidden_ranges: Vec<Cidr>,
+    /// The private ranges without the forbidden ranges, in which every subnet is.
+    pub default_ranges: Vec<Cidr>,
+    pub ipv6: Ipv6Policy,
     pub quota: Quota,
     pub page_size_min: i64,
+    /// Whether responses have the keys that only newer clients of the public service know: `ipv4`, `ipv6` and
+    /// `vpc_type`.
+    pub wire_extras: bool,
     /// The retention of events, in days.
     pub event_days: i64,
     pub support: Support,
     pub oauth: Oauth,
+}
+
+/// The policy for the IPv6 ranges of VPCs.
+#[derive(Clone, Copy, Debug)]
+pub struct Ipv6Policy {
+    /// The range from which VPCs get their ranges; `None` if VPCs have no IPv6.
+    pub pool: Option<Cidr6>,
+    /// The time from the release of a range until another VPC can get it.
+    pub retention_seconds: i64,
 }
 
 /// The policy for OAuth.

@@ -104,6 +104,7 @@ codes! {
     CidrPrefix = "cidr_prefix",
     CidrForbidden = "cidr_forbidden",
     CidrOverlap = "cidr_overlap",
+    NoFreeRange = "no_free_range",
     QuotaExceeded = "quota_exceeded",
     SubnetInUse = "subnet_in_use",
 

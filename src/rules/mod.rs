@@ -33,7 +33,9 @@ pub use identity::{
     apps, devices, grants, login_records, oauth, oauth_clients, oauth_tokens, passwords, permissions,
     profile, sessions, ssh_keys, tokens, users,
 };
-pub use network::{address_map, addresses, default_ranges, ips, subnets, vlans, vpc_ips, vpcs};
+pub use network::{
+    address_map, addresses, default_ranges, ips, ipv6_prefixes, subnets, vlans, vpc_ips, vpcs,
+};
 pub use support::{
     attachments, canned_replies, desk, desk_attachments, desk_replies, desk_version, entities, history,
     notes, replies, scrub, subjects, ticket_network, tickets, transitions, viewers,

@@ -2,6 +2,8 @@
 
 use super::error::Error;
 use super::form::Form;
+use crate::model::cidr::Network;
+use crate::model::family::Family;
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 
@@ -14,6 +16,34 @@ pub fn refuse_field(form: &mut Form, name: &'static str, text: &str) {
 pub fn refuse_other_than(form: &mut Form, name: &'static str, fixed_value: &str, text: &str) {
     let is_fixed_value = |value: &Input| matches!(value, Input::Text(sent) if sent == fixed_value);
     refuse_unless(form, name, is_fixed_value, text);
+}
+
+/// Refuses every value of a field except these ranges, in any order, and a value that requests nothing.
+pub fn refuse_other_ranges<F: Family>(
+    form: &mut Form,
+    name: &'static str,
+    ranges: &[Network<F>],
+    text: &str,
+) {
+    let sent_range = |item: &Input| match item.get("range") {
+        Some(Input::Text(raw)) => Network::<F>::parse(raw).ok(),
+        _ => None,
+    };
+    let is_same = |value: &Input| match value {
+        Input::List(items) => {
+            items.len() == ranges.len()
+                && ranges
+                    .iter()
+                    .all(|range| items.iter().any(|item| sent_range(item) == Some(*range)))
+        }
+        _ => false,
+    };
+    refuse_unless(
+        form,
+        name,
+        |value| requests_nothing(value) || is_same(value),
+        text,
+    );
 }
 
 /// The error for an operation that Garth does not have.

@@ -195,6 +195,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "disk images",
         sql: include_str!("migrations/0017_disk_images.sql"),
     },
+    Migration {
+        number: 18,
+        name: "ipv6",
+        sql: include_str!("migrations/0018_ipv6.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

@@ -46,7 +46,7 @@ pub use compute::{configs, disks, instances, interfaces};
 pub use identity::{
     grants, login_records, logins, oauth_clients, oauth_grants, sessions, ssh_keys, tokens, users,
 };
-pub use network::{free_ranges, ips, subnets, vlans, vpc_ips, vpcs};
+pub use network::{free_ranges, ips, ipv6_prefixes, stored_family, subnets, vlans, vpc_ips, vpcs};
 pub use support::{
     attachments, canned_replies, desk, entities, history, notes, replies, scrub, tickets, viewers,
 };

@@ -71,6 +71,47 @@ const BREAKS: &[(&str, &str)] = &[
         "UPDATE interface SET address = (SELECT address FROM interface WHERE id = 1) WHERE id = 2",
     ),
     (
+        "IPv6 ranges of VPCs do not overlap",
+        "INSERT INTO ipv6_prefix (first_address, last_address, account, released)
+         SELECT substr(first_address, 1, 31) || '1', last_address, account, 0 FROM ipv6_prefix",
+    ),
+    (
+        "VPCs have the IPv6 ranges that are reserved for them",
+        "UPDATE vpc SET ipv6 = 'fd000000000000000000000000000000/052' WHERE ipv6 IS NOT NULL",
+    ),
+    (
+        "an IPv6 range either has a VPC of its account or a time of release",
+        "UPDATE ipv6_prefix SET released = 1",
+    ),
+    (
+        "IPv6 ranges of subnets are inside the range of their VPC",
+        "UPDATE subnet SET ipv6 = 'fd000000000000000000000000000000/056' WHERE ipv6 IS NOT NULL",
+    ),
+    (
+        "IPv6 networks of interfaces are usable /64s of their subnet",
+        "UPDATE interface_range6 SET first_address = substr(last_address, 1, 16) || '8000000000000000'",
+    ),
+    (
+        "IPv6 networks belong to the subnet and the instance of their interface",
+        "UPDATE interface_range6 SET instance = 1",
+    ),
+    (
+        "VPC interfaces have IPv6 settings exactly if their subnet has an IPv6 range",
+        "UPDATE interface SET ipv6_is_public = 0 WHERE id = 1",
+    ),
+    (
+        "an IPv6 range of the pool either has a VPC or is free",
+        "DELETE FROM pool_free_range6",
+    ),
+    (
+        "an IPv6 range of a VPC either has a subnet or is free",
+        "DELETE FROM vpc_free_range6",
+    ),
+    (
+        "an IPv6 network of a subnet either has an instance or is free",
+        "DELETE FROM free_range6",
+    ),
+    (
         "interfaces belong to the instance of their config",
         "UPDATE interface SET instance = 2 WHERE id = 1",
     ),
@@ -340,6 +381,12 @@ async fn filled() -> TestApp {
         let created = ada.post("/linode/instances", body).await;
         assert_eq!(created.status, 200, "{}", created.reason());
     }
+    let subnets = json!([{"label": "v6", "ipv4": "10.0.0.0/24", "ipv6": [{"range": "auto"}]}]);
+    let dual = json!({"label": "dual", "region": "us-east", "ipv6": [{"range": "/52"}], "subnets": subnets});
+    assert_eq!(ada.post("/vpcs", dual).await.status, 200);
+    let interfaces = json!([{"purpose": "vpc", "subnet_id": 4}]);
+    let body = json!({"label": "dual", "region": "us-east", "type": "g6-nanode-1", "interfaces": interfaces});
+    assert_eq!(ada.post("/linode/instances", body).await.status, 200);
     for _ in 0..2 {
         ada.open_ticket("Help").await;
     }

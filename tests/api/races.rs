@@ -16,7 +16,7 @@ use crate::harness::{Reply, TestApp, User, tally};
 const CLIENTS: usize = 64;
 
 /// Runs a closure on 64 threads concurrently, and returns all responses.
-fn run_concurrently(work: impl AsyncFn(usize) -> Reply + Sync) -> Vec<Reply> {
+pub fn run_concurrently(work: impl AsyncFn(usize) -> Reply + Sync) -> Vec<Reply> {
     run_with_clients(CLIENTS, work)
 }
 

@@ -10,6 +10,7 @@ use crate::model::account::Account;
 use crate::model::account::DeskAccount;
 use crate::model::account::settings::AccountSettings;
 use crate::model::page::Paged;
+use crate::model::policy::Policy;
 use crate::model::region::Region;
 use crate::model::time::Time;
 use crate::rules::accounts::{QuotaUse, Transfer};
@@ -102,7 +103,7 @@ struct AccountView<'a> {
     credit_card: CardView,
     #[serde(serialize_with = "answer::time")]
     active_since: Time,
-    capabilities: [&'static str; 3],
+    capabilities: Vec<&'static str>,
     active_promotions: [(); 0],
     euuid: String,
 }
@@ -114,7 +115,7 @@ struct CardView {
 }
 
 /// Garth has no billing, so the fields about billing are empty or 0.
-pub fn one(account: &Account, _: &ViewContext) -> Response {
+pub fn one(account: &Account, context: &ViewContext) -> Response {
     let contact = &account.contact;
     let view = AccountView {
         company: &account.company,
@@ -137,11 +138,20 @@ pub fn one(account: &Account, _: &ViewContext) -> Response {
             expiry: None,
         },
         active_since: account.created,
-        capabilities: ["Linodes", "VPCs", "Vlans"],
+        capabilities: capabilities(context.policy),
         active_promotions: [],
         euuid: account.euuid(),
     };
     answer::one(account, &view)
+}
+
+fn capabilities(policy: &Policy) -> Vec<&'static str> {
+    let ipv6 = policy
+        .ipv6
+        .pool
+        .map(|_| [Region::DUAL_STACK, Region::LARGE_PREFIXES]);
+    let all = [Region::LINODES, Region::VPCS, "Vlans"];
+    all.into_iter().chain(ipv6.into_iter().flatten()).collect()
 }
 
 #[derive(Serialize)]

@@ -8,6 +8,7 @@ use crate::api::handlers::ViewContext;
 use crate::api::interfaces::InterfaceView;
 use crate::model::config::{Config, DEVICES, HELPERS};
 use crate::model::page::Paged;
+use crate::model::policy::Policy;
 use crate::model::time::Time;
 use crate::web::answer;
 
@@ -32,7 +33,8 @@ struct ConfigView<'a> {
 }
 
 impl<'a> ConfigView<'a> {
-    fn new(config: &'a Config) -> Self {
+    fn new(config: &'a Config, policy: &Policy) -> Self {
+        let interface = |interface| InterfaceView::new(interface, policy);
         let settings = &config.settings;
         let helpers = HELPERS
             .iter()
@@ -56,15 +58,15 @@ impl<'a> ConfigView<'a> {
             initrd: None,
             run_level: &settings.run_level,
             virt_mode: &settings.virt_mode,
-            interfaces: config.interfaces.iter().map(InterfaceView::new).collect(),
+            interfaces: config.interfaces.iter().map(interface).collect(),
         }
     }
 }
 
-pub fn one(config: &Config, _: &ViewContext) -> Response {
-    answer::one(config, &ConfigView::new(config))
+pub fn one(config: &Config, context: &ViewContext) -> Response {
+    answer::one(config, &ConfigView::new(config, context.policy))
 }
 
-pub fn page(configs: &Paged<Config>, _: &ViewContext) -> Response {
-    answer::page(configs, ConfigView::new)
+pub fn page(configs: &Paged<Config>, context: &ViewContext) -> Response {
+    answer::page(configs, |config| ConfigView::new(config, context.policy))
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::api::handlers::ViewContext;
 use crate::api::ips::IpView;
-use crate::api::vpc_ips::VpcIpView;
+use crate::api::vpc_ips::{VpcIpView, VpcIpv6View};
 use crate::model::instance::Instance;
 use crate::model::interface::write_address;
 use crate::model::ip::IpKind;
@@ -192,6 +192,9 @@ struct Ipv6sView<'a> {
     slaac: Ipv6View<'a>,
     link_local: Ipv6View<'a>,
     global: [(); 0],
+    /// `None` omits the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vpc: Option<Vec<VpcIpv6View<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -212,7 +215,12 @@ struct Ipv6View<'a> {
 }
 
 pub fn ips(found: &Addresses, context: &ViewContext) -> Response {
-    let Addresses { instance, ips, vpc } = found;
+    let Addresses {
+        instance,
+        ips,
+        vpc,
+        vpc_ipv6,
+    } = found;
     let names = context.names;
     let of_kind = |kind: IpKind| {
         let ips = ips.iter().filter(move |ip| ip.kind == kind);
@@ -242,6 +250,8 @@ pub fn ips(found: &Addresses, context: &ViewContext) -> Response {
             slaac: ipv6_view(ipv6(instance).to_string(), "ipv6", true),
             link_local: ipv6_view(link_local(instance).to_string(), "ipv6", false),
             global: [],
+            vpc: (!vpc_ipv6.is_empty() || context.policy.wire_extras)
+                .then(|| vpc_ipv6.iter().map(|ip| VpcIpv6View::new(ip, names)).collect()),
         },
     };
     answer::json(StatusCode::OK, &view)

@@ -91,7 +91,7 @@ impl<'a> PlanAvailabilityView<'a> {
 struct VpcAvailabilityView<'a> {
     region: &'a str,
     available: bool,
-    available_ipv6_prefix_lengths: [i64; 0],
+    available_ipv6_prefix_lengths: &'static [u8],
 }
 
 impl<'a> VpcAvailabilityView<'a> {
@@ -99,7 +99,11 @@ impl<'a> VpcAvailabilityView<'a> {
         Self {
             region: &region.id,
             available: region.has_capability(Region::VPCS),
-            available_ipv6_prefix_lengths: [],
+            available_ipv6_prefix_lengths: match region.ipv6_prefix_lengths() {
+                // In the public API, the list is empty if there is no choice.
+                [_] => &[],
+                lengths => lengths,
+            },
         }
     }
 }

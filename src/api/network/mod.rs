@@ -2,6 +2,7 @@
 
 pub mod default_ranges;
 pub mod ips;
+pub mod ranges;
 pub mod subnets;
 pub mod vlans;
 pub mod vpc_ips;

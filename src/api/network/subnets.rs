@@ -4,12 +4,14 @@ use axum::response::Response;
 use serde::Serialize;
 
 use crate::api::handlers::ViewContext;
+use crate::api::ranges::{self, RangeView};
 use crate::model::cidr::Cidr;
+use crate::model::family::V6;
 use crate::model::page::Paged;
 use crate::model::subnet::{Subnet, SubnetUse};
 use crate::model::time::Time;
 use crate::model::vpc::Vpc;
-use crate::web::{WireNames, answer};
+use crate::web::answer;
 
 #[derive(Serialize)]
 pub struct SubnetView<'a> {
@@ -18,13 +20,16 @@ pub struct SubnetView<'a> {
     #[serde(serialize_with = "answer::network")]
     ipv4: Cidr,
     #[serde(skip_serializing_if = "Option::is_none")]
+    ipv6: Option<Option<[RangeView<V6>; 1]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     linodes: Option<Vec<ComputeView>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     computes: Option<Vec<ComputeView>>,
     /// Newer clients require this field and the next two.
     databases: [(); 0],
     nodebalancers: [(); 0],
-    vpc_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vpc_type: Option<&'static str>,
     #[serde(serialize_with = "answer::time")]
     created: Time,
     #[serde(serialize_with = "answer::time")]
@@ -32,16 +37,18 @@ pub struct SubnetView<'a> {
 }
 
 impl<'a> SubnetView<'a> {
-    pub fn new(subnet: &'a Subnet, names: WireNames) -> Self {
+    pub fn new(subnet: &'a Subnet, context: &ViewContext) -> Self {
+        let (names, policy) = (context.names, context.policy);
         Self {
             id: subnet.id.0,
             label: subnet.label.as_str(),
             ipv4: subnet.ipv4,
+            ipv6: ranges::ipv6(subnet.ipv6, policy),
             linodes: names.linode(ComputeView::all(&subnet.uses)),
             computes: names.compute(ComputeView::all(&subnet.uses)),
             databases: [],
             nodebalancers: [],
-            vpc_type: Vpc::TYPE,
+            vpc_type: policy.wire_extras.then_some(Vpc::TYPE),
             created: subnet.created,
             updated: subnet.updated,
         }
@@ -80,9 +87,9 @@ impl ComputeView {
 }
 
 pub fn one(subnet: &Subnet, context: &ViewContext) -> Response {
-    answer::one(subnet, &SubnetView::new(subnet, context.names))
+    answer::one(subnet, &SubnetView::new(subnet, context))
 }
 
 pub fn page(subnets: &Paged<Subnet>, context: &ViewContext) -> Response {
-    answer::page(subnets, |subnet| SubnetView::new(subnet, context.names))
+    answer::page(subnets, |subnet| SubnetView::new(subnet, context))
 }

@@ -1,5 +1,7 @@
 //! Regions.
 
+use crate::model::range_request::OF_VPCS;
+
 /// A data center location, as the provider describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Region {
@@ -15,6 +17,12 @@ pub struct Region {
 impl Region {
     pub const LINODES: &str = "Linodes";
     pub const VPCS: &str = "VPCs";
+    /// VPCs can have an IPv6 range.
+    pub const DUAL_STACK: &str = "VPC Dual Stack";
+    /// VPCs can have an IPv6 range that is larger than a /52.
+    pub const LARGE_PREFIXES: &str = "VPC IPv6 Large Prefixes";
+    /// The capabilities of a region whose VPCs can have IPv6 ranges.
+    pub const IPV6: [&str; 3] = [Self::DUAL_STACK, "VPC IPv6 Stack", Self::LARGE_PREFIXES];
     /// All regions are core regions. The public service also has distributed regions.
     pub const SITE_TYPE: &str = "core";
 
@@ -24,9 +32,20 @@ impl Region {
 
     /// All capabilities that Garth implements.
     pub fn all_capabilities() -> Vec<String> {
-        [Self::LINODES, "Vlans", Self::VPCS, "Maintenance Policy"]
-            .map(str::to_owned)
-            .to_vec()
+        let all = [Self::LINODES, "Vlans", Self::VPCS, "Maintenance Policy"];
+        all.into_iter().chain(Self::IPV6).map(str::to_owned).collect()
+    }
+
+    /// The prefix lengths that the IPv6 range of a VPC can have.
+    pub fn ipv6_prefix_lengths(&self) -> &'static [u8] {
+        match (
+            self.has_capability(Self::DUAL_STACK),
+            self.has_capability(Self::LARGE_PREFIXES),
+        ) {
+            (false, _) => &[],
+            (true, false) => &OF_VPCS.allowed[..1],
+            (true, true) => OF_VPCS.allowed,
+        }
     }
 
     pub fn has_capability(&self, capability: &str) -> bool {
@@ -81,8 +100,14 @@ const PUBLIC: [(&str, &str, &str, bool); 34] = [
 pub fn built_in(as_public: bool) -> Vec<Region> {
     let region = |(id, label, country, has_vpcs): (&str, &str, &str, bool)| {
         let mut capabilities = Region::all_capabilities();
+        if as_public {
+            capabilities.retain(|capability| capability != Region::LARGE_PREFIXES);
+        }
         if as_public && !has_vpcs {
-            capabilities.retain(|capability| capability != Region::VPCS);
+            let of_vpcs = |capability: &String| {
+                capability == Region::VPCS || Region::IPV6.contains(&capability.as_str())
+            };
+            capabilities.retain(|capability| !of_vpcs(capability));
         }
         Region {
             id: id.to_owned(),

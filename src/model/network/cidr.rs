@@ -1,18 +1,24 @@
-//! IPv4 ranges of subnets (decision 0005).
+//! Address ranges of VPCs, subnets and interfaces (decisions 0005 and 0029).
 
 use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
 
+use crate::model::family::{Bits, Family, V4, V6};
 use crate::model::reason::{Code, Reason, Reasons};
 
-/// An IPv4 network in canonical form: `10.0.0.0/24`, no host bits, no leading zeros.
+/// A network without host bits: `10.0.0.0/24`, `fd00::/52`.
 ///
 /// It can be any network, even a network that is not allowed for a subnet, such as a forbidden range.
-/// `for_subnet` accepts only a network that is allowed for a subnet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Cidr {
-    network: u32,
+pub struct Network<F: Family> {
+    network: F::Bits,
     prefix: u8,
 }
+
+/// An IPv4 network. `for_subnet` accepts only a network that is allowed for a subnet.
+pub type Cidr = Network<V4>;
+/// An IPv6 network.
+pub type Cidr6 = Network<V6>;
 
 /// The private address ranges. Every subnet is inside one of them.
 pub const PRIVATE: [Cidr; 3] = [
@@ -20,6 +26,95 @@ pub const PRIVATE: [Cidr; 3] = [
     Cidr::from_octets([172, 16, 0, 0], 12),
     Cidr::from_octets([192, 168, 0, 0], 16),
 ];
+
+impl<F: Family> Network<F> {
+    /// Parses any network in canonical form.
+    pub fn parse(raw: &str) -> Result<Self, Reasons> {
+        let not_a_network = || {
+            let text = format!("Must be an {} network", F::NAME);
+            vec![Reason::new(Code::CidrInvalid, text)]
+        };
+        let (address, prefix_text) = raw.split_once('/').ok_or_else(not_a_network)?;
+        let address = F::parse_address(address).ok_or_else(not_a_network)?;
+        let prefix: u8 = prefix_text.parse().map_err(|_| not_a_network())?;
+        // The standard library parses "+8" and "08" as 8, so the text is compared with its canonical form.
+        if prefix > F::BITS || prefix.to_string() != prefix_text {
+            return Err(not_a_network());
+        }
+        let network = Self::around(address, prefix);
+        if network.network != address {
+            let text = format!(
+                "Must be an {} network without host bits set, such as {network}",
+                F::NAME
+            );
+            return Err(vec![Reason::new(Code::CidrHostBits, text)]);
+        }
+        Ok(network)
+    }
+
+    /// The network with this first and this last address, if there is one.
+    pub fn spanning(first: F::Bits, last: F::Bits) -> Option<Self> {
+        let prefix = (first ^ last).leading_zeros() as u8;
+        let network = Self {
+            network: first,
+            prefix,
+        };
+        (first & mask::<F>(prefix) == first && network.last() == last).then_some(network)
+    }
+
+    /// The network with this prefix length that contains an address.
+    pub fn around(address: F::Bits, prefix: u8) -> Self {
+        let prefix = prefix.min(F::BITS);
+        Self {
+            network: address & mask::<F>(prefix),
+            prefix,
+        }
+    }
+
+    /// The first network with this prefix length that starts at `address` or after it.
+    pub fn at_or_after(address: F::Bits, prefix: u8) -> Option<Self> {
+        let network = Self::around(address, prefix);
+        match network.network == address {
+            true => Some(network),
+            false => Some(Self::around(network.last().plus(F::Bits::from_u8(1))?, prefix)),
+        }
+    }
+
+    pub fn first(self) -> F::Bits {
+        self.network
+    }
+
+    pub fn last(self) -> F::Bits {
+        self.network | !mask::<F>(self.prefix)
+    }
+
+    pub fn prefix(self) -> u8 {
+        self.prefix
+    }
+
+    /// The addresses of a subnet that can be assigned.
+    pub fn assignable(self) -> RangeInclusive<F::Bits> {
+        F::assignable(self)
+    }
+
+    pub fn contains(self, other: Self) -> bool {
+        self.first() <= other.first() && other.last() <= self.last()
+    }
+
+    pub fn overlaps(self, other: Self) -> bool {
+        self.first() <= other.last() && other.first() <= self.last()
+    }
+}
+
+fn mask<F: Family>(prefix: u8) -> F::Bits {
+    F::Bits::MAX.shifted(u32::from(F::BITS - prefix.min(F::BITS)))
+}
+
+impl<F: Family> std::fmt::Display for Network<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        F::format_network(*self, f)
+    }
+}
 
 impl Cidr {
     /// The prefix length of the smallest subnet.
@@ -30,37 +125,6 @@ impl Cidr {
             network: u32::from_be_bytes(octets),
             prefix,
         }
-    }
-
-    /// Parses any network in canonical form.
-    pub fn parse(raw: &str) -> Result<Self, Reasons> {
-        let not_a_network = || vec![Reason::new(Code::CidrInvalid, "Must be an IPv4 network")];
-        let (address, prefix) = raw.split_once('/').ok_or_else(not_a_network)?;
-        let address: Ipv4Addr = address.parse().map_err(|_| not_a_network())?;
-        let prefix: u8 = prefix.parse().map_err(|_| not_a_network())?;
-        // The standard library parses "+8" and "08" as 8, so the text is compared with its canonical form.
-        if prefix > 32 || format!("{address}/{prefix}") != raw {
-            return Err(not_a_network());
-        }
-        let cidr = Self {
-            network: address.to_bits() & mask(prefix),
-            prefix,
-        };
-        if cidr.network != address.to_bits() {
-            let text = format!("Must be an IPv4 network without host bits set, such as {cidr}");
-            return Err(vec![Reason::new(Code::CidrHostBits, text)]);
-        }
-        Ok(cidr)
-    }
-
-    /// The network with this first and this last address, if there is one.
-    pub fn spanning(first: u32, last: u32) -> Option<Self> {
-        let prefix = (first ^ last).leading_zeros() as u8;
-        let cidr = Self {
-            network: first,
-            prefix,
-        };
-        (first & mask(prefix) == first && cidr.last() == last).then_some(cidr)
     }
 
     /// Parses the range of a subnet: private, /8 to /29, outside the forbidden ranges.
@@ -86,30 +150,13 @@ impl Cidr {
         }
     }
 
-    pub fn first(self) -> u32 {
-        self.network
-    }
-
-    pub fn last(self) -> u32 {
-        self.network | !mask(self.prefix)
-    }
-
-    pub fn prefix(self) -> u8 {
-        self.prefix
-    }
-
     pub fn mask(self) -> u32 {
-        mask(self.prefix)
+        mask::<V4>(self.prefix)
     }
 
     /// The gateway of the subnet.
     pub fn gateway(self) -> u32 {
         self.first() + 1
-    }
-
-    /// The usable addresses: all but the first two and the last two.
-    pub fn assignable(self) -> std::ops::RangeInclusive<u32> {
-        self.first() + 2..=self.last() - 2
     }
 
     /// The network of an address with a prefix length, such as `10.0.0.5/24`. `None` if the text is a network
@@ -130,15 +177,6 @@ impl Cidr {
         let (address, prefix) = raw.split_once('/').unwrap_or((raw, "32"));
         let prefix = prefix.parse().ok().filter(|prefix| *prefix <= 32)?;
         Some(Self::around(address.parse::<Ipv4Addr>().ok()?.to_bits(), prefix))
-    }
-
-    /// The network with this prefix length that contains an address.
-    pub fn around(address: u32, prefix: u8) -> Self {
-        let prefix = prefix.min(32);
-        Self {
-            network: address & mask(prefix),
-            prefix,
-        }
     }
 
     /// Splits the network into networks with a longer prefix.
@@ -166,14 +204,6 @@ impl Cidr {
             .filter(|(_, space)| space.prefix <= self.prefix)
             .find_map(|(from, space)| free_from(from, space, self.prefix, &taken))
     }
-
-    pub fn contains(self, other: Cidr) -> bool {
-        self.first() <= other.first() && other.last() <= self.last()
-    }
-
-    pub fn overlaps(self, other: Cidr) -> bool {
-        self.first() <= other.last() && other.first() <= self.last()
-    }
 }
 
 /// The first free network in `space` that starts at or after `from`. `taken` must be sorted.
@@ -195,10 +225,6 @@ fn free_from(from: u32, space: Cidr, prefix: u8, taken: &[Cidr]) -> Option<Cidr>
     })
 }
 
-fn mask(prefix: u8) -> u32 {
-    u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0)
-}
-
 impl Cidr {
     /// The maximum length of the formatted network, plus a space.
     pub const WIDTH: usize = "255.255.255.255/32 ".len();
@@ -215,12 +241,6 @@ impl Cidr {
             end += written.len();
         }
         std::str::from_utf8(&text[..end - 1]).unwrap_or_default()
-    }
-}
-
-impl std::fmt::Display for Cidr {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.write(&mut [0; Self::WIDTH]))
     }
 }
 
@@ -282,7 +302,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_network_is_determined_by_its_first_and_last_address(first: u32, last: u32, prefix in 0u8..=32) {
-            let cidr = Cidr { network: first & mask(prefix), prefix };
+            let cidr = Cidr { network: first & mask::<V4>(prefix), prefix };
             prop_assert_eq!(Cidr::spanning(cidr.first(), cidr.last()), Some(cidr));
             let other = Cidr::spanning(first, last);
             prop_assert!(other.is_none_or(|other| (other.first(), other.last()) == (first, last)));
@@ -293,7 +313,7 @@ mod tests {
             let base = Cidr::parse("10.0.0.0/8").unwrap().first();
             let taken: Vec<Cidr> = taken
                 .into_iter()
-                .map(|(bits, prefix)| Cidr { network: (base | bits) & mask(prefix), prefix })
+                .map(|(bits, prefix)| Cidr { network: (base | bits) & mask::<V4>(prefix), prefix })
                 .collect();
             let from = Cidr { network: base, prefix };
             let found = from.next_free(&taken);
@@ -312,7 +332,7 @@ mod tests {
 
         #[test]
         fn formatted_networks_round_trip(bits: u32, prefix in 0u8..=32) {
-            let cidr = Cidr { network: bits & mask(prefix), prefix };
+            let cidr = Cidr { network: bits & mask::<V4>(prefix), prefix };
             prop_assert_eq!(Cidr::parse(&cidr.to_string()), Ok(cidr));
         }
 
@@ -320,8 +340,8 @@ mod tests {
         fn networks_overlap_exactly_if_one_contains_the_other(
             a: u32, b: u32, p in 0u8..=32, q in 0u8..=32,
         ) {
-            let a = Cidr { network: a & mask(p), prefix: p };
-            let b = Cidr { network: b & mask(q), prefix: q };
+            let a = Cidr { network: a & mask::<V4>(p), prefix: p };
+            let b = Cidr { network: b & mask::<V4>(q), prefix: q };
             prop_assert_eq!(a.overlaps(b), a.contains(b) || b.contains(a));
         }
 

@@ -2,7 +2,9 @@
 
 pub mod address_map;
 pub mod cidr;
+pub mod family;
 pub mod ip;
+pub mod range_request;
 pub mod subnet;
 pub mod vlan;
 pub mod vpc;

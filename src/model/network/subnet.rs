@@ -1,8 +1,9 @@
 //! A subnet of a VPC.
 
-use crate::model::cidr::Cidr;
+use crate::model::cidr::{Cidr, Cidr6};
 use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::label::Label;
+use crate::model::range_request::RangeRequest;
 use crate::model::time::Time;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -11,6 +12,8 @@ pub struct Subnet {
     pub vpc: VpcId,
     pub label: Label,
     pub ipv4: Cidr,
+    /// A part of the IPv6 range of the VPC; `None` if the subnet has only IPv4 addresses.
+    pub ipv6: Option<Cidr6>,
     /// The interfaces in the subnet, ordered by instance, config and position.
     pub uses: Vec<SubnetUse>,
     pub created: Time,
@@ -33,6 +36,7 @@ pub struct SubnetUse {
 pub struct NewSubnet {
     pub label: Label,
     pub ipv4: Cidr,
+    pub ipv6: Option<RangeRequest>,
 }
 
 /// `None` leaves a field unchanged.

@@ -1,7 +1,9 @@
 //! A virtual private cloud.
 
+use crate::model::cidr::Cidr6;
 use crate::model::id::VpcId;
 use crate::model::label::Label;
+use crate::model::range_request::RangeRequest;
 use crate::model::region::RegionId;
 use crate::model::subnet::{NewSubnet, Subnet};
 use crate::model::text::Description;
@@ -13,6 +15,8 @@ pub struct Vpc {
     pub label: Label,
     pub description: Description,
     pub region: RegionId,
+    /// `None` if the VPC has only IPv4 subnets.
+    pub ipv6: Option<Cidr6>,
     pub subnets: Vec<Subnet>,
     pub created: Time,
     pub updated: Time,
@@ -28,6 +32,7 @@ pub struct NewVpc {
     pub label: Label,
     pub region: RegionId,
     pub description: Description,
+    pub ipv6: Option<RangeRequest>,
     pub subnets: Vec<NewSubnet>,
 }
 

@@ -19,7 +19,7 @@ use crate::model::ip::Ip;
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::token::hex;
-use crate::model::vpc_ip::VpcIp;
+use crate::model::vpc_ip::{VpcIp, VpcIpv6};
 use crate::rules::caller::Caller;
 use crate::rules::configs::{self, resolve_interfaces};
 use crate::rules::disks;
@@ -130,6 +130,7 @@ pub struct Addresses {
     /// The public and private addresses.
     pub ips: Vec<Ip>,
     pub vpc: Vec<VpcIp>,
+    pub vpc_ipv6: Vec<VpcIpv6>,
 }
 
 pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Addresses> {
@@ -138,11 +139,13 @@ pub fn addresses(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Add
     // A user who can see the instance can see its interfaces, and therefore their addresses (decision 0007).
     let visibility = Visibility::All;
     let found = store::vpc_ips::list(tx, caller.account, visibility, Scope::Instance(id), &query)?;
+    let found6 = store::vpc_ips::list6(tx, caller.account, visibility, Scope::Instance(id), &query)?;
     let ips = store::ips::of_instance(tx, id)?;
     Ok(Addresses {
         instance,
         ips,
         vpc: found.items,
+        vpc_ipv6: found6.items,
     })
 }
 

@@ -25,6 +25,7 @@ use crate::store::{self, ReadTx, WriteTx};
 use draft::Nat;
 pub use draft::{Change, Draft, Order, read_all};
 use draft_checks::refuse_conflicts_with;
+use resolution::SubnetTarget;
 pub use resolution::{TargetInstance, resolve};
 
 /// The IDs in a path: instance, config, interface.
@@ -164,20 +165,22 @@ fn read_change(
                 }
             }
             vpc.ranges = change.ranges.clone().unwrap_or(std::mem::take(&mut vpc.ranges));
-            let is_same = interface
-                .vpc
-                .as_ref()
-                .is_some_and(|old| (old.address, &old.ranges) == (vpc.address, &vpc.ranges));
+            let is_same = interface.vpc.as_ref().is_some_and(|old| {
+                (old.address, &old.ranges) == (vpc.address, &vpc.ranges)
+                    && change.ipv6.keeps(old.ipv6.as_ref())
+            });
             if !is_same && !can_see_vpc(tx, caller, vpc)? {
-                let text = "To change ipv4.vpc or ip_ranges, you need read access to the VPC";
+                let text = "To change ipv4.vpc, ip_ranges or ipv6, you need read access to the VPC";
                 form.refuse_whole(Reason::new(Code::SubnetInvalid, text));
             } else if let Some(subnet) = store::subnets::find_without_uses(tx, vpc.subnet)? {
-                let address_request = addresses::AddressRequest {
+                let on = SubnetTarget {
                     path: "",
-                    address: Some(vpc.address),
-                    ranges: &vpc.ranges,
+                    subnet: &subnet,
+                    owner: Some(instance.id),
                 };
-                addresses::resolve(tx, &mut form, &subnet, Some(instance.id), address_request)?;
+                on.resolve_ipv4(tx, &mut form, Some(vpc.address), &vpc.ranges)?;
+                let ipv6 = on.resolve_ipv6(tx, &mut form, &change.ipv6, vpc.ipv6.as_ref())?;
+                vpc.ipv6 = ipv6.flatten();
             }
         }
         _ => {
@@ -187,6 +190,10 @@ fn read_change(
             {
                 let text = "Only an interface with the purpose vpc can have ipv4 settings";
                 form.refuse("ipv4", Reason::new(Code::InterfaceField, text));
+            }
+            if change.ipv6.requests_ipv6() {
+                let text = "Only an interface with the purpose vpc can have ipv6 settings";
+                form.refuse("ipv6", Reason::new(Code::InterfaceField, text));
             }
             if change.ranges.as_ref().is_some_and(|ranges| !ranges.is_empty()) {
                 let text = "Only an interface with the purpose vpc can have ip_ranges";

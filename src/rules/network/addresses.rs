@@ -1,4 +1,4 @@
-//! Assignment of a subnet's addresses to instances.
+//! Assignment of a subnet's addresses to instances, for both address families.
 //!
 //! An address or range of a subnet belongs to one instance; several configs of that instance can use it. Free
 //! addresses are stored as ranges (`store/network/free_ranges.rs`), so the number of assigned addresses does
@@ -6,14 +6,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::model::cidr::Cidr;
+use crate::model::cidr::Network;
+use crate::model::family::{Bits, Family};
 use crate::model::id::{InstanceId, SubnetId};
-use crate::model::interface::{VpcAttachment, write_address};
+use crate::model::interface::VpcAttachment;
 use crate::model::reason::{Code, Reason};
 use crate::model::subnet::Subnet;
 use crate::model::vpc::Vpc;
 use crate::rules::error::Result;
 use crate::rules::form::Form;
+use crate::store::stored_family::StoredFamily;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// The number of assigned addresses, and the number of all usable addresses.
@@ -68,83 +70,159 @@ fn usage(subnet: &Subnet, free: &HashMap<SubnetId, u64>) -> Usage {
     Usage { used, all }
 }
 
-/// The addresses that an interface requests.
-pub struct AddressRequest<'a> {
-    /// The prefix of the interface's field names.
-    pub path: &'a str,
-    pub address: Option<u32>,
-    pub ranges: &'a [Cidr],
+/// A requested part of a subnet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice<F: Family> {
+    /// The lowest free part with the family's `UNIT_PREFIX`.
+    Lowest,
+    This(Network<F>),
 }
 
-/// The address of an interface: the requested address, or the lowest free address. `None` after an error.
-pub fn resolve(
+/// The parts of a subnet that an interface requests.
+pub struct AddressRequest<'a, F: Family> {
+    /// The part for the interface itself: an IPv4 address, or an IPv6 network for SLAAC.
+    pub unit: Option<Choice<F>>,
+    pub unit_field: &'a dyn Fn() -> String,
+    /// The ranges that are routed to the interface.
+    pub ranges: &'a [Choice<F>],
+    /// The name of the field with the range at an index.
+    pub range_field: &'a dyn Fn(usize) -> String,
+}
+
+/// The parts of a subnet that an interface gets.
+pub struct Resolved<F: Family> {
+    pub unit: Option<Network<F>>,
+    pub ranges: Vec<Network<F>>,
+}
+
+/// A subnet in one family, and the instance that requests its addresses.
+pub struct Target<F: Family> {
+    pub subnet: SubnetId,
+    pub range: Network<F>,
+    /// `None` for a new instance.
+    pub owner: Option<InstanceId>,
+}
+
+/// The parts of the subnet for an interface: the requested parts, or the lowest free ones. `None` after an error.
+pub fn resolve<F: StoredFamily>(
     tx: &mut ReadTx,
     form: &mut Form,
-    subnet: &Subnet,
-    owner: Option<InstanceId>,
-    request: AddressRequest,
-) -> Result<Option<u32>> {
-    let mut ranges_are_valid = true;
-    // The earlier ranges that do not overlap each other, by first address. Of these, only the last one that
-    // starts before the end of a new range can overlap the new range.
-    let mut earlier_ranges: BTreeMap<u32, Cidr> = BTreeMap::new();
-    for (at, range) in request.ranges.iter().enumerate() {
-        let nearest = earlier_ranges.range(..=range.last()).next_back();
-        let overlaps = nearest.is_some_and(|(_, other)| other.overlaps(*range));
-        if !overlaps {
-            earlier_ranges.insert(range.first(), *range);
-        }
-        if let Some(reason) = range_fault(tx, subnet, owner, *range, overlaps, request.address)? {
-            form.refuse(format!("{}ip_ranges[{at}]", request.path), reason);
-            ranges_are_valid = false;
-        }
-    }
-    let address = match request.address {
-        Some(address) => check_requested(tx, subnet, owner, address)?,
-        None if !ranges_are_valid => return Ok(None),
-        None => lowest_free(tx, subnet.id, request.ranges)?.ok_or_else(|| {
-            let text = format!("No address in {} is free", subnet.ipv4);
-            Reason::new(Code::AddressesExhausted, text)
-        }),
+    target: &Target<F>,
+    request: AddressRequest<F>,
+) -> Result<Option<Resolved<F>>> {
+    let unit = match request.unit {
+        Some(Choice::This(unit)) => Some(unit),
+        _ => None,
     };
-    match address {
-        Ok(address) => Ok(ranges_are_valid.then_some(address)),
-        Err(reason) => {
-            form.refuse(format!("{}ipv4.vpc", request.path), reason);
-            Ok(None)
-        }
+    let are_valid = check_ranges(tx, form, target, &request, unit)?;
+    if let Some(unit) = unit
+        && let Some(reason) = unit_fault(tx, target, unit)?
+    {
+        form.refuse((request.unit_field)(), reason);
+        return Ok(None);
+    }
+    match are_valid {
+        true => choose_lowest(tx, form, target, &request, unit),
+        false => Ok(None),
     }
 }
 
-/// Whether a range is within the usable addresses of a subnet.
-fn is_assignable(subnet: &Subnet, first: u32, last: u32) -> bool {
-    let assignable = subnet.ipv4.assignable();
-    assignable.contains(&first) && assignable.contains(&last)
+/// Adds errors about the requested ranges. Returns whether all of them can be assigned.
+fn check_ranges<F: StoredFamily>(
+    tx: &mut ReadTx,
+    form: &mut Form,
+    target: &Target<F>,
+    request: &AddressRequest<F>,
+    unit: Option<Network<F>>,
+) -> Result<bool> {
+    let mut are_valid = true;
+    // The earlier ranges that do not overlap each other, by first address. Of these, only the last one that
+    // starts before the end of a new range can overlap the new range.
+    let mut earlier_ranges: BTreeMap<F::Bits, Network<F>> = BTreeMap::new();
+    for (at, choice) in request.ranges.iter().enumerate() {
+        let Choice::This(range) = *choice else { continue };
+        let nearest = earlier_ranges.range(..=range.last()).next_back();
+        let overlaps = nearest.is_some_and(|(_, other)| other.overlaps(range));
+        if !overlaps {
+            earlier_ranges.insert(range.first(), range);
+        }
+        if let Some(reason) = range_fault(tx, target, range, overlaps, unit)? {
+            form.refuse((request.range_field)(at), reason);
+            are_valid = false;
+        }
+    }
+    Ok(are_valid)
+}
+
+/// Chooses the lowest free parts where the request names none. `None` after an error.
+fn choose_lowest<F: StoredFamily>(
+    tx: &mut ReadTx,
+    form: &mut Form,
+    target: &Target<F>,
+    request: &AddressRequest<F>,
+    mut unit: Option<Network<F>>,
+) -> Result<Option<Resolved<F>>> {
+    let named = |choice: &Choice<F>| match choice {
+        Choice::This(range) => Some(*range),
+        Choice::Lowest => None,
+    };
+    let mut taken: Vec<Network<F>> = request.ranges.iter().filter_map(named).chain(unit).collect();
+    let space = F::subnet_space(target.subnet);
+    if request.unit == Some(Choice::Lowest) {
+        unit = store::free_ranges::lowest_free(tx, &space, F::UNIT_PREFIX, &taken)?;
+        if unit.is_none() {
+            form.refuse((request.unit_field)(), exhausted(target.range));
+            return Ok(None);
+        }
+        taken.extend(unit);
+    }
+    let mut ranges = Vec::with_capacity(request.ranges.len());
+    for (at, choice) in request.ranges.iter().enumerate() {
+        let range = match choice {
+            Choice::This(range) => *range,
+            Choice::Lowest => {
+                let Some(range) = store::free_ranges::lowest_free(tx, &space, F::UNIT_PREFIX, &taken)? else {
+                    form.refuse((request.range_field)(at), exhausted(target.range));
+                    return Ok(None);
+                };
+                taken.push(range);
+                range
+            }
+        };
+        ranges.push(range);
+    }
+    Ok(Some(Resolved { unit, ranges }))
+}
+
+fn exhausted<F: Family>(subnet: Network<F>) -> Reason {
+    let text = format!("No {} in {subnet} is free", F::UNIT_NAME);
+    Reason::new(Code::AddressesExhausted, text)
+}
+
+/// Whether a range is within the assignable addresses of a subnet.
+fn is_assignable<F: Family>(subnet: Network<F>, range: Network<F>) -> bool {
+    let assignable = subnet.assignable();
+    assignable.contains(&range.first()) && assignable.contains(&range.last())
 }
 
 /// Why a range cannot be assigned to an interface; `None` if it can.
-fn range_fault(
+fn range_fault<F: StoredFamily>(
     tx: &mut ReadTx,
-    subnet: &Subnet,
-    owner: Option<InstanceId>,
-    range: Cidr,
+    target: &Target<F>,
+    range: Network<F>,
     overlaps: bool,
-    address: Option<u32>,
+    unit: Option<Network<F>>,
 ) -> Result<Option<Reason>> {
-    let (first, last) = (range.first(), range.last());
-    let (code, text) = if !is_assignable(subnet, first, last) {
-        let text = format!(
-            "Must be within {}, excluding its first two and last two addresses",
-            subnet.ipv4
-        );
+    let (code, text) = if !is_assignable(target.range, range) {
+        let text = format!("Must be within {}, excluding {}", target.range, F::RESERVED);
         (Code::RangeInvalid, text)
     } else if overlaps {
         let text = format!("{range} overlaps another range of the request");
         (Code::RangeInvalid, text)
-    } else if address.is_some_and(|address| first <= address && address <= last) {
+    } else if unit.is_some_and(|unit| range.contains(unit)) {
         let text = format!("{range} contains the interface's own address");
         (Code::RangeInvalid, text)
-    } else if !is_free_for(tx, subnet.id, owner, first, last)? {
+    } else if is_taken(tx, target, range)? {
         (Code::AddressTaken, format!("{range} is used by another instance"))
     } else {
         return Ok(None);
@@ -152,50 +230,46 @@ fn range_fault(
     Ok(Some(Reason::new(code, text)))
 }
 
-/// Validates a requested address.
-fn check_requested(
+/// Why the requested part for the interface itself cannot be assigned; `None` if it can.
+fn unit_fault<F: StoredFamily>(
     tx: &mut ReadTx,
-    subnet: &Subnet,
-    owner: Option<InstanceId>,
-    address: u32,
-) -> Result<Result<u32, Reason>> {
-    if !is_assignable(subnet, address, address) {
-        let assignable = subnet.ipv4.assignable();
-        let (first, last) = (
-            write_address(*assignable.start()),
-            write_address(*assignable.end()),
-        );
+    target: &Target<F>,
+    unit: Network<F>,
+) -> Result<Option<Reason>> {
+    if !is_assignable(target.range, unit) {
+        let assignable = target.range.assignable();
+        let text_at = |address| F::unit_text(Network::around(address, F::UNIT_PREFIX));
+        let (first, last) = (text_at(*assignable.start()), text_at(*assignable.end()));
         let text = format!("Must be from {first} to {last}");
-        return Ok(Err(Reason::new(Code::AddressInvalid, text)));
+        return Ok(Some(Reason::new(Code::AddressInvalid, text)));
     }
-    if !is_free_for(tx, subnet.id, owner, address, address)? {
-        let text = format!("{} is used by another instance", write_address(address));
-        return Ok(Err(Reason::new(Code::AddressTaken, text)));
+    if is_taken(tx, target, unit)? {
+        let text = format!("{} is used by another instance", F::unit_text(unit));
+        return Ok(Some(Reason::new(Code::AddressTaken, text)));
     }
-    Ok(Ok(address))
+    Ok(None)
 }
 
-/// Whether a range is free or already assigned to the instance. `instance` is `None` for a new instance.
-fn is_free_for(
-    tx: &mut ReadTx,
-    subnet: SubnetId,
-    instance: Option<InstanceId>,
-    first: u32,
-    last: u32,
-) -> Result<bool> {
-    Ok(!store::interfaces::is_taken_by_another(
-        tx, subnet, instance, first, last,
-    )?)
+/// Whether another instance uses addresses of a range.
+fn is_taken<F: StoredFamily>(tx: &mut ReadTx, target: &Target<F>, range: Network<F>) -> Result<bool> {
+    let Target { subnet, owner, .. } = *target;
+    Ok(store::interfaces::is_taken_by_another(tx, subnet, owner, range)?)
 }
 
-/// The lowest free address outside of the ranges that the same request assigns.
-fn lowest_free(tx: &mut ReadTx, subnet: SubnetId, requested_ranges: &[Cidr]) -> Result<Option<u32>> {
-    Ok(store::free_ranges::lowest_outside(tx, subnet, requested_ranges)?)
-}
-
+/// Takes the addresses of an attachment from the free ranges of its subnet.
 pub fn assign(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
-    for (first, last) in spans(attachment) {
-        store::free_ranges::take(tx, attachment.subnet, first, last)?;
+    assign_all(tx, attachment.subnet, attachment.networks())?;
+    assign_all(tx, attachment.subnet, attachment.networks6())
+}
+
+fn assign_all<F: StoredFamily>(
+    tx: &mut WriteTx,
+    subnet: SubnetId,
+    networks: impl Iterator<Item = Network<F>>,
+) -> Result<()> {
+    let space = F::subnet_space(subnet);
+    for network in networks {
+        store::free_ranges::take(tx, &space, (network.first(), network.last()))?;
     }
     Ok(())
 }
@@ -203,26 +277,32 @@ pub fn assign(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
 /// Releases the addresses of an attachment, except addresses that another config of the instance uses. The
 /// rows of the attachment must be deleted first.
 pub fn release(tx: &mut WriteTx, attachment: &VpcAttachment) -> Result<()> {
-    let subnet = attachment.subnet;
-    for (first, last) in spans(attachment) {
-        let mut next = u64::from(first);
-        let used = store::interfaces::used_spans(tx, subnet, first, last)?;
-        // The last pair releases the gap after the last used span.
-        for (from, to) in used.into_iter().chain([(last.saturating_add(1), u32::MAX)]) {
-            let gap_end = u64::from(from).min(u64::from(last) + 1);
-            if next < gap_end {
-                store::free_ranges::release(tx, subnet, next as u32, (gap_end - 1) as u32)?;
+    release_all(tx, attachment.subnet, attachment.networks())?;
+    release_all(tx, attachment.subnet, attachment.networks6())
+}
+
+fn release_all<F: StoredFamily>(
+    tx: &mut WriteTx,
+    subnet: SubnetId,
+    networks: impl Iterator<Item = Network<F>>,
+) -> Result<()> {
+    let space = F::subnet_space(subnet);
+    let one = F::Bits::from_u8(1);
+    for network in networks {
+        // The lowest address that is not released yet; `None` after the highest address of the family.
+        let mut next = Some(network.first());
+        for (from, to) in store::interfaces::used_spans(tx, subnet, network)? {
+            let gap_end = from
+                .minus(one)
+                .filter(|end| next.is_some_and(|next| next <= *end));
+            if let (Some(next), Some(end)) = (next, gap_end) {
+                store::free_ranges::release(tx, &space, (next, end))?;
             }
-            next = next.max(u64::from(to) + 1);
+            next = next.and_then(|next| Some(next.max(to.plus(one)?)));
+        }
+        if let Some(next) = next.filter(|next| *next <= network.last()) {
+            store::free_ranges::release(tx, &space, (next, network.last()))?;
         }
     }
     Ok(())
-}
-
-fn spans(attachment: &VpcAttachment) -> impl Iterator<Item = (u32, u32)> {
-    let ranges = attachment
-        .ranges
-        .iter()
-        .map(|range| (range.first(), range.last()));
-    std::iter::once((attachment.address, attachment.address)).chain(ranges)
 }

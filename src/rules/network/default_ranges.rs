@@ -11,13 +11,16 @@ pub struct DefaultRanges {
 
 /// The private ranges without the ranges that the provider has reserved.
 pub fn view(policy: &Policy) -> DefaultRanges {
-    let private = PRIVATE.into_iter();
     DefaultRanges {
-        allowed: private
-            .flat_map(|range| without(range, &policy.forbidden_ranges))
-            .collect(),
+        allowed: without_forbidden(&policy.forbidden_ranges),
         forbidden: policy.forbidden_ranges.clone(),
     }
+}
+
+/// The private ranges without these ranges.
+pub fn without_forbidden(forbidden: &[Cidr]) -> Vec<Cidr> {
+    let private = PRIVATE.into_iter();
+    private.flat_map(|range| without(range, forbidden)).collect()
 }
 
 /// `range` without `forbidden`: the largest remaining networks that are large enough for a subnet.

@@ -4,6 +4,7 @@ pub mod address_map;
 pub mod addresses;
 pub mod default_ranges;
 pub mod ips;
+pub mod ipv6_prefixes;
 pub mod subnets;
 pub mod vlans;
 pub mod vpc_ips;

@@ -4,13 +4,15 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::model::cidr::Cidr;
+use crate::model::cidr::{Cidr, Cidr6, Network};
 use crate::model::event::Action;
+use crate::model::family::{Family, V4, V6};
 use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::{SubnetId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
 use crate::model::policy::{Policy, Quota};
+use crate::model::range_request::{OF_SUBNETS, RangeRequest};
 use crate::model::reason::{Code, Reason};
 use crate::model::subnet::{NewSubnet, Subnet, SubnetChange, SubnetUse};
 use crate::model::vpc::Vpc;
@@ -20,11 +22,9 @@ use crate::rules::field_errors::{MAX_LISTED_ERRORS, refusal};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{FromForm, Request};
-use crate::rules::{accounts, events, not_offered, vpcs};
+use crate::rules::{accounts, events, ipv6_prefixes, vpcs};
+use crate::store::stored_family::Space;
 use crate::store::{self, ReadTx, WriteTx};
-
-/// The reason for refusing IPv6 ranges in VPCs and subnets.
-pub const IPV6_NOT_OFFERED: &str = "IPv6 is not offered in VPCs. Omit the field";
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) -> Result<Paged<Subnet>> {
     vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
@@ -36,7 +36,11 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, request: &Request) 
     let vpc = vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadWrite)?;
     let new = read_new(tx, caller, &vpc, request)?;
 
-    let subnet = store::subnets::insert(tx, caller.account, vpc.id, &new)?;
+    let ipv6 = match new.ipv6 {
+        Some(RangeRequest::This(range)) => Some(range),
+        _ => None,
+    };
+    let subnet = store::subnets::insert(tx, caller.account, vpc.id, &new, ipv6)?;
     events::record_subnet(tx, caller, Action::SubnetCreate, &subnet, &vpc)?;
     Ok(subnet)
 }
@@ -63,7 +67,7 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, at: (VpcId, SubnetId), request:
     request.require_valid_body()?;
     refuse_if_used(tx, caller, std::slice::from_ref(&subnet))?;
 
-    store::subnets::delete(tx, caller.account, subnet.vpc, subnet.id)?;
+    store::subnets::delete(tx, caller.account, &subnet)?;
     events::record_subnet(tx, caller, Action::SubnetDelete, &subnet, &vpc)
 }
 
@@ -151,6 +155,7 @@ fn load_for(
 pub struct Draft {
     label: Option<Label>,
     ipv4: Option<Cidr>,
+    ipv6: Option<RangeRequest>,
 }
 
 impl Draft {
@@ -158,6 +163,7 @@ impl Draft {
         Some(NewSubnet {
             label: self.label.clone()?,
             ipv4: self.ipv4?,
+            ipv6: self.ipv6,
         })
     }
 }
@@ -166,8 +172,8 @@ impl FromForm for Draft {
     fn read(form: &mut Form, policy: &Policy) -> Self {
         let label = form.required("label", Label::parse);
         let ipv4 = form.required("ipv4", |raw| Cidr::for_subnet(raw, &policy.forbidden_ranges));
-        not_offered::refuse_field(form, "ipv6", IPV6_NOT_OFFERED);
-        Self { label, ipv4 }
+        let ipv6 = ipv6_prefixes::read_request(form, &OF_SUBNETS);
+        Self { label, ipv4, ipv6 }
     }
 }
 
@@ -175,11 +181,9 @@ impl FromForm for Draft {
 /// about the later subnet.
 pub fn refuse_clashes(form: &mut Form, drafts: &[Option<Draft>]) {
     let mut labels = HashSet::new();
-    // The earlier ranges that do not overlap each other, by first address. Of these, only the last one that
-    // starts before the end of a new range can overlap the new range.
-    let mut ranges: BTreeMap<u32, (Cidr, Option<&Label>)> = BTreeMap::new();
+    let (mut ranges, mut ranges6) = (EarlierRanges::<V4>::default(), EarlierRanges::<V6>::default());
     for (at, draft) in drafts.iter().enumerate() {
-        let Some(Draft { label, ipv4 }) = draft else {
+        let Some(Draft { label, ipv4, ipv6 }) = draft else {
             continue;
         };
         if let Some(label) = label
@@ -187,14 +191,115 @@ pub fn refuse_clashes(form: &mut Form, drafts: &[Option<Draft>]) {
         {
             form.refuse_with(|| (format!("subnets[{at}].label"), label_taken()));
         }
-        let Some(range) = *ipv4 else { continue };
-        match ranges.range(..=range.last()).next_back() {
-            Some((_, (taken, taken_label))) if taken.overlaps(range) => {
-                form.refuse_with(|| (format!("subnets[{at}].ipv4"), overlap(*taken, *taken_label)));
-            }
-            _ => drop(ranges.insert(range.first(), (range, label.as_ref()))),
+        if let Some(range) = *ipv4
+            && let Some(taken) = ranges.add(range, label.as_ref())
+        {
+            form.refuse_with(|| (format!("subnets[{at}].ipv4"), taken));
+        }
+        if let Some(RangeRequest::This(range)) = *ipv6
+            && let Some(taken) = ranges6.add(range, label.as_ref())
+        {
+            form.refuse_with(|| (format!("subnets[{at}].ipv6[0].range"), taken));
         }
     }
+}
+
+/// Ranges that do not overlap each other, by first address, with the labels of their subnets.
+struct EarlierRanges<'a, F: Family>(BTreeMap<F::Bits, (Network<F>, Option<&'a Label>)>);
+
+impl<F: Family> Default for EarlierRanges<'_, F> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<'a, F: Family> EarlierRanges<'a, F> {
+    /// Adds a range, unless it overlaps an earlier one. Only the last one that starts before the end of the range can
+    /// overlap it.
+    fn add(&mut self, range: Network<F>, label: Option<&'a Label>) -> Option<Reason> {
+        match self.0.range(..=range.last()).next_back() {
+            Some((_, (taken, taken_label))) if taken.overlaps(range) => Some(overlap(*taken, *taken_label)),
+            _ => {
+                self.0.insert(range.first(), (range, label));
+                None
+            }
+        }
+    }
+}
+
+/// Refuses the IPv6 ranges of subnets in a new VPC without an IPv6 range.
+pub fn refuse_ipv6(form: &mut Form, drafts: &[Option<Draft>]) {
+    for (at, draft) in drafts.iter().enumerate() {
+        if draft.as_ref().is_some_and(|draft| draft.ipv6.is_some()) {
+            form.refuse_with(|| (format!("subnets[{at}].ipv6"), no_vpc_range()));
+        }
+    }
+}
+
+/// Inserts the subnets of a new VPC. Certain IPv6 ranges are taken before the lowest free ones are chosen.
+pub fn insert_all(tx: &mut WriteTx, caller: &Caller, vpc: &Vpc, new: &[NewSubnet]) -> Result<Vec<Subnet>> {
+    let mut errors = Vec::new();
+    let field = |at: usize| format!("subnets[{at}].ipv6[0].range");
+    for (at, subnet) in new.iter().enumerate() {
+        if let Some(RangeRequest::This(range)) = subnet.ipv6 {
+            match choose_range(tx, vpc, RangeRequest::This(range))? {
+                Ok(range) => {
+                    store::free_ranges::take(tx, &Space::vpc(vpc.id), (range.first(), range.last()))?
+                }
+                Err(reason) => errors.push(FieldError::on(field(at), reason)),
+            }
+        }
+    }
+    let mut inserted = Vec::with_capacity(new.len());
+    for (at, subnet) in new.iter().enumerate() {
+        let range = match subnet.ipv6 {
+            None => None,
+            Some(RangeRequest::This(range)) => Some(range),
+            Some(request) => match choose_range(tx, vpc, request)? {
+                Ok(range) => Some(range),
+                Err(reason) => {
+                    errors.push(FieldError::on(field(at), reason));
+                    continue;
+                }
+            },
+        };
+        if errors.is_empty() {
+            inserted.push(store::subnets::insert(tx, caller.account, vpc.id, subnet, range)?);
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(inserted),
+        false => Err(refusal(errors, 0)),
+    }
+}
+
+/// Chooses the IPv6 range of a new subnet.
+fn choose_range(tx: &mut ReadTx, vpc: &Vpc, request: RangeRequest) -> Result<Result<Cidr6, Reason>> {
+    let Some(vpc_range) = vpc.ipv6 else {
+        return Ok(Err(no_vpc_range()));
+    };
+    match request {
+        RangeRequest::Lowest(prefix) => {
+            let lowest = store::free_ranges::lowest_free(tx, &Space::vpc(vpc.id), prefix, &[])?;
+            Ok(lowest.ok_or_else(|| {
+                let text = format!("No /{prefix} in {vpc_range} is free");
+                Reason::new(Code::NoFreeRange, text)
+            }))
+        }
+        RangeRequest::This(range) if !vpc_range.contains(range) => {
+            let text = format!("Must be inside {vpc_range}, the IPv6 range of the VPC");
+            Ok(Err(Reason::new(Code::RangeInvalid, text)))
+        }
+        RangeRequest::This(range) => Ok(match store::subnets::overlapping6(tx, vpc.id, range)? {
+            Some((taken, label)) => Err(overlap(taken, Some(&label))),
+            None => Ok(range),
+        }),
+    }
+}
+
+fn no_vpc_range() -> Reason {
+    let text = "The VPC has no IPv6 range. Omit the field";
+    Reason::new(Code::RangeInvalid, text)
 }
 
 pub fn over_quota(quota: Quota) -> Reason {
@@ -204,7 +309,7 @@ pub fn over_quota(quota: Quota) -> Reason {
 
 fn read_new(tx: &mut ReadTx, caller: &Caller, vpc: &Vpc, request: &Request) -> Result<NewSubnet> {
     let mut form = request.form()?;
-    let draft = Draft::read(&mut form, tx.policy());
+    let mut draft = Draft::read(&mut form, tx.policy());
     if let Some(label) = &draft.label
         && store::subnets::has_label(tx, vpc.id, label, None)?
     {
@@ -214,6 +319,13 @@ fn read_new(tx: &mut ReadTx, caller: &Caller, vpc: &Vpc, request: &Request) -> R
         && let Some(taken) = store::subnets::overlapping(tx, vpc.id, range)?.first()
     {
         form.refuse("ipv4", overlap(taken.ipv4, Some(&taken.label)));
+    }
+    if let Some(request) = draft.ipv6 {
+        match choose_range(tx, vpc, request)? {
+            Ok(range) => draft.ipv6 = Some(RangeRequest::This(range)),
+            Err(reason) if vpc.ipv6.is_none() => form.refuse("ipv6", reason),
+            Err(reason) => form.refuse("ipv6[0].range", reason),
+        }
     }
     let quota = accounts::quota(tx, caller.account)?;
     if store::subnets::count(tx, vpc.id)? >= quota.subnets_per_vpc {
@@ -238,7 +350,7 @@ fn label_taken() -> Reason {
     Reason::new(Code::LabelTaken, text)
 }
 
-fn overlap(taken: Cidr, label: Option<&Label>) -> Reason {
+fn overlap<F: Family>(taken: Network<F>, label: Option<&Label>) -> Reason {
     let text = match label {
         Some(label) => format!("overlaps {taken} ({})", label.as_str()),
         None => format!("overlaps {taken}"),

@@ -3,13 +3,12 @@
 use crate::model::grant::Permission;
 use crate::model::id::VpcId;
 use crate::model::page::Paged;
-use crate::model::vpc_ip::VpcIp;
+use crate::model::vpc_ip::{VpcIp, VpcIpv6};
 use crate::rules::caller::Caller;
 use crate::rules::error::Result;
 use crate::rules::lists::ListRequest;
 use crate::rules::vpcs;
-use crate::store::value::Value;
-use crate::store::vpc_ips::{FIELDS, Scope};
+use crate::store::vpc_ips::{FIELDS, FIELDS6, Scope};
 use crate::store::{self, ReadTx};
 
 /// All addresses of the account that the caller can see.
@@ -36,12 +35,33 @@ pub fn of_vpc(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) 
     )?)
 }
 
-/// The IPv6 addresses of all VPCs. There are none, because VPCs have only IPv4 ranges.
-pub fn list_ipv6(tx: &mut ReadTx, _: &Caller, list: &ListRequest) -> Result<Paged<()>> {
-    Ok(list.read(tx.policy(), &FIELDS)?.select(&[], |(), _| Value::Null))
+/// All IPv6 networks of the account that the caller can see.
+pub fn list_ipv6(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<VpcIpv6>> {
+    let query = list.read(tx.policy(), &FIELDS6)?;
+    let (account, visibility) = (caller.account, caller.visibility());
+    Ok(store::vpc_ips::list6(
+        tx,
+        account,
+        visibility,
+        Scope::All,
+        &query,
+    )?)
 }
 
-pub fn ipv6_of_vpc(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) -> Result<Paged<()>> {
+pub fn ipv6_of_vpc(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    vpc: VpcId,
+    list: &ListRequest,
+) -> Result<Paged<VpcIpv6>> {
     vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
-    list_ipv6(tx, caller, list)
+    let query = list.read(tx.policy(), &FIELDS6)?;
+    let (account, visibility) = (caller.account, caller.visibility());
+    Ok(store::vpc_ips::list6(
+        tx,
+        account,
+        visibility,
+        Scope::Vpc(vpc),
+        &query,
+    )?)
 }

@@ -5,9 +5,11 @@ use crate::model::entity::Entity;
 use crate::model::event::Action;
 use crate::model::grant::{Global, GrantKind, Permission};
 use crate::model::id::VpcId;
+use crate::model::input::Input;
 use crate::model::label::Label;
 use crate::model::page::Paged;
 use crate::model::policy::Policy;
+use crate::model::range_request::RangeRequest;
 use crate::model::reason::{Code, Reason};
 use crate::model::region::RegionId;
 use crate::model::text::Description;
@@ -17,7 +19,7 @@ use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{Drafted, FromForm, Request};
-use crate::rules::{events, not_offered, subnets};
+use crate::rules::{events, ipv6_prefixes, not_offered, subnets};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Vpc>> {
@@ -49,11 +51,15 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
     caller.require_global_grant(Global::AddVpcs)?;
     let new = validate(tx, caller, request)?;
 
-    let mut vpc = store::vpcs::insert(tx, caller.account, &new)?;
-    for subnet in &new.subnets {
-        vpc.subnets
-            .push(store::subnets::insert(tx, caller.account, vpc.id, subnet)?);
+    let ipv6 = match new.ipv6 {
+        Some(request) => Some(ipv6_prefixes::choose(tx, caller, request)?),
+        None => None,
+    };
+    let mut vpc = store::vpcs::insert(tx, caller.account, &new, ipv6)?;
+    if let Some(range) = ipv6 {
+        store::ipv6_prefixes::assign(tx, caller.account, vpc.id, range)?;
     }
+    vpc.subnets = subnets::insert_all(tx, caller, &vpc, &new.subnets)?;
     if caller.is_restricted() {
         store::grants::set(tx, caller.user(), GrantKind::Vpc, vpc.id.0, Permission::ReadWrite)?;
     }
@@ -97,8 +103,11 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
     subnets::refuse_if_used(tx, caller, &vpc.subnets)?;
 
     for subnet in &vpc.subnets {
-        store::subnets::delete(tx, caller.account, id, subnet.id)?;
+        store::subnets::delete(tx, caller.account, subnet)?;
         events::record_subnet(tx, caller, Action::SubnetDelete, subnet, &vpc)?;
+    }
+    if vpc.ipv6.is_some() {
+        store::ipv6_prefixes::release(tx, id)?;
     }
     store::vpcs::delete(tx, caller.account, &vpc)?;
     events::record_vpc(tx, caller, Action::VpcDelete, &vpc)
@@ -126,6 +135,7 @@ pub struct Draft {
     label: Option<Label>,
     region: Option<RegionId>,
     description: Option<Description>,
+    ipv6: Option<RangeRequest>,
     subnets: Vec<Option<subnets::Draft>>,
 }
 
@@ -136,11 +146,16 @@ impl FromForm for Draft {
         let description = form.optional("description", Description::parse);
         let subnets = form.list("subnets", |item| subnets::Draft::read(item, policy));
         subnets::refuse_clashes(form, &subnets);
-        refuse_not_offered(form);
+        let ipv6 = ipv6_prefixes::read(form, policy, region.as_ref());
+        if form.count("ipv6") == 0 {
+            subnets::refuse_ipv6(form, &subnets);
+        }
+        refuse_not_offered(form, policy, None);
         Self {
             label,
             region,
             description,
+            ipv6,
             subnets,
         }
     }
@@ -152,6 +167,7 @@ impl Draft {
             label: self.label.clone()?,
             region: self.region.clone()?,
             description: self.description.clone().unwrap_or_default(),
+            ipv6: self.ipv6,
             subnets: self
                 .subnets
                 .iter()
@@ -188,15 +204,22 @@ fn read_change(tx: &mut ReadTx, caller: &Caller, vpc: &Vpc, request: &Request) -
     {
         form.refuse("label", label_taken());
     }
-    refuse_not_offered(&mut form);
+    refuse_not_offered(&mut form, tx.policy(), Some(vpc));
     form.finish(|| Some(VpcChange { label, description }))
 }
 
-/// Refuses fields of newer clients that would have no effect.
-fn refuse_not_offered(form: &mut Form) {
-    let text = "A VPC has no range; its subnets have ranges. Omit the field";
-    not_offered::refuse_field(form, "ipv4", text);
-    not_offered::refuse_field(form, "ipv6", subnets::IPV6_NOT_OFFERED);
+/// Refuses values that Garth does not offer, or that an existing VPC cannot change to. Clients send the fields of a
+/// response back, so unchanged values are accepted.
+fn refuse_not_offered(form: &mut Form, policy: &Policy, existing: Option<&Vpc>) {
+    let text = "Customer defined IPv4 ranges are not supported in this region";
+    not_offered::refuse_other_ranges(form, "ipv4", &policy.default_ranges, text);
+    if let Some(vpc) = existing {
+        let text = "The IPv6 range of a VPC cannot be changed. Omit the field";
+        not_offered::refuse_other_ranges(form, "ipv6", vpc.ipv6.as_slice(), text);
+    } else if form.count("ipv6") > 0 && form.value("vpc_type") == Some(&Input::Text("rdma".to_owned())) {
+        let reason = Reason::new(Code::NotOffered, "RDMA VPCs cannot have IPv6 ranges");
+        form.refuse("ipv6", reason);
+    }
     not_offered::refuse_other_than(
         form,
         "vpc_type",

@@ -5,8 +5,10 @@
 
 mod account;
 mod compute;
+mod free_space;
 mod identity;
 mod invariant;
+mod ipv6;
 mod network;
 mod plans;
 mod references;
@@ -58,11 +60,12 @@ pub fn depends_on_settings(finding: &Finding) -> bool {
 
 /// All invariants, in the order in which they are checked.
 pub fn invariants() -> impl Iterator<Item = &'static Invariant> {
-    let domains: [&'static [Invariant]; 11] = [
+    let domains: [&'static [Invariant]; 12] = [
         schema::INVARIANTS,
         values::INVARIANTS,
         references::INVARIANTS,
         network::INVARIANTS,
+        ipv6::INVARIANTS,
         compute::INVARIANTS,
         plans::INVARIANTS,
         support::INVARIANTS,

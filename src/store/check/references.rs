@@ -26,6 +26,7 @@ const REFERENCES: &[(&str, &str, &str)] = &[
     ("event_read", "app_user", "app_user"),
     ("event_read", "event", "event"),
     ("free_range", "subnet", "subnet"),
+    ("free_range6", "subnet", "subnet"),
     ("global_grant", "app_user", "app_user"),
     ("instance", "account", "account"),
     ("instance_tag", "account", "account"),
@@ -37,6 +38,11 @@ const REFERENCES: &[(&str, &str, &str)] = &[
     ("interface_range", "instance", "instance"),
     ("interface_range", "interface", "interface"),
     ("interface_range", "subnet", "subnet"),
+    ("interface_range6", "instance", "instance"),
+    ("interface_range6", "interface", "interface"),
+    ("interface_range6", "subnet", "subnet"),
+    ("ipv6_prefix", "account", "account"),
+    ("ipv6_prefix", "vpc", "vpc"),
     ("login_record", "account", "account"),
     ("login_record", "app_user", "app_user"),
     ("note", "ticket", "ticket"),
@@ -45,6 +51,7 @@ const REFERENCES: &[(&str, &str, &str)] = &[
     ("oauth_grant", "app_user", "app_user"),
     ("oauth_grant", "client", "oauth_client"),
     ("password_link", "app_user", "app_user"),
+    ("pool_free_range6", "pool", "ipv6_pool"),
     ("public_address", "additional_of", "account"),
     ("public_address", "instance", "instance"),
     ("refresh_token", "oauth_grant", "oauth_grant"),
@@ -62,6 +69,7 @@ const REFERENCES: &[(&str, &str, &str)] = &[
     ("token", "app_user", "app_user"),
     ("vlan", "account", "account"),
     ("vpc", "account", "account"),
+    ("vpc_free_range6", "vpc", "vpc"),
 ];
 
 /// The tables in which account 0 is the provider.
@@ -95,11 +103,13 @@ mod tests {
     use crate::store::migrate::Schema;
 
     /// References that the schema does not declare as foreign keys, because both tables are always written together.
-    const UNDECLARED: [(&str, &str); 4] = [
+    const UNDECLARED: [(&str, &str); 6] = [
         ("account_revision", "account"),
         ("change_log", "account"),
         ("interface_range", "instance"),
         ("interface_range", "subnet"),
+        ("interface_range6", "instance"),
+        ("interface_range6", "subnet"),
     ];
 
     #[test]

@@ -2,21 +2,24 @@
 
 use std::collections::HashMap;
 
+use super::interface_ranges;
 use crate::model::address_map::Holder;
 use crate::model::change::ChangeKind;
-use crate::model::cidr::Cidr;
+use crate::model::cidr::{Cidr, Network};
 use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
-use crate::model::interface::{Interface, Purpose, VpcAttachment};
+use crate::model::interface::{Interface, Ipv6Attachment, Purpose, VpcAttachment};
 use crate::model::subnet::SubnetUse;
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::list::id_list;
 use crate::store::model_rows::ModelRows;
+use crate::store::stored_family::{Span, Stored, StoredFamily};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
-const COLUMNS: &str = "f.id, f.config, f.purpose, f.is_primary, f.active, f.label, f.ipam_address,
-    f.vpc, f.subnet, f.address, f.nat_1_1";
+const COLUMNS: &str =
+    "f.id, f.config, f.instance, f.purpose, f.is_primary, f.active, f.label, f.ipam_address,
+    f.vpc, f.subnet, f.address, f.nat_1_1, f.ipv6_is_public";
 
 /// Every row, for `garth check`.
 pub(in crate::store) const ROWS: ModelRows =
@@ -81,11 +84,6 @@ pub(in crate::store) fn in_vpcs(
     uses(tx, &format!("f.vpc {condition}"), args)
 }
 
-/// All interfaces on the subnets of a VPC, in the order of `on_subnets`.
-pub fn in_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<SubnetUse>, StoreError> {
-    tx.read(uses_sql!("f.vpc = $1"), args![vpc], read_use)
-}
-
 fn uses(tx: &mut ReadTx, condition: &str, args: &[Value]) -> Result<Vec<SubnetUse>, StoreError> {
     let sql = format!(uses_sql!("{condition}"), condition = condition);
     tx.read(&sql, args, read_use)
@@ -114,8 +112,8 @@ pub fn insert(
     let id: InterfaceId = tx
         .one(
             "INSERT INTO interface (config, instance, place, purpose, is_primary, active, label, ipam_address,
-                 vpc, subnet, address, nat_1_1)
-             VALUES ($1, $2, $3, $4, $5, 0, $6, $7, $8, $9, $10, $11) RETURNING id",
+                 vpc, subnet, address, nat_1_1, ipv6_is_public)
+             VALUES ($1, $2, $3, $4, $5, 0, $6, $7, $8, $9, $10, $11, $12) RETURNING id",
             args![
                 config,
                 instance,
@@ -128,10 +126,11 @@ pub fn insert(
                 vpc.map(|vpc| vpc.subnet),
                 vpc.map(|vpc| vpc.address),
                 vpc.and_then(|vpc| vpc.nat_1_1),
+                is_public(vpc),
             ],
         )?
         .take()?;
-    insert_ranges(tx, instance, id, vpc)?;
+    interface_ranges::insert(tx, instance, id, vpc)?;
     tx.changed(Owner::Instance(instance), ChangeKind::Interface, id.0)?;
     Ok(id)
 }
@@ -145,7 +144,7 @@ pub fn update(
     let vpc = interface.vpc.as_ref();
     tx.execute(
         "UPDATE interface SET place = $2, is_primary = $3, label = $4, ipam_address = $5, address = $6,
-             nat_1_1 = $7 WHERE id = $1",
+             nat_1_1 = $7, ipv6_is_public = $8 WHERE id = $1",
         args![
             interface.id,
             place as i64,
@@ -154,19 +153,17 @@ pub fn update(
             interface.ipam_address.as_deref(),
             vpc.map(|vpc| vpc.address),
             vpc.and_then(|vpc| vpc.nat_1_1),
+            is_public(vpc),
         ],
     )?;
-    tx.execute(
-        "DELETE FROM interface_range WHERE interface = $1",
-        args![interface.id],
-    )?;
-    insert_ranges(tx, instance, interface.id, vpc)?;
+    interface_ranges::delete(tx, interface.id)?;
+    interface_ranges::insert(tx, instance, interface.id, vpc)?;
     tx.changed(Owner::Instance(instance), ChangeKind::Interface, interface.id.0)
 }
 
 pub fn delete(tx: &mut WriteTx, id: InterfaceId) -> Result<(), StoreError> {
     tx.changed(Owner::Interface(id), ChangeKind::Interface, id.0)?;
-    tx.execute("DELETE FROM interface_range WHERE interface = $1", args![id])?;
+    interface_ranges::delete(tx, id)?;
     tx.execute("DELETE FROM interface WHERE id = $1", args![id])?;
     Ok(())
 }
@@ -189,44 +186,32 @@ pub fn set_active(
     Ok(())
 }
 
-/// Whether another instance uses one of the addresses from `first` to `last`.
-pub fn is_taken_by_another(
+/// Whether another instance uses one of the addresses of a range.
+pub fn is_taken_by_another<F: StoredFamily>(
     tx: &mut ReadTx,
     subnet: SubnetId,
     instance: Option<InstanceId>,
-    first: u32,
-    last: u32,
+    range: Network<F>,
 ) -> Result<bool, StoreError> {
-    let row = tx.find(
-        "SELECT 1 FROM interface WHERE subnet = $1 AND instance IS DISTINCT FROM $2 AND address BETWEEN $3 AND $4
-         UNION ALL
-         SELECT 1 FROM interface_range
-         WHERE subnet = $1 AND instance IS DISTINCT FROM $2 AND first_address <= $4 AND last_address >= $3
-         LIMIT 1",
-        args![subnet, instance, first, last],
-    )?;
+    let (first, last) = (F::to_value(range.first()), F::to_value(range.last()));
+    let row = tx.find(F::TAKEN_BY_ANOTHER, args![subnet, instance, first, last])?;
     Ok(row.is_some())
 }
 
-/// The addresses and ranges in use from `first` to `last`, ordered by first address. Each element is a pair
-/// of a first and a last address.
-pub fn used_spans(
+/// The addresses and ranges in use within a range, ordered by first address. Each element is a pair of a first and a
+/// last address.
+pub fn used_spans<F: StoredFamily>(
     tx: &mut ReadTx,
     subnet: SubnetId,
-    first: u32,
-    last: u32,
-) -> Result<Vec<(u32, u32)>, StoreError> {
-    let rows = tx.all(
-        "SELECT address AS a, address FROM interface WHERE subnet = $1 AND address BETWEEN $2 AND $3
-         UNION ALL
-         SELECT first_address AS a, last_address FROM interface_range
-         WHERE subnet = $1 AND first_address <= $3 AND last_address >= $2
-         ORDER BY a",
-        args![subnet, first, last],
-    )?;
-    rows.into_iter()
-        .map(|mut row| Ok((row.take()?, row.take()?)))
-        .collect()
+    range: Network<F>,
+) -> Result<Vec<Span<F>>, StoreError> {
+    let (first, last) = (F::to_value(range.first()), F::to_value(range.last()));
+    let rows = tx.all(F::USED_SPANS, args![subnet, first, last])?;
+    let read = |mut row: Row| {
+        let (Stored(first), Stored(last)): (Stored<F>, Stored<F>) = (row.take()?, row.take()?);
+        Ok((first, last))
+    };
+    rows.into_iter().map(read).collect()
 }
 
 /// The address of an interface, if the interface is on this subnet.
@@ -310,49 +295,15 @@ pub fn ranges(
         .collect()
 }
 
-fn insert_ranges(
-    tx: &mut WriteTx,
-    instance: InstanceId,
-    id: InterfaceId,
-    vpc: Option<&VpcAttachment>,
-) -> Result<(), StoreError> {
-    let Some(vpc) = vpc else { return Ok(()) };
-    for (place, range) in vpc.ranges.iter().enumerate() {
-        tx.execute(
-            "INSERT INTO interface_range (interface, place, subnet, instance, ipv4, first_address, last_address)
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
-            args![id, place as i64, vpc.subnet, instance, range.to_string(), range.first(), range.last()],
-        )?;
-    }
-    Ok(())
+fn is_public(vpc: Option<&VpcAttachment>) -> Option<bool> {
+    let ipv6 = vpc.and_then(|vpc| vpc.ipv6.as_ref());
+    ipv6.map(|ipv6| ipv6.is_public)
 }
 
 /// Reads interfaces with their routed ranges, each with the ID of its config.
 fn read_all(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<(ConfigId, Interface)>, StoreError> {
-    let mut found: Vec<(ConfigId, Interface)> = tx
-        .all(sql, args)?
-        .iter_mut()
-        .map(read)
-        .collect::<Result<_, _>>()?;
-    let indexes: HashMap<InterfaceId, usize> = found
-        .iter()
-        .enumerate()
-        .map(|(index, (_, interface))| (interface.id, index))
-        .collect();
-    if found.is_empty() {
-        return Ok(found);
-    }
-    let ids: Vec<i64> = found.iter().map(|(_, interface)| interface.id.0).collect();
-    let (list, args) = id_list(&ids);
-    let sql = format!(
-        "SELECT interface, ipv4 FROM interface_range WHERE interface IN {list} ORDER BY interface, place"
-    );
-    for mut row in tx.all(&sql, &args)? {
-        let interface: InterfaceId = row.take()?;
-        if let Some(vpc) = &mut found[indexes[&interface]].1.vpc {
-            vpc.ranges.push(row.take()?);
-        }
-    }
+    let mut found = tx.read(sql, args, read)?;
+    interface_ranges::add(tx, &mut found)?;
     Ok(found)
 }
 
@@ -360,6 +311,7 @@ fn read(row: &mut Row) -> Result<(ConfigId, Interface), StoreError> {
     let (id, config) = (row.take()?, row.take()?);
     let interface = Interface {
         id,
+        instance: row.take()?,
         purpose: row.take()?,
         primary: row.take()?,
         active: row.take()?,
@@ -372,6 +324,7 @@ fn read(row: &mut Row) -> Result<(ConfigId, Interface), StoreError> {
 
 fn read_attachment(row: &mut Row) -> Result<Option<VpcAttachment>, StoreError> {
     let (vpc, subnet, address, nat_1_1) = (row.take()?, row.take()?, row.take()?, row.take()?);
+    let is_public: Option<bool> = row.take()?;
     let vpc: Option<VpcId> = vpc;
     let attachment = |vpc| -> Option<VpcAttachment> {
         let (subnet, address): (Option<SubnetId>, Option<u32>) = (subnet, address);
@@ -381,6 +334,11 @@ fn read_attachment(row: &mut Row) -> Result<Option<VpcAttachment>, StoreError> {
             address: address?,
             nat_1_1,
             ranges: Vec::new(),
+            ipv6: is_public.map(|is_public| Ipv6Attachment {
+                slaac: None,
+                ranges: Vec::new(),
+                is_public,
+            }),
         })
     };
     Ok(vpc.and_then(attachment))

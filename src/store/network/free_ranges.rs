@@ -1,67 +1,118 @@
-//! The free addresses of each subnet, stored as ranges. Two ranges are never adjacent to each other.
+//! The free addresses of each address space, stored as ranges. Two ranges are never adjacent to each other.
 //!
-//! The lowest free address is the start of the first range. A lookup by primary key finds it, no matter how
-//! many addresses are in use. Taking an address splits a range. Releasing an address merges it with the
-//! ranges next to it.
+//! The address spaces are the subnets of both families, and for IPv6 also VPCs and the provider's pool. The lowest
+//! free address is the start of the first range. A lookup by primary key finds it, no matter how many addresses are in
+//! use. Taking addresses splits a range. Releasing addresses merges them with the ranges next to them.
 
 use std::collections::HashMap;
 
-use crate::model::cidr::Cidr;
+use super::stored_family::{Space, Span, Stored, StoredFamily, lowest};
+use crate::model::cidr::Network;
+use crate::model::family::{Bits, Family};
 use crate::model::id::SubnetId;
 use crate::store::error::StoreError;
 use crate::store::list::id_lists;
 use crate::store::tx::{ReadTx, WriteTx};
-use crate::store::value::args;
+use crate::store::value::{Row, Value};
 
-/// Inserts all assignable addresses of a new subnet as one free range.
-pub fn insert_all(tx: &mut WriteTx, subnet: SubnetId, range: Cidr) -> Result<(), StoreError> {
-    let all = range.assignable();
-    insert(tx, subnet, *all.start(), *all.end())
+/// Makes the addresses of a new address space free.
+pub fn insert_all<F: StoredFamily>(
+    tx: &mut WriteTx,
+    space: &Space<F>,
+    (first, last): Span<F>,
+) -> Result<(), StoreError> {
+    insert(tx, space, first, last)
 }
 
-pub fn delete_all(tx: &mut WriteTx, subnet: SubnetId) -> Result<(), StoreError> {
-    tx.execute_deferred("DELETE FROM free_range WHERE subnet = $1", args![subnet])?;
+pub fn delete_all<F: StoredFamily>(tx: &mut WriteTx, space: &Space<F>) -> Result<(), StoreError> {
+    tx.execute_deferred(space.statements.delete_all, &[space.owner.into()])?;
     Ok(())
 }
 
-/// The lowest free address that is not in any of these ranges.
-pub fn lowest_outside(
+/// The lowest free network with this prefix length that does not overlap any of the excluded networks.
+pub fn lowest_free<F: StoredFamily>(
     tx: &mut ReadTx,
-    subnet: SubnetId,
-    excluded: &[Cidr],
-) -> Result<Option<u32>, StoreError> {
-    let mut excluded: Vec<_> = excluded
-        .iter()
-        .map(|range| (range.first(), range.last()))
-        .collect();
-    excluded.sort_unstable();
-    let mut excluded = excluded.into_iter().peekable();
-    let mut from = 0;
+    space: &Space<F>,
+    prefix: u8,
+    excluded: &[Network<F>],
+) -> Result<Option<Network<F>>, StoreError> {
+    let mut search = Search::new(prefix, excluded);
+    let mut sql = space.statements.next;
     loop {
-        let row = tx.find(
-            "SELECT first_address, last_address FROM free_range
-             WHERE subnet = $1 AND last_address >= $2 AND first_address >= coalesce(
-                 (SELECT max(first_address) FROM free_range WHERE subnet = $1 AND first_address <= $2), 0)
-             ORDER BY first_address LIMIT 1",
-            args![subnet, from],
-        )?;
-        let Some(mut row) = row else { return Ok(None) };
-        let (first, last): (u32, u32) = (row.take()?, row.take()?);
-        let mut lowest = first.max(from);
-        while let Some((_, end)) = excluded.next_if(|(begin, _)| *begin <= lowest) {
-            match end.checked_add(1) {
-                Some(next) => lowest = lowest.max(next),
-                None => return Ok(None),
+        let args = [space.owner.into(), F::to_value(search.from), lowest::<F>()];
+        let ranges = tx.all(sql, &args)?;
+        if ranges.is_empty() {
+            return Ok(None);
+        }
+        for range in ranges {
+            let (first, last) = read_span::<F>(range)?;
+            match search.find_in(first, last) {
+                Found::Free(network) => return Ok(Some(network)),
+                Found::Nothing => {}
+                Found::End => return Ok(None),
             }
         }
-        if lowest <= last {
-            return Ok(Some(lowest));
-        }
-        from = lowest;
+        // Most searches end in the first range. In a fragmented space, each query reads several ranges.
+        sql = space.statements.next_64;
     }
 }
 
-/// The number of free addresses in each of these subnets. The result omits full subnets.
+/// The search for a free network, range by range.
+struct Search<F: Family> {
+    prefix: u8,
+    /// The excluded networks that are not passed yet, ordered by first address.
+    excluded: std::iter::Peekable<std::vec::IntoIter<Network<F>>>,
+    /// The lowest address that is not searched yet.
+    from: F::Bits,
+}
+
+enum Found<F: Family> {
+    Free(Network<F>),
+    /// The range has no free network with the prefix length.
+    Nothing,
+    /// The search has reached the highest address of the family.
+    End,
+}
+
+impl<F: Family> Search<F> {
+    fn new(prefix: u8, excluded: &[Network<F>]) -> Self {
+        let mut excluded = excluded.to_vec();
+        excluded.sort_unstable_by_key(|network| network.first());
+        Self {
+            prefix,
+            excluded: excluded.into_iter().peekable(),
+            from: F::Bits::ZERO,
+        }
+    }
+
+    fn find_in(&mut self, first: F::Bits, last: F::Bits) -> Found<F> {
+        let after = |address: F::Bits| address.plus(F::Bits::from_u8(1));
+        let aligned = |address| Network::<F>::at_or_after(address, self.prefix);
+        let Some(mut candidate) = aligned(first.max(self.from)) else {
+            return Found::End;
+        };
+        while let Some(other) = self.excluded.next_if(|other| other.first() <= candidate.last()) {
+            if other.last() < candidate.first() {
+                continue;
+            }
+            match after(other.last()).and_then(aligned) {
+                Some(next) => candidate = next,
+                None => return Found::End,
+            }
+        }
+        if candidate.last() <= last {
+            return Found::Free(candidate);
+        }
+        let end = after(last);
+        self.from = match end {
+            Some(end) => candidate.first().max(end),
+            None => return Found::End,
+        };
+        Found::Nothing
+    }
+}
+
+/// The number of free addresses in each of these IPv4 subnets. The result omits full subnets.
 pub fn totals(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<HashMap<SubnetId, u64>, StoreError> {
     let ids: Vec<i64> = subnets.iter().map(|subnet| subnet.0).collect();
     let mut totals = HashMap::new();
@@ -78,60 +129,88 @@ pub fn totals(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<HashMap<SubnetId,
     Ok(totals)
 }
 
+/// Whether all addresses of a network are free.
+pub fn is_free<F: StoredFamily>(
+    tx: &mut ReadTx,
+    space: &Space<F>,
+    network: Network<F>,
+) -> Result<bool, StoreError> {
+    let (first, last) = (network.first(), network.last());
+    let free = overlapping(tx, space, first, last)?;
+    Ok(free.iter().any(|(from, to)| *from <= first && last <= *to))
+}
+
 /// Removes the addresses from `first` to `last` from the free ranges. Ignores addresses that are not free.
-pub fn take(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result<(), StoreError> {
-    for (from, to) in overlapping(tx, subnet, first, last)? {
-        delete(tx, subnet, from)?;
-        if from < first {
-            insert(tx, subnet, from, first - 1)?;
+pub fn take<F: StoredFamily>(
+    tx: &mut WriteTx,
+    space: &Space<F>,
+    (first, last): Span<F>,
+) -> Result<(), StoreError> {
+    let one = F::Bits::from_u8(1);
+    for (from, to) in overlapping(tx, space, first, last)? {
+        delete(tx, space, from)?;
+        if let Some(before) = first.minus(one).filter(|before| from <= *before) {
+            insert(tx, space, from, before)?;
         }
-        if to > last {
-            insert(tx, subnet, last + 1, to)?;
+        if let Some(after) = last.plus(one).filter(|after| *after <= to) {
+            insert(tx, space, after, to)?;
         }
     }
     Ok(())
 }
 
 /// Makes the addresses from `first` to `last` free. They must not be in use.
-pub fn release(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result<(), StoreError> {
+pub fn release<F: StoredFamily>(
+    tx: &mut WriteTx,
+    space: &Space<F>,
+    (first, last): Span<F>,
+) -> Result<(), StoreError> {
+    let one = F::Bits::from_u8(1);
+    let (before, after) = (first.minus(one).unwrap_or(first), last.plus(one).unwrap_or(last));
     let (mut joined_first, mut joined_last) = (first, last);
-    for (from, to) in overlapping(tx, subnet, first - 1, last + 1)? {
-        delete(tx, subnet, from)?;
+    for (from, to) in overlapping(tx, space, before, after)? {
+        delete(tx, space, from)?;
         joined_first = joined_first.min(from);
         joined_last = joined_last.max(to);
     }
-    insert(tx, subnet, joined_first, joined_last)
+    insert(tx, space, joined_first, joined_last)
 }
 
 /// The free ranges that overlap the addresses from `first` to `last`. Free ranges do not overlap each other, so at most
 /// one of the returned ranges begins before `first`.
-fn overlapping(
+fn overlapping<F: StoredFamily>(
     tx: &mut ReadTx,
-    subnet: SubnetId,
-    first: u32,
-    last: u32,
-) -> Result<Vec<(u32, u32)>, StoreError> {
-    let rows = tx.all(
-        "SELECT first_address, last_address FROM free_range
-         WHERE subnet = $1 AND first_address <= $3 AND last_address >= $2
-           AND first_address >= coalesce(
-               (SELECT max(first_address) FROM free_range WHERE subnet = $1 AND first_address <= $2), 0)
-         ORDER BY first_address",
-        args![subnet, first, last],
-    )?;
-    rows.into_iter()
-        .map(|mut row| Ok((row.take()?, row.take()?)))
-        .collect()
+    space: &Space<F>,
+    first: F::Bits,
+    last: F::Bits,
+) -> Result<Vec<Span<F>>, StoreError> {
+    let args = [
+        space.owner.into(),
+        F::to_value(first),
+        F::to_value(last),
+        lowest::<F>(),
+    ];
+    let rows = tx.all(space.statements.overlapping, &args)?;
+    rows.into_iter().map(read_span::<F>).collect()
 }
 
-fn insert(tx: &mut WriteTx, subnet: SubnetId, first: u32, last: u32) -> Result<(), StoreError> {
-    let sql = "INSERT INTO free_range (subnet, first_address, last_address) VALUES ($1, $2, $3)";
-    tx.execute_deferred(sql, args![subnet, first, last])?;
+fn read_span<F: StoredFamily>(mut row: Row) -> Result<Span<F>, StoreError> {
+    let (Stored(first), Stored(last)): (Stored<F>, Stored<F>) = (row.take()?, row.take()?);
+    Ok((first, last))
+}
+
+fn insert<F: StoredFamily>(
+    tx: &mut WriteTx,
+    space: &Space<F>,
+    first: F::Bits,
+    last: F::Bits,
+) -> Result<(), StoreError> {
+    let args: [Value; 3] = [space.owner.into(), F::to_value(first), F::to_value(last)];
+    tx.execute_deferred(space.statements.insert, &args)?;
     Ok(())
 }
 
-fn delete(tx: &mut WriteTx, subnet: SubnetId, first: u32) -> Result<(), StoreError> {
-    let sql = "DELETE FROM free_range WHERE subnet = $1 AND first_address = $2";
-    tx.execute_deferred(sql, args![subnet, first])?;
+fn delete<F: StoredFamily>(tx: &mut WriteTx, space: &Space<F>, first: F::Bits) -> Result<(), StoreError> {
+    tx.execute_deferred(space.statements.delete, &[space.owner.into(), F::to_value(first)])?;
     Ok(())
 }

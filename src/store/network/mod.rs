@@ -2,6 +2,8 @@
 
 pub mod free_ranges;
 pub mod ips;
+pub mod ipv6_prefixes;
+pub mod stored_family;
 pub mod subnets;
 pub mod vlans;
 pub mod vpc_ips;

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use crate::model::change::ChangeKind;
-use crate::model::cidr::Cidr;
+use crate::model::cidr::{Cidr, Cidr6, Network};
+use crate::model::family::{Family, V4, V6};
 use crate::model::id::{AccountId, SubnetId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
@@ -12,12 +13,13 @@ use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, Tallied};
 use crate::store::model_rows::ModelRows;
+use crate::store::stored_family::{Space, StoredFamily};
 use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, Value, args};
 use crate::store::{free_ranges, interfaces};
 
-const COLUMNS: &str = "s.id, s.vpc, s.label, s.first_address, s.last_address, s.created, s.updated";
+const COLUMNS: &str = "s.id, s.vpc, s.label, s.first_address, s.last_address, s.ipv6, s.created, s.updated";
 
 /// Every row, for `garth check`.
 pub(in crate::store) const ROWS: ModelRows = ModelRows::new("subnet s", COLUMNS, |row| read(row).map(drop));
@@ -108,26 +110,42 @@ pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subne
     tx.read(&sql, args![vpc, range.first(), range.last()], read)
 }
 
+/// The subnet of a VPC whose IPv6 range overlaps a range, if there is one. Subnets do not overlap each
+/// other, so the query checks only the last of the subnets that begin before the end of the range.
+pub fn overlapping6(tx: &mut ReadTx, vpc: VpcId, range: Cidr6) -> Result<Option<(Cidr6, Label)>, StoreError> {
+    let sql = "SELECT ipv6, label FROM subnet WHERE vpc = $1 AND ipv6 < $2 ORDER BY ipv6 DESC LIMIT 1";
+    // A range begins before the end of `range` exactly if its stored form sorts before this one.
+    let end = Cidr6::around(range.last(), V6::BITS);
+    let found: Vec<(Cidr6, Label)> = tx.read(sql, args![vpc, end], |row| Ok((row.take()?, row.take()?)))?;
+    Ok(found.into_iter().find(|(taken, _)| taken.overlaps(range)))
+}
+
 pub fn count(tx: &mut ReadTx, vpc: VpcId) -> Result<i64, StoreError> {
     tallies::count(tx, &tally_of(vpc))
 }
 
+/// Inserts a subnet. `ipv6` is its IPv6 range.
 pub fn insert(
     tx: &mut WriteTx,
     account: AccountId,
     vpc: VpcId,
     new: &NewSubnet,
+    ipv6: Option<Cidr6>,
 ) -> Result<Subnet, StoreError> {
     let now = tx.now();
     let (first, last) = (new.ipv4.first(), new.ipv4.last());
     let id: SubnetId = tx
         .one(
-            "INSERT INTO subnet (vpc, label, ipv4, first_address, last_address, created, updated)
-             VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id",
-            args![vpc, &new.label, new.ipv4.to_string(), first, last, now],
+            "INSERT INTO subnet (vpc, label, ipv4, first_address, last_address, ipv6, created, updated)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING id",
+            args![vpc, &new.label, new.ipv4.to_string(), first, last, ipv6, now],
         )?
         .take()?;
-    free_ranges::insert_all(tx, id, new.ipv4)?;
+    insert_free(tx, id, new.ipv4)?;
+    if let Some(range) = ipv6 {
+        free_ranges::take(tx, &Space::vpc(vpc), (range.first(), range.last()))?;
+        insert_free(tx, id, range)?;
+    }
     tx.tally(tally_of(vpc), id.0, 1);
     tx.changed(account, ChangeKind::Subnet, id.0)?;
     Ok(Subnet {
@@ -135,6 +153,7 @@ pub fn insert(
         vpc,
         label: new.label.clone(),
         ipv4: new.ipv4,
+        ipv6,
         uses: Vec::new(),
         created: now,
         updated: now,
@@ -150,11 +169,26 @@ pub fn update(tx: &mut WriteTx, account: AccountId, subnet: &Subnet) -> Result<(
 }
 
 /// Deletes a subnet, which must not be in use.
-pub fn delete(tx: &mut WriteTx, account: AccountId, vpc: VpcId, id: SubnetId) -> Result<(), StoreError> {
-    free_ranges::delete_all(tx, id)?;
+pub fn delete(tx: &mut WriteTx, account: AccountId, subnet: &Subnet) -> Result<(), StoreError> {
+    let (id, vpc) = (subnet.id, subnet.vpc);
+    free_ranges::delete_all(tx, &V4::subnet_space(id))?;
+    if let Some(range) = subnet.ipv6 {
+        free_ranges::delete_all(tx, &V6::subnet_space(id))?;
+        free_ranges::release(tx, &Space::vpc(vpc), (range.first(), range.last()))?;
+    }
     tx.execute("DELETE FROM subnet WHERE id = $1", args![id])?;
     tx.tally(tally_of(vpc), id.0, -1);
     tx.changed(account, ChangeKind::Subnet, id.0)
+}
+
+/// Makes the assignable addresses of a new subnet free.
+fn insert_free<F: StoredFamily>(
+    tx: &mut WriteTx,
+    subnet: SubnetId,
+    range: Network<F>,
+) -> Result<(), StoreError> {
+    let all = range.assignable();
+    free_ranges::insert_all(tx, &F::subnet_space(subnet), (*all.start(), *all.end()))
 }
 
 /// The highest number of subnets in a VPC of the account.
@@ -209,6 +243,7 @@ fn read(row: &mut Row) -> Result<Subnet, StoreError> {
         vpc: row.take()?,
         label: row.take()?,
         ipv4: read_range(row)?,
+        ipv6: row.take()?,
         uses: Vec::new(),
         created: row.take()?,
         updated: row.take()?,

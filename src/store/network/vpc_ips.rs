@@ -2,10 +2,11 @@
 
 use crate::model::id::{AccountId, InstanceId, VpcId};
 use crate::model::page::Paged;
-use crate::model::vpc_ip::VpcIp;
+use crate::model::vpc_ip::{VpcIp, VpcIpv6};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery, Visibility};
+use crate::store::stored_family::read_network;
 use crate::store::tx::ReadTx;
 use crate::store::value::{Row, args};
 
@@ -20,6 +21,16 @@ const FROM: &str = "(
 const COLUMNS: &str = "p.address, p.address_range, v.id, s.id, v.region, p.instance, p.config, p.interface,
     p.active, p.nat_1_1, s.ipv4";
 
+const FROM6: &str = "(
+        SELECT r.first_address AS first_address, r.last_address AS last_address, r.place AS place,
+            r.subnet AS subnet, r.instance AS instance, f.config AS config, f.id AS interface,
+            f.active AS active, f.ipv6_is_public AS is_public
+        FROM interface_range6 r JOIN interface f ON f.id = r.interface
+    ) p JOIN subnet s ON s.id = p.subnet JOIN vpc v ON v.id = s.vpc";
+const COLUMNS6: &str =
+    "p.first_address, p.last_address, CASE WHEN p.place = 0 THEN 1 ELSE 0 END, p.is_public,
+    v.id, s.id, v.region, p.instance, p.config, p.interface, p.active";
+
 pub static FIELDS: [Field; 9] = [
     Field::new("active", Kind::Boolean, "p.active"),
     Field::new("address", Kind::Address, "p.address"),
@@ -32,7 +43,20 @@ pub static FIELDS: [Field; 9] = [
     Field::new("subnet_id", Kind::Integer, "s.id"),
 ];
 
-/// The addresses and ranges of an account, of one of its VPCs or of one of its instances.
+/// The fields of the IPv6 list: those of the IPv4 list. Its records have no `address`.
+pub static FIELDS6: [Field; 9] = [
+    Field::new("active", Kind::Boolean, "p.active"),
+    Field::new("address", Kind::Address, "CAST(NULL AS BIGINT)"),
+    Field::new("config_id", Kind::Integer, "p.config"),
+    Field::new("interface_id", Kind::Integer, "p.interface"),
+    Field::new("linode_id", Kind::Integer, "p.instance"),
+    Field::new("compute_id", Kind::Integer, "p.instance"),
+    Field::new("region", Kind::Text, "v.region"),
+    Field::new("vpc_id", Kind::Integer, "v.id"),
+    Field::new("subnet_id", Kind::Integer, "s.id"),
+];
+
+/// The IPv4 addresses and ranges of an account, of one of its VPCs or of one of its instances.
 pub fn list(
     tx: &mut ReadTx,
     account: AccountId,
@@ -40,9 +64,29 @@ pub fn list(
     scope: Scope,
     query: &ListQuery,
 ) -> Result<Paged<VpcIp>, StoreError> {
+    collection((COLUMNS, FROM), account, visibility, scope).page(tx, query, read)
+}
+
+/// The IPv6 networks of an account, of one of its VPCs or of one of its instances.
+pub fn list6(
+    tx: &mut ReadTx,
+    account: AccountId,
+    visibility: Visibility,
+    scope: Scope,
+    query: &ListQuery,
+) -> Result<Paged<VpcIpv6>, StoreError> {
+    collection((COLUMNS6, FROM6), account, visibility, scope).page(tx, query, read6)
+}
+
+fn collection(
+    (columns, from): (&'static str, &'static str),
+    account: AccountId,
+    visibility: Visibility,
+    scope: Scope,
+) -> Collection<'static> {
     let mut collection = Collection {
-        columns: COLUMNS,
-        from: FROM,
+        columns,
+        from,
         condition: "v.account = $1".to_owned(),
         args: args![account].to_vec(),
         key: &["v.id", "s.id", "p.instance", "p.config", "p.interface", "p.place"],
@@ -68,7 +112,7 @@ pub fn list(
             collection.args.len()
         );
     }
-    collection.page(tx, query, read)
+    collection
 }
 
 /// The part of the account whose addresses and ranges are listed.
@@ -92,5 +136,20 @@ fn read(row: &mut Row) -> Result<VpcIp, StoreError> {
         active: row.take()?,
         nat_1_1: row.take()?,
         subnet_range: row.take()?,
+    })
+}
+
+fn read6(row: &mut Row) -> Result<VpcIpv6, StoreError> {
+    Ok(VpcIpv6 {
+        range: read_network(row)?,
+        is_slaac: row.take()?,
+        is_public: row.take()?,
+        vpc: row.take()?,
+        subnet: row.take()?,
+        region: row.take()?,
+        instance: row.take()?,
+        config: row.take()?,
+        interface: row.take()?,
+        active: row.take()?,
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::model::account::QuotaOverride;
 use crate::model::change::ChangeKind;
-use crate::model::cidr::Cidr;
+use crate::model::cidr::{Cidr, Cidr6};
 use crate::model::id::{AccountId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
@@ -12,16 +12,17 @@ use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, Tallied, Visibility, covering_condition};
 use crate::store::model_rows::ModelRows;
-use crate::store::subnets;
+use crate::store::stored_family::Space;
 use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, Value, args};
+use crate::store::{free_ranges, subnets};
 
-const COLUMNS: &str = "v.id, v.label, v.description, v.region, v.created, v.updated";
+const COLUMNS: &str = "v.id, v.label, v.description, v.region, v.ipv6, v.created, v.updated";
 
 /// Every row, for `garth check`.
 pub(in crate::store) const ROWS: ModelRows = ModelRows::new("vpc v", COLUMNS, |row| read(row).map(drop));
-const FIND: &str = "SELECT v.id, v.label, v.description, v.region, v.created, v.updated
+const FIND: &str = "SELECT v.id, v.label, v.description, v.region, v.ipv6, v.created, v.updated
     FROM vpc v WHERE v.id = $1 AND v.account = $2";
 const SUBNETS_OF_VPC: &str = "SELECT 1 FROM subnet s WHERE s.vpc = v.id";
 
@@ -168,23 +169,32 @@ pub fn counts(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(String, i64)>,
     tallies::counts(tx, "vpc", account.0)
 }
 
-/// Inserts a VPC without subnets.
-pub fn insert(tx: &mut WriteTx, account: AccountId, new: &NewVpc) -> Result<Vpc, StoreError> {
+/// Inserts a VPC without subnets. `ipv6` is its IPv6 range.
+pub fn insert(
+    tx: &mut WriteTx,
+    account: AccountId,
+    new: &NewVpc,
+    ipv6: Option<Cidr6>,
+) -> Result<Vpc, StoreError> {
     let now = tx.now();
     let id: VpcId = tx
         .one(
-            "INSERT INTO vpc (account, label, description, region, created, updated)
-             VALUES ($1, $2, $3, $4, $5, $5) RETURNING id",
-            args![account, &new.label, &new.description, &new.region, now],
+            "INSERT INTO vpc (account, label, description, region, ipv6, created, updated)
+             VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id",
+            args![account, &new.label, &new.description, &new.region, ipv6, now],
         )?
         .take()?;
     tally(tx, account, &new.region, id, 1);
     tx.changed(account, ChangeKind::Vpc, id.0)?;
+    if let Some(range) = ipv6 {
+        free_ranges::insert_all(tx, &Space::vpc(id), (range.first(), range.last()))?;
+    }
     Ok(Vpc {
         id,
         label: new.label.clone(),
         description: new.description.clone(),
         region: new.region.clone(),
+        ipv6,
         subnets: Vec::new(),
         created: now,
         updated: now,
@@ -201,6 +211,9 @@ pub fn update(tx: &mut WriteTx, account: AccountId, vpc: &Vpc) -> Result<(), Sto
 
 /// Deletes a VPC, which must have no subnets.
 pub fn delete(tx: &mut WriteTx, account: AccountId, vpc: &Vpc) -> Result<(), StoreError> {
+    if vpc.ipv6.is_some() {
+        free_ranges::delete_all(tx, &Space::vpc(vpc.id))?;
+    }
     tx.execute("DELETE FROM vpc WHERE id = $1", args![vpc.id])?;
     tally(tx, account, &vpc.region, vpc.id, -1);
     tx.changed(account, ChangeKind::Vpc, vpc.id.0)
@@ -252,6 +265,7 @@ fn read(row: &mut Row) -> Result<Vpc, StoreError> {
         label: row.take()?,
         description: row.take()?,
         region: row.take()?,
+        ipv6: row.take()?,
         subnets: Vec::new(),
         created: row.take()?,
         updated: row.take()?,

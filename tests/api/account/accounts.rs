@@ -49,7 +49,8 @@ async fn the_account_has_the_public_format_without_billing() {
         "address_1": "", "address_2": "", "city": "", "state": "", "zip": "", "country": "", "phone": "",
         "balance": 0, "balance_uninvoiced": 0, "tax_id": "", "billing_source": "linode",
         "credit_card": {"last_four": null, "expiry": null}, "active_since": "2024-06-01T12:00:00",
-        "capabilities": ["Linodes", "VPCs", "Vlans"], "active_promotions": [], "euuid": euuid,
+        "capabilities": ["Linodes", "VPCs", "Vlans", "VPC Dual Stack", "VPC IPv6 Large Prefixes"],
+        "active_promotions": [], "euuid": euuid,
     });
     assert_eq!(account, expected);
     let other = app.user("grace").of(app.another_account().await).await;

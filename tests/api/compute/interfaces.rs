@@ -42,7 +42,7 @@ async fn an_interface_is_added_viewed_changed_and_deleted() {
     let created = ada.post(PATH, sent).await;
     let interface = json!({
         "id": 1, "purpose": "vpc", "primary": true, "active": false, "ipam_address": null, "label": null,
-        "vpc_id": 1, "subnet_id": 1, "ipv4": {"vpc": "10.0.0.2", "nat_1_1": null}, "ip_ranges": [],
+        "vpc_id": 1, "subnet_id": 1, "ipv4": {"vpc": "10.0.0.2", "nat_1_1": null}, "ip_ranges": [], "ipv6": null,
     });
     assert_eq!(
         (created.status.as_u16(), created.json()),

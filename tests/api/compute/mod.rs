@@ -8,6 +8,7 @@ pub mod images;
 mod instance_deletion;
 pub mod instances;
 pub mod interfaces;
+pub mod interfaces_ipv6;
 pub mod kernels;
 mod power;
 pub mod regions;

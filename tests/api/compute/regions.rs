@@ -34,7 +34,15 @@ async fn regions_have_resolvers_and_only_capabilities_that_garth_implements() {
     for region in app.anonymous().get("/regions").await.data() {
         assert_eq!(
             region["capabilities"],
-            json!(["Linodes", "Vlans", "VPCs", "Maintenance Policy"])
+            json!([
+                "Linodes",
+                "Vlans",
+                "VPCs",
+                "Maintenance Policy",
+                "VPC Dual Stack",
+                "VPC IPv6 Stack",
+                "VPC IPv6 Large Prefixes"
+            ])
         );
         for version in ["ipv4", "ipv6"] {
             let resolvers = region["resolvers"][version].as_str().unwrap();

@@ -14,7 +14,7 @@ async fn a_subnet_is_created_viewed_renamed_and_deleted() {
         .post("/vpcs/1/subnets", json!({"label": "web", "ipv4": "10.0.0.0/29"}))
         .await;
     let subnet = json!({
-        "id": 1, "label": "web", "ipv4": "10.0.0.0/29", "linodes": [], "computes": [],
+        "id": 1, "label": "web", "ipv4": "10.0.0.0/29", "ipv6": null, "linodes": [], "computes": [],
         "databases": [], "nodebalancers": [], "vpc_type": "regular", "created": BEGINNING, "updated": BEGINNING,
     });
     assert_eq!((created.status.as_u16(), created.json()), (200, subnet.clone()));

@@ -30,7 +30,7 @@ async fn a_vpc_is_created_with_its_subnets_and_viewed_identically() {
     assert_eq!(created.status, 200);
     let subnet = |id: i64, label: &str, ipv4: &str| {
         json!({
-            "id": id, "label": label, "ipv4": ipv4, "linodes": [], "computes": [],
+            "id": id, "label": label, "ipv4": ipv4, "ipv6": null, "linodes": [], "computes": [],
             "databases": [], "nodebalancers": [], "vpc_type": "regular",
             "created": BEGINNING, "updated": BEGINNING,
         })
@@ -40,6 +40,8 @@ async fn a_vpc_is_created_with_its_subnets_and_viewed_identically() {
         "label": "core",
         "description": "the middle of it all",
         "region": "us-east",
+        "ipv4": [{"range": "10.0.0.0/8"}, {"range": "172.16.0.0/12"}, {"range": "192.168.0.0/17"}],
+        "ipv6": null,
         "subnets": [subnet(1, "web", "10.0.0.0/24"), subnet(2, "data", "10.0.1.0/24")],
         "vpc_type": "regular",
         "created": BEGINNING,
@@ -72,9 +74,11 @@ async fn keys_are_in_the_recorded_order() {
         "label",
         "description",
         "region",
-        "subnets",
         "ipv4",
+        "ipv6",
+        "subnets",
         "linodes",
+        "vpc_type",
         "created",
         "updated",
     ];
@@ -419,8 +423,6 @@ async fn fields_of_vpcs_that_garth_does_not_have_are_refused() {
         body
     };
     for (field, value) in [
-        ("ipv6", json!([{"range": "/52"}])),
-        ("ipv6", json!([{"range": "auto"}])),
         ("ipv4", json!([{"range": "10.0.0.0/20"}])),
         ("vpc_type", json!("rdma")),
         ("vpc_type", json!(7)),
@@ -430,7 +432,7 @@ async fn fields_of_vpcs_that_garth_does_not_have_are_refused() {
     }
     let subnet = json!([{"label": "a", "ipv4": "10.0.0.0/24", "ipv6": [{"range": "/62"}]}]);
     let refused = ada.post("/vpcs", body("subnets", subnet)).await;
-    assert_eq!(refused.errors(), ["subnets[0].ipv6 not_offered"]);
+    assert_eq!(refused.errors(), ["subnets[0].ipv6 range_invalid"]);
     assert_eq!(ada.count("/vpcs").await, 0);
 
     // Values that are already true for every VPC.
@@ -449,7 +451,7 @@ async fn fields_of_vpcs_that_garth_does_not_have_are_refused() {
     );
     let subnet = json!({"label": "b", "ipv4": "10.0.1.0/24", "ipv6": [{"range": "auto"}]});
     let refused = ada.post("/vpcs/1/subnets", subnet).await;
-    assert_eq!(refused.errors(), ["ipv6 not_offered"]);
+    assert_eq!(refused.errors(), ["ipv6 range_invalid"]);
     assert_eq!(ada.filter("/vpcs", r#"{"vpc_type":"regular"}"#).await.ids(), [1]);
     assert_eq!(
         ada.filter("/vpcs", r#"{"vpc_type":"rdma"}"#).await.json()["results"],

@@ -215,6 +215,7 @@ mod tests {
                 vpc: VpcId(1),
                 label: Label::parse(&format!("net-{at}")).unwrap(),
                 ipv4: cidr(range),
+                ipv6: None,
                 uses: Vec::new(),
                 created: Time::from_seconds(0),
                 updated: Time::from_seconds(0),

@@ -92,6 +92,13 @@ fn refuse_vpc_fields(draft: &Draft, refuse: &mut Refuse) {
             "Only an interface with the purpose vpc can have ipv4 settings",
         );
     }
+    if draft.ipv6.requests_ipv6() {
+        refuse(
+            "ipv6",
+            Code::InterfaceField,
+            "Only an interface with the purpose vpc can have ipv6 settings",
+        );
+    }
     if !draft.ranges.is_empty() {
         refuse(
             "ip_ranges",

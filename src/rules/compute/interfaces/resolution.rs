@@ -1,17 +1,20 @@
 //! Validates a parsed interface against its subnet and its instance, and assigns its address.
 
-use super::draft::{Draft, Nat};
+use super::draft::{Draft, Ipv6Draft, Nat};
+use crate::model::cidr::{Cidr, Network};
+use crate::model::family::{Family, V4};
 use crate::model::grant::Permission;
 use crate::model::id::{InstanceId, InterfaceId, SubnetId};
 use crate::model::instance::Instance;
-use crate::model::interface::{Interface, Purpose, VpcAttachment};
+use crate::model::interface::{Interface, Ipv6Attachment, Purpose, VpcAttachment};
 use crate::model::reason::{Code, Reason};
 use crate::model::subnet::Subnet;
 use crate::model::vpc::Vpc;
+use crate::rules::addresses::{self, AddressRequest, Choice, Target};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
-use crate::rules::{addresses, vpcs};
+use crate::rules::vpcs;
 use crate::store::{self, ReadTx};
 
 /// The instance that an interface is attached to.
@@ -36,12 +39,10 @@ impl<'a> TargetInstance<'a> {
         }
     }
 
-    fn address_in(&self, subnet: SubnetId) -> Option<u32> {
-        let attachments = self.current.iter().filter_map(|interface| interface.vpc.as_ref());
-        attachments
-            .filter(|vpc| vpc.subnet == subnet)
-            .map(|vpc| vpc.address)
-            .next()
+    /// The replaced attachment to a subnet.
+    fn attachment_to(&self, subnet: SubnetId) -> Option<&VpcAttachment> {
+        let mut attachments = self.current.iter().filter_map(|interface| interface.vpc.as_ref());
+        attachments.find(|vpc| vpc.subnet == subnet)
     }
 
     /// The public address for 1:1 NAT. Fails if the requested address does not belong to the instance.
@@ -73,6 +74,7 @@ pub fn resolve(
     };
     let interface = Interface {
         id: InterfaceId(0),
+        instance: target.owner.unwrap_or(InstanceId(0)),
         purpose,
         primary: draft.primary,
         active: false,
@@ -118,13 +120,16 @@ fn resolve_attachment(
         form.refuse(format!("{}ipv4.nat_1_1", draft.path), reason);
         None
     });
-    let address = draft.address.or_else(|| target.address_in(subnet.id));
-    let request = addresses::AddressRequest {
+    let current = target.attachment_to(subnet.id);
+    let address = draft.address.or(current.map(|vpc| vpc.address));
+    let on = SubnetTarget {
         path: &draft.path,
-        address,
-        ranges: &draft.ranges,
+        subnet: &subnet,
+        owner: target.owner,
     };
-    let Some(address) = addresses::resolve(tx, form, &subnet, target.owner, request)? else {
+    let ipv4 = on.resolve_ipv4(tx, form, address, &draft.ranges)?;
+    let ipv6 = on.resolve_ipv6(tx, form, &draft.ipv6, current.and_then(|vpc| vpc.ipv6.as_ref()))?;
+    let (Some(address), Some(ipv6)) = (ipv4, ipv6) else {
         return Ok(None);
     };
     Ok(Some(VpcAttachment {
@@ -133,7 +138,82 @@ fn resolve_attachment(
         address,
         nat_1_1,
         ranges: draft.ranges.clone(),
+        ipv6,
     }))
+}
+
+/// The subnet of an interface, and the instance that requests its addresses.
+pub(super) struct SubnetTarget<'a> {
+    /// The prefix of the interface's field names.
+    pub path: &'a str,
+    pub subnet: &'a Subnet,
+    pub owner: Option<InstanceId>,
+}
+
+impl SubnetTarget<'_> {
+    /// The IPv4 address of the interface; `None` after an error. Without an address, it is the lowest free one.
+    pub(super) fn resolve_ipv4(
+        &self,
+        tx: &mut ReadTx,
+        form: &mut Form,
+        address: Option<u32>,
+        ranges: &[Cidr],
+    ) -> Result<Option<u32>> {
+        let named = |address| Choice::This(Cidr::around(address, V4::UNIT_PREFIX));
+        let ranges: Vec<_> = ranges.iter().copied().map(Choice::This).collect();
+        let request = AddressRequest {
+            unit: Some(address.map_or(Choice::Lowest, named)),
+            unit_field: &|| format!("{}ipv4.vpc", self.path),
+            ranges: &ranges,
+            range_field: &|at| format!("{}ip_ranges[{at}]", self.path),
+        };
+        let resolved = addresses::resolve(tx, form, &self.in_family(self.subnet.ipv4), request)?;
+        Ok(resolved.and_then(|resolved| resolved.unit).map(Cidr::first))
+    }
+
+    /// The IPv6 networks of the interface; `None` after an error. A setting that the request omits has its value of
+    /// `current`. Without `current`, the interface gets a network for SLAAC.
+    pub(super) fn resolve_ipv6(
+        &self,
+        tx: &mut ReadTx,
+        form: &mut Form,
+        draft: &Ipv6Draft,
+        current: Option<&Ipv6Attachment>,
+    ) -> Result<Option<Option<Ipv6Attachment>>> {
+        let Some(range) = self.subnet.ipv6 else {
+            if !draft.requests_ipv6() {
+                return Ok(Some(None));
+            }
+            let text = "The subnet has no IPv6 range. Omit the field";
+            let reason = Reason::new(Code::InterfaceField, text);
+            form.refuse(format!("{}ipv6", self.path), reason);
+            return Ok(None);
+        };
+        let (slaac, ranges) = draft.choices(current);
+        let request = AddressRequest {
+            unit: slaac,
+            unit_field: &|| format!("{}ipv6.slaac[0].range", self.path),
+            ranges: &ranges,
+            range_field: &|at| format!("{}ipv6.ranges[{at}].range", self.path),
+        };
+        let resolved = addresses::resolve(tx, form, &self.in_family(range), request)?;
+        let is_public = draft.is_public.or(current.map(|current| current.is_public));
+        Ok(resolved.map(|resolved| {
+            Some(Ipv6Attachment {
+                slaac: resolved.unit,
+                ranges: resolved.ranges,
+                is_public: is_public.unwrap_or(false),
+            })
+        }))
+    }
+
+    fn in_family<F: Family>(&self, range: Network<F>) -> Target<F> {
+        Target {
+            subnet: self.subnet.id,
+            range,
+            owner: self.owner,
+        }
+    }
 }
 
 /// A subnet that the caller can see, with its VPC.
