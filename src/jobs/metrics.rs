@@ -7,7 +7,7 @@ use metrics::{counter, gauge};
 use tokio::sync::watch;
 
 use crate::model::job::JobKind;
-use crate::rules::{jobs, scrub};
+use crate::rules::{attachment_checks, jobs};
 use crate::store::Store;
 
 const REFRESH_INTERVAL: Duration = Duration::from_secs(15);
@@ -48,7 +48,7 @@ async fn update_jobs(store: &Store) {
 
 /// Updates the gauge of damaged attachments.
 pub async fn update_damaged(store: &Store) {
-    if let Ok(damaged) = store.read(scrub::count_damaged).await {
+    if let Ok(damaged) = store.read(attachment_checks::count_damaged).await {
         gauge!("garth_attachments_damaged").set(damaged as f64);
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::metrics;
 use crate::files::Files;
-use crate::rules::{self, scrub};
+use crate::rules::{self, attachment_checks};
 use crate::store::{CheckDepth, Store};
 use crate::uploads::damage;
 use crate::uploads::verification::{Verification, verify};
@@ -24,7 +24,7 @@ pub async fn attachments(store: &Store, files: &Files, days: i64) -> rules::Resu
 /// Verifies a batch of due attachments. Returns false if no attachment was due, or if none of them could be
 /// read.
 async fn verify_batch(store: &Store, files: &Files, days: i64) -> rules::Result<bool> {
-    let due = store.write(move |tx| scrub::claim(tx, days)).await?;
+    let due = store.write(move |tx| attachment_checks::claim(tx, days)).await?;
     let mut any_read = false;
     for attachment in due {
         let damaged = match verify(files, &attachment).await {
@@ -47,7 +47,9 @@ async fn verify_batch(store: &Store, files: &Files, days: i64) -> rules::Result<
         any_read = true;
         ::metrics::counter!("garth_attachments_scrubbed_total").increment(1);
         let id = attachment.id;
-        store.write(move |tx| scrub::record(tx, id, damaged)).await?;
+        store
+            .write(move |tx| attachment_checks::record(tx, id, damaged))
+            .await?;
         let size = u64::try_from(attachment.size).unwrap_or_default();
         let micros = size.saturating_mul(1_000_000) / BYTES_PER_SECOND;
         tokio::time::sleep(Duration::from_micros(micros)).await;

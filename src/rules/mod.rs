@@ -37,8 +37,8 @@ pub use network::{
     address_map, addresses, default_ranges, ips, ipv6_prefixes, subnets, vlans, vpc_ips, vpcs,
 };
 pub use support::{
-    attachments, canned_replies, desk, desk_attachments, desk_replies, desk_version, entities, history,
-    notes, replies, scrub, subjects, ticket_network, tickets, transitions, viewers,
+    attachment_checks, attachments, canned_replies, desk, desk_attachments, desk_replies, desk_version,
+    entities, history, notes, replies, subjects, ticket_network, tickets, transitions, viewers,
 };
 
 pub use error::{Error, Result};

@@ -48,7 +48,7 @@ pub use identity::{
 };
 pub use network::{free_ranges, ips, ipv6_prefixes, stored_family, subnets, vlans, vpc_ips, vpcs};
 pub use support::{
-    attachments, canned_replies, desk, entities, history, notes, replies, scrub, tickets, viewers,
+    attachment_checks, attachments, canned_replies, desk, entities, history, notes, replies, tickets, viewers,
 };
 
 use std::path::Path;

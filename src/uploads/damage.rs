@@ -2,7 +2,7 @@
 //! from the uploaded file.
 
 use crate::model::id::AttachmentId;
-use crate::rules::scrub;
+use crate::rules::attachment_checks;
 use crate::store::Store;
 
 /// Logs and counts an attachment whose content is damaged, and records the damage in the background.
@@ -10,7 +10,10 @@ pub fn report(store: &Store, id: AttachmentId) {
     log(id, "content differs from the hash");
     let store = store.clone();
     tokio::spawn(async move {
-        if let Err(cause) = store.write(move |tx| scrub::record(tx, id, true)).await {
+        if let Err(cause) = store
+            .write(move |tx| attachment_checks::record(tx, id, true))
+            .await
+        {
             tracing::warn!(error = ?cause, "attachment damage not recorded");
         }
     });

@@ -9,7 +9,7 @@ use crate::cli::settings::Settings;
 use crate::cli::store_args::{StoreArgs, describe_error};
 use crate::rules::Error;
 use crate::store::diagnosis::Diagnosis;
-use crate::store::{Schema, StoreError, jobs, scrub};
+use crate::store::{Schema, StoreError, attachment_checks, jobs};
 
 pub async fn examine(args: &StoreArgs, settings: &Settings) -> Vec<Advice> {
     let folder = args.folder(settings);
@@ -41,7 +41,7 @@ pub async fn examine(args: &StoreArgs, settings: &Settings) -> Vec<Advice> {
     let found = opened.store().read_once(|tx| {
         let diagnoses = tx.diagnose()?;
         let dead: i64 = jobs::count(tx)?.iter().map(|count| count.dead).sum();
-        Ok::<_, Error>((diagnoses, dead, scrub::count_damaged(tx)?))
+        Ok::<_, Error>((diagnoses, dead, attachment_checks::count_damaged(tx)?))
     });
     match found.await.map_err(describe_error) {
         Ok((diagnoses, dead, damaged)) => {

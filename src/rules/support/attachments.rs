@@ -84,7 +84,7 @@ pub fn create(
         return Err(Error::Files(FilesFault::Storage(cause.to_owned())));
     }
     let attachment = store::attachments::insert(tx, caller.account, ticket.id, caller.username(), new)?;
-    store::scrub::insert(tx, attachment.id)?;
+    store::attachment_checks::insert(tx, attachment.id)?;
     let details = NewHistory {
         after: Some(new.name.as_str().to_owned()),
         attachment: Some(attachment.id),

@@ -1,5 +1,6 @@
 //! Rules for tickets, for customers and for the desk.
 
+pub mod attachment_checks;
 pub mod attachments;
 pub mod canned_replies;
 pub mod desk;
@@ -10,7 +11,6 @@ pub mod entities;
 pub mod history;
 pub mod notes;
 pub mod replies;
-pub mod scrub;
 pub mod subjects;
 pub mod ticket_network;
 pub mod tickets;

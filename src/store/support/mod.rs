@@ -1,5 +1,6 @@
 //! Queries for tickets, their replies, notes, attachments and history.
 
+pub mod attachment_checks;
 pub mod attachments;
 pub mod canned_replies;
 pub mod desk;
@@ -7,6 +8,5 @@ pub mod entities;
 pub mod history;
 pub mod notes;
 pub mod replies;
-pub mod scrub;
 pub mod tickets;
 pub mod viewers;

@@ -3,7 +3,7 @@
 use crate::model::attachment::Attachment;
 use crate::model::id::AttachmentId;
 use crate::rules::error::Result;
-use crate::store::scrub::DueBefore;
+use crate::store::attachment_checks::DueBefore;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// The number of attachments that a node claims together.
@@ -24,19 +24,19 @@ pub fn claim(tx: &mut WriteTx, days: i64) -> Result<Vec<Attachment>> {
         damaged_before: now.plus_seconds(-RECHECK_SECONDS),
         limit: BATCH_ATTACHMENTS,
     };
-    let found = store::scrub::due(tx, due)?;
+    let found = store::attachment_checks::due(tx, due)?;
     for attachment in &found {
-        store::scrub::lease(tx, attachment.id, now.plus_seconds(LEASE_SECONDS))?;
+        store::attachment_checks::lease(tx, attachment.id, now.plus_seconds(LEASE_SECONDS))?;
     }
     Ok(found)
 }
 
 /// Records the result of verifying an attachment.
 pub fn record(tx: &mut WriteTx, id: AttachmentId, damaged: bool) -> Result<()> {
-    Ok(store::scrub::record(tx, id, damaged)?)
+    Ok(store::attachment_checks::record(tx, id, damaged)?)
 }
 
 /// The number of attachments that are missing or differ from the uploaded file.
 pub fn count_damaged(tx: &mut ReadTx) -> Result<i64> {
-    Ok(store::scrub::count_damaged(tx)?)
+    Ok(store::attachment_checks::count_damaged(tx)?)
 }
