@@ -39,7 +39,7 @@ export default function tests(linode, { refused, ids }, name) {
       assert.deepEqual((await linode.getRegionAvailabilities({}, filter)).data, [nanode]);
       assert.deepEqual((await linode.getRegionAvailability('us-mia'))[0], nanode);
       const vpcs = await linode.getRegionVPCAvailability('us-mia');
-      assert.deepEqual(vpcs, { region: 'us-mia', available: true, available_ipv6_prefix_lengths: [] });
+      assert.deepEqual(vpcs, { region: 'us-mia', available: true, available_ipv6_prefix_lengths: [52, 48, 44] });
       assert.deepEqual((await linode.getRegionsVPCAvailabilities({}, { region: 'us-mia' })).data, [vpcs]);
       assert.equal((await linode.getVlans()).results, 0);
       assert.deepEqual(await linode.getNetworkUtilization(), { billable: 0, quota: 0, used: 0, region_transfers: [] });

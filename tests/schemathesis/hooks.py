@@ -47,6 +47,7 @@ NOT_IN_SCHEMA = {
     "address_in_use": "an interface uses the address for NAT",
     "address_last": "the instance has one public address",
     "addresses_exhausted": "the subnet is full",
+    "no_free_range": "the pool of the provider, or the range of the VPC, is used up",
     "rdns_invalid": "a private address has no name",
     "attachment_limit": "the ticket has the maximum number of files",
     "config_active": "the instance runs with the config",
@@ -219,12 +220,13 @@ def is_expected(case, response):
 
 
 def has_host_bits(error):
-    """Whether a range of an interface has host bits.
+    """Whether a range of an interface, or an IPv6 range, has host bits.
 
-    For subnets, the document has a pattern for each of 22 prefix lengths. Patterns for all prefix lengths would
-    be too long.
+    For subnets, the document has a pattern for each of 22 prefix lengths. Patterns for all prefix lengths, or for
+    the text forms of IPv6, would be too long.
     """
-    return error["code"] == "cidr_host_bits" and "ip_ranges[" in error["field"]
+    fields = ("ip_ranges[", "ipv6")
+    return error["code"] == "cidr_host_bits" and any(field in error["field"] for field in fields)
 
 
 def has_invalid_field_names(case):

@@ -69,12 +69,33 @@ def vpc_types(garth):
     steps = Steps(garth)
     vpc = steps.post("/vpcs", label="go-test-vpc", region=setup(steps), subnets=[{"label": "s", "ipv4": "10.0.0.0/24"}])
     assert (vpc["vpc_type"], vpc["subnets"][0]["vpc_type"]) == ("regular", "regular")
-    for field, value in [("vpc_type", "rdma"), ("ipv6", [{"range": "/52"}])]:
-        refused = steps.post("/vpcs", label="go-test-other", region="us-mia", **{field: value}, status=400)
-        assert [(error["field"], error["code"]) for error in refused["errors"]] == [(field, "not_offered")], refused
+    refused = steps.post("/vpcs", label="go-test-other", region="us-mia", vpc_type="rdma", status=400)
+    assert [(error["field"], error["code"]) for error in refused["errors"]] == [("vpc_type", "not_offered")], refused
     assert steps.get("/vpcs/default-ranges")["default_ipv4_ranges"]
     holds(steps.get(f"/regions/{vpc['region']}/vpc-availability"), region=vpc["region"], available=True)
     assert len(steps.list("/regions/vpc-availability")) == len(steps.list("/regions"))
 
 
-TESTS = [power_and_disks, addresses_and_tags, vpc_types]
+def dual_stack_vpcs(garth):
+    steps = Steps(garth)
+    subnet = {"label": "go-test-subnet", "ipv4": "192.168.0.0/25", "ipv6": [{"range": "/62"}]}
+    vpc = steps.post("/vpcs", label="go-test-vpc", region=setup(steps), ipv6=[{"range": "/52"}], subnets=[subnet])
+    ranges = [vpc["ipv6"][0]["range"], vpc["subnets"][0]["ipv6"][0]["range"]]
+    assert [text.split("/")[1] for text in ranges] == ["52", "62"], ranges
+    id = instance(steps, region=vpc["region"])["id"]
+    interface = {"purpose": "vpc", "subnet_id": vpc["subnets"][0]["id"]}
+    interface["ipv6"] = {"slaac": [{"range": "/64"}], "ranges": [{}], "is_public": True}
+    config = steps.post(f"/linode/instances/{id}/configs", label="go-test-conf", devices={}, interfaces=[interface])
+    (given,) = config["interfaces"]
+    (slaac,), (routed,) = given["ipv6"]["slaac"], given["ipv6"]["ranges"]
+    for path in ("/vpcs/ipv6s", f"/vpcs/{vpc['id']}/ipv6s"):
+        first, second = steps.list(path, {"linode_id": id})
+        holds(first, ipv6_range=slaac["range"], ipv6_is_public=True, prefix=64, interface_id=given["id"])
+        assert first["ipv6_addresses"] == [{"slaac_address": slaac["address"]}]
+        holds(second, ipv6_range=routed["range"], ipv6_addresses=[])
+    assert [row["address"] for row in steps.list("/vpcs/ips")] == [given["ipv4"]["vpc"]]
+    listed = steps.get(f"/linode/instances/{id}/ips")["ipv6"]["vpc"]
+    assert [row["ipv6_range"] for row in listed] == [slaac["range"], routed["range"]]
+
+
+TESTS = [power_and_disks, addresses_and_tags, vpc_types, dual_stack_vpcs]

@@ -157,6 +157,43 @@ def config_in_a_vpc(garth):
     destroy(terraform, instance["id"])
 
 
+def config_in_a_dual_stack_vpc(garth):
+    terraform = Steps(garth)
+    start(terraform)
+    auto = [{"range": "auto"}]
+    vpc = terraform.post("/vpcs", label="tf-test-vpc", region="us-mia", ipv6=[{"range": "/52"}])
+    subnet = terraform.post(f"/vpcs/{vpc['id']}/subnets", label="tf-test-subnet", ipv4="10.0.4.0/24", ipv6=auto)
+    assert vpc["ipv6"][0]["range"].endswith("/52") and subnet["ipv6"][0]["range"]
+    renamed = terraform.put(f"/vpcs/{vpc['id']}", label="tf-test-vpc-renamed", description="test description")
+    assert renamed["ipv6"] == vpc["ipv6"]
+    instance = terraform.post("/linode/instances", region="us-mia", type="g6-nanode-1", label="tf-test")
+    path = f"/linode/instances/{instance['id']}"
+
+    def interface(count, **ipv6):
+        settings = {"slaac": auto, "ranges": auto * count} | ipv6
+        ipv4 = {"vpc": "10.0.4.250", "nat_1_1": "any"}
+        own = {"ipv4": ipv4, "ipv6": settings, "ip_ranges": ["10.0.4.101/32"]}
+        return {"purpose": "vpc", "subnet_id": subnet["id"]} | own
+
+    config = terraform.post(f"{path}/configs", label="my-config", devices={}, interfaces=[interface(1)])
+    first = config["interfaces"][0]["ipv6"]
+    assert (len(first["slaac"]), len(first["ranges"]), first["is_public"]) == (1, 1, False), first
+    config_path = f"{path}/configs/{config['id']}"
+    changed = terraform.put(config_path, label="my-config", interfaces=[interface(2, is_public=True)])
+    second = changed["interfaces"][0]["ipv6"]
+    assert (second["slaac"], second["is_public"]) == (first["slaac"], True), second
+    assert second["ranges"][:1] == first["ranges"], second
+    assert len(second["ranges"]) == 2
+    # An interface without `ipv6` gets a network for SLAAC.
+    plain = {"purpose": "vpc", "subnet_id": subnet["id"]}
+    other = terraform.post(f"{path}/configs", label="other", devices={}, interfaces=[plain])
+    assert len(other["interfaces"][0]["ipv6"]["slaac"]) == 1
+    assert terraform.list(f"/vpcs/{vpc['id']}/ipv6s", {"linode_id": instance["id"]})
+    destroy(terraform, instance["id"])
+    terraform.delete(f"/vpcs/{vpc['id']}/subnets/{subnet['id']}")
+    terraform.delete(f"/vpcs/{vpc['id']}")
+
+
 def addresses_and_names(garth):
     """linode_instance_ip, linode_networking_ip and linode_rdns."""
     terraform = Steps(garth)
@@ -181,4 +218,10 @@ def addresses_and_names(garth):
     destroy(terraform, id)
 
 
-TESTS = [instance_with_an_image, instance_with_disks_and_configs, config_in_a_vpc, addresses_and_names]
+TESTS = [
+    instance_with_an_image,
+    instance_with_disks_and_configs,
+    config_in_a_vpc,
+    config_in_a_dual_stack_vpc,
+    addresses_and_names,
+]
