@@ -7,12 +7,12 @@ use super::settings::{
     ImageSettings, MAX_ATTACHMENT_BYTES, Profile, RegionSettings, Reopen, Settings, TypeSettings,
 };
 use crate::model::cidr::{Cidr, Cidr6};
-use crate::model::image::{self, Image};
+use crate::model::image::{self, Image, ImageState};
 use crate::model::ip::Hostname;
-use crate::model::plan::{self, Plan, Price, RegionPrice};
+use crate::model::plan::{self, Plan, Price, PriceList, RegionPrice};
 use crate::model::policy::{Ipv6Policy, Oauth, Policy, Quota, Support};
 use crate::model::range_request::OF_VPCS;
-use crate::model::region::{self, Region};
+use crate::model::region::{self, PlacementGroupLimits, Region};
 use crate::model::time::Time;
 use crate::model::user::Email;
 use crate::rules::default_ranges;
@@ -277,11 +277,24 @@ fn region_of(settings: &RegionSettings) -> Region {
         status: settings.status.clone().unwrap_or_else(|| "ok".to_owned()),
         resolvers_ipv4: or_default(&settings.resolvers.ipv4, Region::RESOLVERS_IPV4),
         resolvers_ipv6: or_default(&settings.resolvers.ipv6, Region::RESOLVERS_IPV6),
+        placement_group_limits: PlacementGroupLimits::NONE,
     }
 }
 
 fn plan_of(settings: &TypeSettings) -> Plan {
-    let price = |dollars: f64| Price((dollars * 10_000.0).round() as i64);
+    let prices = PriceList {
+        hourly: Price::from_dollars(settings.hourly),
+        monthly: Price::from_dollars(settings.monthly),
+        regions: settings
+            .region_prices
+            .iter()
+            .map(|set| RegionPrice {
+                region: set.id.clone(),
+                hourly: Price::from_dollars(set.hourly),
+                monthly: Price::from_dollars(set.monthly),
+            })
+            .collect(),
+    };
     Plan {
         id: settings.id.clone(),
         label: settings.label.clone().unwrap_or_else(|| settings.id.clone()),
@@ -292,17 +305,8 @@ fn plan_of(settings: &TypeSettings) -> Plan {
         vcpus: settings.vcpus,
         gpus: settings.gpus,
         network_out: settings.network_out,
-        hourly: price(settings.hourly),
-        monthly: price(settings.monthly),
-        region_prices: settings
-            .region_prices
-            .iter()
-            .map(|set| RegionPrice {
-                region: set.id.clone(),
-                hourly: price(set.hourly),
-                monthly: price(set.monthly),
-            })
-            .collect(),
+        backup_prices: PriceList::free_like(&prices),
+        prices,
         successor: settings.successor.clone(),
     }
 }
@@ -318,6 +322,11 @@ fn image_of(settings: &ImageSettings) -> anyhow::Result<Image> {
         label: settings.label.clone().unwrap_or_else(|| settings.id.clone()),
         vendor: settings.vendor.clone(),
         size: settings.size,
+        state: match settings.deprecated {
+            true => ImageState::Deprecated,
+            false => ImageState::Current,
+        },
+        capabilities: settings.capabilities.clone(),
         created: time("created", created)?,
         eol: settings.eol.as_deref().map(|eol| time("eol", eol)).transpose()?,
     })

@@ -110,7 +110,17 @@ async fn objects_of_other_products_have_the_public_format() {
         true
     );
     let questions = ada.get("/profile/security-questions").await.json();
+    let ids: Vec<_> = questions["security_questions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|question| question["id"].as_i64().unwrap())
+        .collect();
+    assert_eq!(ids, (1..=19).collect::<Vec<_>>());
     let first = &questions["security_questions"][0];
+    // linodego compares the first question.
+    let text = first["question"].as_str().unwrap();
+    assert!(text.ends_with(" the name of your first pet?"), "{text}");
     assert_eq!((&first["id"], &first["response"]), (&json!(1), &json!(null)));
 }
 

@@ -81,17 +81,11 @@ These tests were run on 2026-11-16. `./check` does not run them. The last sectio
 
 ### Run the instance tests of the Terraform provider
 
-1. Start Garth with the region capabilities that the tests require, and with default reverse DNS names. By default, a
-   region has only the capabilities that Garth implements. `region_capabilities` adds others to every region:
+1. Start Garth with the profile `upstream`, in which regions have the capabilities that the tests require, and public
+   addresses have default reverse DNS names. (`region_capabilities` adds other capabilities to every region.)
 
-       cat > garth.toml <<'END'
-       region_capabilities = ["Disk Encryption", "Metadata"]
-
-       [compute]
-       rdns_domain = "ip.linodeusercontent.com"
-       END
        export GARTH_BOOTSTRAP_TOKEN=$(openssl rand -hex 32)
-       garth serve --profile upstream --config garth.toml
+       garth serve --profile upstream
 
 2. In a clone of the provider, remove the firewall from the templates of the tests, because Garth refuses to create it:
 

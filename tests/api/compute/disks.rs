@@ -224,13 +224,13 @@ async fn a_disk_stays_at_least_as_large_as_its_image() {
         ada.post(&path, json!({"size": size})).await
     };
     for with_image in [1, 3, 4] {
-        let refused = resize(with_image, 1499).await;
+        let refused = resize(with_image, 1799).await;
         assert_eq!(refused.errors(), ["size image_size"], "disk {with_image}");
         assert_eq!(
             refused.reason(),
-            "The image linode/debian12 needs a disk of at least 1500 MB"
+            "The image linode/debian12 needs a disk of at least 1800 MB"
         );
-        assert_eq!(resize(with_image, 1500).await.status, 200);
+        assert_eq!(resize(with_image, 1800).await.status, 200);
     }
     for without_image in [2, 5] {
         assert_eq!(resize(without_image, 1).await.status, 200);
