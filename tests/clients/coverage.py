@@ -101,7 +101,7 @@ PUBLISHED_TESTS = """
 ## Published tests that cannot succeed
 
 These published tests require something that Garth does not have. Garth refuses their requests with 400, mostly with the
-code `not_offered`; locks do not exist (404). IPv6 in VPCs (dual stack) is not available yet. For the provider, the list
+code `not_offered`. For the provider, the list
 has the tests that failed in the run above, and tests with dual stack, resizing, rescue mode, volumes, NodeBalancers and
 reserved addresses that were not run; their rows are derived from their requests. For linodego, it has all 44 of the 135
 tests that failed. For an invalid label, the provider, linodego 1 and linodego 2 expect three different messages. Garth
