@@ -4,15 +4,16 @@ use anyhow::{Context, ensure};
 
 use super::arguments::parse_with;
 use super::settings::{
-    ImageSettings, MAX_ATTACHMENT_BYTES, Profile, RegionSettings, Reopen, Settings, TypeSettings,
+    ImageSettings, MAX_ATTACHMENT_BYTES, Profile, RegionPriceSettings, RegionSettings, Reopen, Settings,
+    TypeSettings,
 };
 use crate::model::cidr::{Cidr, Cidr6};
-use crate::model::image::{self, Image};
+use crate::model::image::{self, Image, ImageState};
 use crate::model::ip::Hostname;
-use crate::model::plan::{self, Plan, Price, RegionPrice};
+use crate::model::plan::{self, Plan, Price, PriceList, RegionPrice};
 use crate::model::policy::{Ipv6Policy, Oauth, Policy, Quota, Support};
 use crate::model::range_request::OF_VPCS;
-use crate::model::region::{self, Region};
+use crate::model::region::{self, PlacementGroupLimits, Region};
 use crate::model::time::Time;
 use crate::model::user::Email;
 use crate::rules::default_ranges;
@@ -75,7 +76,7 @@ fn default_value(settings: &Settings, garth_default: i64, public_default: i64) -
 fn catalog_of(settings: &Settings) -> anyhow::Result<(Vec<Region>, Vec<Plan>, Vec<Image>)> {
     let mut regions = match &settings.regions {
         None => region::built_in(settings.profile == Some(Profile::Upstream)),
-        Some(regions) => regions.iter().map(region_of).collect(),
+        Some(regions) => regions.iter().map(region_of).collect::<anyhow::Result<_>>()?,
     };
     for added in settings.region_capabilities.iter().flatten() {
         for region in regions.iter_mut().filter(|region| !region.has_capability(added)) {
@@ -92,7 +93,7 @@ fn catalog_of(settings: &Settings) -> anyhow::Result<(Vec<Region>, Vec<Plan>, Ve
     }
     let plans = match &settings.types {
         None => plan::built_in(),
-        Some(types) => types.iter().map(plan_of).collect(),
+        Some(types) => types.iter().map(plan_of).collect::<anyhow::Result<_>>()?,
     };
     let images = match &settings.images {
         None => image::built_in(),
@@ -261,12 +262,13 @@ fn unique<'a>(name: &str, ids: impl Iterator<Item = &'a str>) -> anyhow::Result<
     Ok(())
 }
 
-fn region_of(settings: &RegionSettings) -> Region {
+fn region_of(settings: &RegionSettings) -> anyhow::Result<Region> {
+    ensure!(!settings.id.is_empty(), "regions: id must not be empty");
     let or_default = |configured: &str, default: &str| match configured {
         "" => default.to_owned(),
         configured => configured.to_owned(),
     };
-    Region {
+    Ok(Region {
         id: settings.id.clone(),
         label: settings.label.clone().unwrap_or_else(|| settings.id.clone()),
         country: settings.country.clone(),
@@ -277,14 +279,30 @@ fn region_of(settings: &RegionSettings) -> Region {
         status: settings.status.clone().unwrap_or_else(|| "ok".to_owned()),
         resolvers_ipv4: or_default(&settings.resolvers.ipv4, Region::RESOLVERS_IPV4),
         resolvers_ipv6: or_default(&settings.resolvers.ipv6, Region::RESOLVERS_IPV6),
-    }
+        placement_group_limits: PlacementGroupLimits::NONE,
+    })
 }
 
-fn plan_of(settings: &TypeSettings) -> Plan {
-    let price = |dollars: f64| Price((dollars * 10_000.0).round() as i64);
-    Plan {
-        id: settings.id.clone(),
-        label: settings.label.clone().unwrap_or_else(|| settings.id.clone()),
+fn plan_of(settings: &TypeSettings) -> anyhow::Result<Plan> {
+    let id = &settings.id;
+    ensure!(!id.is_empty(), "types: id must not be empty");
+    for (name, number) in [
+        ("memory", settings.memory),
+        ("disk", settings.disk),
+        ("vcpus", settings.vcpus),
+        ("transfer", settings.transfer),
+        ("gpus", settings.gpus),
+        ("network_out", settings.network_out),
+    ] {
+        ensure!(
+            number >= 0,
+            "types: {name} of {id}: must be 0 or more, not {number}"
+        );
+    }
+    let prices = prices_of(settings)?;
+    Ok(Plan {
+        id: id.clone(),
+        label: settings.label.clone().unwrap_or_else(|| id.clone()),
         class: settings.class.clone().unwrap_or_else(|| "standard".to_owned()),
         memory: settings.memory,
         disk: settings.disk,
@@ -292,19 +310,40 @@ fn plan_of(settings: &TypeSettings) -> Plan {
         vcpus: settings.vcpus,
         gpus: settings.gpus,
         network_out: settings.network_out,
-        hourly: price(settings.hourly),
-        monthly: price(settings.monthly),
-        region_prices: settings
+        backup_prices: PriceList::free_like(&prices),
+        prices,
+        successor: settings.successor.clone(),
+    })
+}
+
+/// The highest price in dollars that settings can have.
+const MAX_PRICE_DOLLARS: f64 = 1e9;
+
+fn prices_of(settings: &TypeSettings) -> anyhow::Result<PriceList> {
+    let price = |name: &str, dollars: f64| {
+        ensure!(
+            (0.0..=MAX_PRICE_DOLLARS).contains(&dollars),
+            "types: {name} of {}: must be 0 to {MAX_PRICE_DOLLARS}, not {dollars}",
+            settings.id
+        );
+        Ok(Price::from_dollars(dollars))
+    };
+    let in_region = |set: &RegionPriceSettings| {
+        Ok(RegionPrice {
+            region: set.id.clone(),
+            hourly: price("region_prices", set.hourly)?,
+            monthly: price("region_prices", set.monthly)?,
+        })
+    };
+    Ok(PriceList {
+        hourly: price("hourly", settings.hourly)?,
+        monthly: price("monthly", settings.monthly)?,
+        regions: settings
             .region_prices
             .iter()
-            .map(|set| RegionPrice {
-                region: set.id.clone(),
-                hourly: price(set.hourly),
-                monthly: price(set.monthly),
-            })
-            .collect(),
-        successor: settings.successor.clone(),
-    }
+            .map(in_region)
+            .collect::<anyhow::Result<_>>()?,
+    })
 }
 
 fn image_of(settings: &ImageSettings) -> anyhow::Result<Image> {
@@ -312,12 +351,24 @@ fn image_of(settings: &ImageSettings) -> anyhow::Result<Image> {
         Time::parse(raw)
             .with_context(|| format!("images: {name}: must be a time such as 2024-01-01T00:00:00, not {raw}"))
     };
+    ensure!(!settings.id.is_empty(), "images: id must not be empty");
+    ensure!(
+        settings.size >= 0,
+        "images: size of {}: must be 0 or more, not {}",
+        settings.id,
+        settings.size
+    );
     let created = settings.created.as_deref().unwrap_or("2024-01-01T00:00:00");
     Ok(Image {
         id: settings.id.clone(),
         label: settings.label.clone().unwrap_or_else(|| settings.id.clone()),
         vendor: settings.vendor.clone(),
         size: settings.size,
+        state: match settings.deprecated {
+            true => ImageState::Deprecated,
+            false => ImageState::Current,
+        },
+        capabilities: settings.capabilities.clone(),
         created: time("created", created)?,
         eol: settings.eol.as_deref().map(|eol| time("eol", eol)).transpose()?,
     })

@@ -24,7 +24,7 @@ use super::environment;
 use super::logging::{self, LogFormat, LogSettings};
 
 pub use attachments::{AttachmentSettings, MAX_ATTACHMENT_BYTES};
-pub use catalog::{ImageSettings, RegionSettings, TypeSettings};
+pub use catalog::{ImageSettings, RegionPriceSettings, RegionSettings, TypeSettings};
 pub use compute::ComputeSettings;
 pub use desk::{DeskSettings, ProviderSettings, Reopen};
 pub use limits::{LimitSettings, QuotaSettings, RateLimitSettings};

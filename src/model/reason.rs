@@ -113,6 +113,7 @@ codes! {
     ImageInvalid = "image_invalid",
     CredentialsMissing = "credentials_missing",
     DiskAmbiguous = "disk_ambiguous",
+    DiskContent = "disk_content",
     DiskCount = "disk_count",
     DiskSpace = "disk_space",
     ImageSize = "image_size",

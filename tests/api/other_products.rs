@@ -75,6 +75,7 @@ async fn operations_that_are_not_offered_say_so_and_change_nothing() {
 async fn an_object_of_a_neighbor_is_not_found() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
+    assert_eq!(ada.delete("/v4beta/locks/1").await.status, 404);
     for path in [
         "/networking/firewalls/1",
         "/networking/firewalls/1/rules",
@@ -82,6 +83,7 @@ async fn an_object_of_a_neighbor_is_not_found() {
         "/volumes/1",
         "/nodebalancers/1",
         "/domains/1",
+        "/locks/1",
         "/account/invoices/1",
         "/profile/devices/1",
         "/linode/stackscripts/1",
@@ -110,7 +112,17 @@ async fn objects_of_other_products_have_the_public_format() {
         true
     );
     let questions = ada.get("/profile/security-questions").await.json();
+    let ids: Vec<_> = questions["security_questions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|question| question["id"].as_i64().unwrap())
+        .collect();
+    assert_eq!(ids, (1..=19).collect::<Vec<_>>());
     let first = &questions["security_questions"][0];
+    // linodego compares the first question.
+    let text = first["question"].as_str().unwrap();
+    assert!(text.ends_with(" the name of your first pet?"), "{text}");
     assert_eq!((&first["id"], &first["response"]), (&json!(1), &json!(null)));
 }
 

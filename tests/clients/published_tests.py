@@ -2,7 +2,6 @@
 
 # The reasons of several tests.
 RESERVED = "a reserved address"
-IPV6 = "a VPC with IPv6"
 OWN_INTERFACES = "an instance with interfaces outside of configs"
 NODEBALANCER = "a NodeBalancer"
 RESIZE = "resizing an instance"
@@ -11,32 +10,30 @@ PLACEMENT = "placement groups"
 VOLUME = "a volume"
 LOCK = "a lock"
 STACKSCRIPT = "a StackScript"
+CUSTOM_IMAGE = "a custom image"
 RDMA = "a VPC of the type `rdma`"
 CUSTOM_RANGES = "a region with the capability Custom VPC IPv4 Ranges"
 VOLUME_ENCRYPTION = "a region with the capability Block Storage Encryption"
 
 # Tests of the Terraform provider that only fail because they create a firewall for their instances.
 FIREWALL_ONLY = """
-    TestAccDataSourceInstances_basic TestAccDataSourceNetworkingIP_basic TestAccDataSourceVPCIPs_basic
-    TestAccResourceInstance_VPCInterface TestAccResourceInstance_VPCPublicInterfacesAddRemoveSwap
-    TestAccResourceInstance_authorizedUsers TestAccResourceInstance_basic_smoke
+    TestAccDataSourceInstance_interfaceVPCIPv6 TestAccDataSourceInstances_basic TestAccDataSourceNetworkingIP_basic
+    TestAccDataSourceVPCIPs_basic TestAccDataSourceVPCIPs_dualStack TestAccResourceInstance_VPCInterface
+    TestAccResourceInstance_VPCPublicInterfacesAddRemoveSwap TestAccResourceInstance_authorizedUsers
+    TestAccResourceInstance_basic_smoke TestAccResourceInstance_configInterfaceVPCIPv6
     TestAccResourceInstance_configInterfaces TestAccResourceInstance_configInterfacesNoReboot
     TestAccResourceInstance_configPair TestAccResourceInstance_configPairUpdate
-    TestAccResourceInstance_interfaceGenerationLegacy TestAccResourceInstance_interfaces
-    TestAccResourceInstance_tag TestAccResourceInstance_userData TestAccResourceInstance_validateAuthorizedKeys
-    TestAccResourceNetworkingIP_ephemeral
+    TestAccResourceInstance_interfaceGenerationLegacy TestAccResourceInstance_interfaceVPCIPv6
+    TestAccResourceInstance_interfaces TestAccResourceInstance_tag TestAccResourceInstance_userData
+    TestAccResourceInstance_validateAuthorizedKeys TestAccResourceNetworkingIP_ephemeral
 """.split()
 
 # Tests of the Terraform provider that create a firewall, and also need another feature that Garth does not have.
 FIREWALL_AND = {
-    "TestAccDataSourceInstanceNetworking_vpcDualStack": f"{IPV6}, and {OWN_INTERFACES}",
-    "TestAccDataSourceInstance_interfaceVPCIPv6": IPV6,
+    "TestAccDataSourceInstanceNetworking_vpcDualStack": OWN_INTERFACES,
     "TestAccDataSourceInstances_explicitInterfaceGeneration": OWN_INTERFACES,
-    "TestAccDataSourceVPCIPs_dualStack": IPV6,
     "TestAccDataSourceVPCSubnet_nodebalancer": NODEBALANCER,
-    "TestAccResourceInstance_configInterfaceVPCIPv6": IPV6,
     "TestAccResourceInstance_interfaceGenerationLinode": OWN_INTERFACES,
-    "TestAccResourceInstance_interfaceVPCIPv6": IPV6,
     "TestAccResourceInstance_typeChangeDiskExplicit": RESIZE,
     "TestAccResourceInstance_typeChangeDiskImplicit": RESIZE,
     "TestAccResourceInstance_typeChangeNoDisks": RESIZE,
@@ -61,7 +58,7 @@ FAILED_WITHOUT_FIREWALL = {
     "TestAccResourceInstance_fullDiskSwapUpsize": STACKSCRIPT,
     "TestAccResourceInstance_ipv4Sharing": "sharing addresses",
     "TestAccResourceInstance_pgAssignment": PLACEMENT,
-    "TestAccResourceInstance_privateImage": "a custom image",
+    "TestAccResourceInstance_privateImage": CUSTOM_IMAGE,
     "TestAccResourceInstance_stackScriptDisk": STACKSCRIPT,
     "TestAccResourceInstance_stackScriptInstance": STACKSCRIPT,
     "TestAccResourceInstance_tagWithVolume": VOLUME,
@@ -77,18 +74,18 @@ FAILED_WITHOUT_FIREWALL = {
 
 # Tests of the Terraform provider that create no firewall.
 NO_FIREWALLS = {
-    "TestAccDataSourceImages_basic_smoke": "a custom image",
+    "TestAccDataSourceImage_replicate": CUSTOM_IMAGE,
+    "TestAccDataSourceImages_basic_smoke": CUSTOM_IMAGE,
+    "TestAccImage_basic": CUSTOM_IMAGE,
+    "TestAccImage_replicate": CUSTOM_IMAGE,
+    "TestAccImage_update": CUSTOM_IMAGE,
+    "TestAccImage_uploadFile": CUSTOM_IMAGE,
     "TestAccDataSourceInstanceNetworking_basicwithReseved": RESERVED,
     "TestAccDataSourceNetworkingIP_filterReserved": RESERVED,
     "TestAccDataSourceNetworkingIP_list": RESERVED,
     "TestAccDataSourceRegion_basic": "a region with metrics of services",
-    "TestAccDataSourceVPCSubnet_dualStack": IPV6,
-    "TestAccDataSourceVPCSubnets_dualStack": IPV6,
-    "TestAccDataSourceVPCs_dualStack": IPV6,
     "TestAccResourceInstanceConfig_deviceBlockExt": VOLUME,
     "TestAccResourceInstanceConfig_rescueBooted": "rescue mode",
-    "TestAccResourceInstanceConfig_vpcInterfaceIPv6": IPV6,
-    "TestAccResourceVPCSubnet_dualStack": IPV6,
 }
 
 # Tests of linodego 1 and 2.
@@ -111,7 +108,7 @@ LINODEGO = {
     "TestInstance_CreateWithOwnedNonAssignedReservedIP": RESERVED,
     "TestInstance_CreateWithReservedIPAddress": RESERVED,
     "TestInstance_DeleteInstanceVariants": RESERVED,
-    "TestInstance_Disk_ListMultiple": "a custom image",
+    "TestInstance_Disk_ListMultiple": CUSTOM_IMAGE,
     "TestInstance_Migrate": "migrating an instance",
     "TestInstance_MigrateToPG": PLACEMENT,
     "TestInstance_Rebuild": "rebuilding an instance",
@@ -126,15 +123,11 @@ LINODEGO = {
     "TestRegions_kubernetesEnterprise": "a region with the capability Kubernetes Enterprise",
     "TestRegions_pgLimits": PLACEMENT,
     "TestTag_CreateTagWithReservedIP": RESERVED,
-    "TestTypes_RegionSpecific": "prices of backups",
     "TestVPC_Create_Invalid_data": LABEL,
     "TestVPC_IPv4Ranges": CUSTOM_RANGES,
-    "TestVPC_ListAllIPv6Addresses": IPV6,
-    "TestVPC_ListIPv6Addresses": IPV6,
     "TestVPC_Subnet_Create_Invalid_data": LABEL,
     "TestVPC_Subnet_Update_Invalid_data": LABEL,
     "TestVPC_Subnet_WithRDMAType": RDMA,
     "TestVPC_Update_Invalid_data": LABEL,
     "TestVPC_WithRDMAType": RDMA,
-    "TestVPC_WithRDMATypeAndIPv6_Fail": RDMA,
 }

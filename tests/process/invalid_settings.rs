@@ -197,6 +197,26 @@ fn invalid_line_in_the_file_prevents_the_start() {
         ("page_size_minimum = 5", "similar settings: `page_size_min`"),
         ("[quota]\nvpcs = 5", "vpcs"),
         ("[[regions]]\nid = 'lab'\nname = 'Lab'", "name"),
+        ("[[regions]]\nid = ''", "regions: id"),
+        ("[[types]]\nid = ''\nmemory = 1\ndisk = 1\nvcpus = 1", "types: id"),
+        (
+            "[[types]]\nid = 's'\nmemory = -1\ndisk = 1\nvcpus = 1",
+            "memory of s",
+        ),
+        (
+            "[[types]]\nid = 's'\nmemory = 1\ndisk = 1\nvcpus = 1\nhourly = nan",
+            "hourly of s",
+        ),
+        (
+            "[[types]]\nid = 's'\nmemory = 1\ndisk = 1\nvcpus = 1\nmonthly = -0.5",
+            "monthly of s",
+        ),
+        (
+            "[[types]]\nid = 's'\nmemory = 1\ndisk = 1\nvcpus = 1\nregion_prices = [{ id = 'lab', hourly = inf, monthly = 1 }]",
+            "region_prices of s",
+        ),
+        ("[[images]]\nid = 'i'\nsize = -5", "size of i"),
+        ("[[images]]\nid = ''", "images: id"),
         ("listen = ", "garth.toml"),
     ] {
         let file = folder.write("garth.toml", lines);

@@ -36,7 +36,10 @@ fn upstream_profile_has_public_limits_and_can_be_overridden() {
         .unwrap()
         .iter()
         .filter(|region| able(region));
-    assert_eq!(able.count(), 23, "as of June 2026");
+    assert_eq!(able.count(), 23, "as of August 2026");
+    let miami = client.get("/v4/regions/us-mia").ok();
+    assert!(text(&miami["resolvers"]["ipv6"]).starts_with("2a01:7e04:e001:b3::1,"));
+    assert_eq!(miami["placement_group_limits"]["maximum_linodes_per_pg"], 5);
     for number in 0..10 {
         create(&mut client, &format!("core-{number}"), "us-ord").ok();
     }
@@ -64,7 +67,8 @@ fn a_setting_adds_capabilities_to_every_region() {
     let regions = server.client().get("/v4/regions").ok();
     for region in regions["data"].as_array().unwrap() {
         let own = ["Linodes", "Vlans", "VPCs", "Maintenance Policy"];
-        let all = [&own[..], &["VPC Dual Stack", "Linode Interfaces"]].concat();
+        let ipv6 = ["VPC Dual Stack", "VPC IPv6 Stack", "VPC IPv6 Large Prefixes"];
+        let all = [&own[..], &ipv6, &["Linode Interfaces"]].concat();
         assert_eq!(region["capabilities"], json!(all));
     }
 }

@@ -53,6 +53,7 @@ NOT_IN_SCHEMA = {
     "config_active": "the instance runs with the config",
     "config_count": "the instance has as many configs as it may",
     "disk_ambiguous": "the instance does not have exactly one disk, not counting swap disks",
+    "disk_content": "the file system must match the content of the disk",
     "disk_count": "the instance has as many disks as it may",
     "disk_space": "the disks of the instance must fit its plan",
     "image_size": "a disk must not be smaller than its image",

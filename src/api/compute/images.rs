@@ -13,27 +13,28 @@ use crate::web::answer;
 struct ImageView<'a> {
     id: &'a str,
     label: &'a str,
-    description: &'a str,
+    deprecated: bool,
+    size: i64,
     #[serde(serialize_with = "answer::time")]
     created: Time,
     #[serde(serialize_with = "answer::time")]
     updated: Time,
-    size: i64,
+    description: &'a str,
     created_by: &'a str,
     #[serde(rename = "type")]
     kind: &'a str,
+    tags: [&'a str; 0],
     is_public: bool,
-    deprecated: bool,
+    is_shared: bool,
     vendor: &'a str,
-    expiry: Option<&'a str>,
+    expiry: Option<()>,
     #[serde(serialize_with = "answer::optional_time")]
     eol: Option<Time>,
+    /// The regions to which a user has copied the image. Public images are in all regions.
+    regions: Option<()>,
     status: &'a str,
-    capabilities: [&'a str; 0],
-    tags: [&'a str; 0],
-    /// The regions to which a user has copied the image. It is empty, because public images are in all
-    /// regions.
-    regions: [&'a str; 0],
+    capabilities: &'a [String],
+    image_sharing: Option<()>,
 }
 
 impl<'a> ImageView<'a> {
@@ -41,21 +42,23 @@ impl<'a> ImageView<'a> {
         Self {
             id: &image.id,
             label: &image.label,
-            description: "",
+            deprecated: image.is_deprecated(),
+            size: image.size,
             created: image.created,
             updated: image.created,
-            size: image.size,
+            description: "",
             created_by: Image::CREATED_BY,
             kind: Image::TYPE,
+            tags: [],
             is_public: true,
-            deprecated: false,
+            is_shared: false,
             vendor: &image.vendor,
             expiry: None,
             eol: image.eol,
+            regions: None,
             status: Image::STATUS,
-            capabilities: [],
-            tags: [],
-            regions: [],
+            capabilities: &image.capabilities,
+            image_sharing: None,
         }
     }
 }

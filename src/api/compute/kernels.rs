@@ -26,10 +26,10 @@ impl<'a> KernelView<'a> {
             id: kernel.id,
             label: kernel.label,
             version: kernel.version,
-            kvm: true,
+            kvm: Kernel::KVM,
             architecture: kernel.architecture,
-            pvops: true,
-            deprecated: false,
+            pvops: kernel.pvops,
+            deprecated: Kernel::DEPRECATED,
             built: kernel.built,
         }
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::api::handlers::ViewContext;
 use crate::model::page::Paged;
-use crate::model::plan::{Plan, RegionPrice};
+use crate::model::plan::{Plan, PriceList, RegionPrice};
 use crate::web::answer;
 
 #[derive(Serialize)]
@@ -39,7 +39,6 @@ struct RegionPriceView<'a> {
     monthly: f64,
 }
 
-/// Garth makes no backups, so they cost nothing.
 #[derive(Serialize)]
 struct AddonsView<'a> {
     backups: BackupsView<'a>,
@@ -51,42 +50,37 @@ struct BackupsView<'a> {
     region_prices: Vec<RegionPriceView<'a>>,
 }
 
-impl<'a> RegionPriceView<'a> {
-    fn new(price: &'a RegionPrice) -> Self {
+impl PriceView {
+    fn new(prices: &PriceList) -> Self {
         Self {
+            hourly: prices.hourly.dollars(),
+            monthly: prices.monthly.dollars(),
+        }
+    }
+}
+
+impl<'a> RegionPriceView<'a> {
+    fn list(prices: &'a PriceList) -> Vec<Self> {
+        let view = |price: &'a RegionPrice| Self {
             id: &price.region,
             hourly: price.hourly.dollars(),
             monthly: price.monthly.dollars(),
-        }
-    }
-
-    fn free(price: &'a RegionPrice) -> Self {
-        Self {
-            id: &price.region,
-            hourly: 0.0,
-            monthly: 0.0,
-        }
+        };
+        prices.regions.iter().map(view).collect()
     }
 }
 
 impl<'a> TypeView<'a> {
     fn new(plan: &'a Plan) -> Self {
-        let free = PriceView {
-            hourly: 0.0,
-            monthly: 0.0,
-        };
         Self {
             id: &plan.id,
             label: &plan.label,
-            price: PriceView {
-                hourly: plan.hourly.dollars(),
-                monthly: plan.monthly.dollars(),
-            },
-            region_prices: plan.region_prices.iter().map(RegionPriceView::new).collect(),
+            price: PriceView::new(&plan.prices),
+            region_prices: RegionPriceView::list(&plan.prices),
             addons: AddonsView {
                 backups: BackupsView {
-                    price: free,
-                    region_prices: plan.region_prices.iter().map(RegionPriceView::free).collect(),
+                    price: PriceView::new(&plan.backup_prices),
+                    region_prices: RegionPriceView::list(&plan.backup_prices),
                 },
             },
             memory: plan.memory,

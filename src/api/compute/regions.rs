@@ -36,16 +36,16 @@ struct MonitorsView {
     metrics: [(); 0],
 }
 
-/// Garth has no placement groups, but clients read these numbers.
 #[derive(Serialize)]
 struct PlacementGroupLimitsView {
-    maximum_pgs_per_customer: i64,
+    maximum_pgs_per_customer: Option<i64>,
     maximum_linodes_per_pg: i64,
     maximum_linodes_per_flexible_pg: i64,
 }
 
 impl<'a> RegionView<'a> {
     fn new(region: &'a Region) -> Self {
+        let limits = &region.placement_group_limits;
         Self {
             id: &region.id,
             label: &region.label,
@@ -61,9 +61,9 @@ impl<'a> RegionView<'a> {
                 ipv6: &region.resolvers_ipv6,
             },
             placement_group_limits: PlacementGroupLimitsView {
-                maximum_pgs_per_customer: 0,
-                maximum_linodes_per_pg: 0,
-                maximum_linodes_per_flexible_pg: 0,
+                maximum_pgs_per_customer: limits.groups_per_account,
+                maximum_linodes_per_pg: limits.instances_per_group,
+                maximum_linodes_per_flexible_pg: limits.instances_per_flexible_group,
             },
             site_type: Region::SITE_TYPE,
         }

@@ -57,6 +57,7 @@ fn lists() -> Vec<Operation> {
         empty("getDatabases", "/databases/instances").of_family("databases"),
         empty("getStackscripts", "/compute/stackscripts").of_family("stackscripts"),
         empty("getPlacementGroups", "/placement/groups").of_family("linodes"),
+        empty("getLocks", "/locks").on_account(),
         // Monitoring
         empty("getLongviewClients", "/longview/clients").of_family("longview"),
         empty("getStreams", "/monitor/streams").of_family("monitor"),

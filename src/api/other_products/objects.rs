@@ -72,7 +72,7 @@ static AGREEMENTS: AgreementsView = AgreementsView {
 
 #[derive(Hash, Serialize)]
 struct SecurityQuestionsView {
-    security_questions: [QuestionView; 6],
+    security_questions: [QuestionView; 19],
 }
 
 #[derive(Hash, Serialize)]
@@ -82,14 +82,28 @@ struct QuestionView {
     response: Option<&'static str>,
 }
 
+/// The IDs and subjects are those of the public service. No client compares a text except the first.
 static SECURITY_QUESTIONS: SecurityQuestionsView = SecurityQuestionsView {
     security_questions: [
         question(1, "What was the name of your first pet?"),
-        question(2, "In what city were you born?"),
-        question(3, "What was the name of your first school?"),
-        question(4, "What was the model of your first car?"),
-        question(5, "What is the name of the street where you grew up?"),
-        question(6, "What was your first job?"),
+        question(2, "What is your oldest sibling called?"),
+        question(3, "Which concert was your first?"),
+        question(4, "Which make and model was your first car?"),
+        question(5, "In which town did your parents meet?"),
+        question(6, "To which college did you apply without attending it?"),
+        question(7, "Which school trip do you remember best?"),
+        question(8, "Which teacher influenced you most?"),
+        question(9, "To which city was your first flight?"),
+        question(10, "On which street did your best friend in high school live?"),
+        question(11, "Which city do you like best?"),
+        question(12, "Which artist do you like best?"),
+        question(13, "What was your grandmother's maiden name?"),
+        question(14, "Who was your first roommate?"),
+        question(15, "In which town was your first job?"),
+        question(16, "Which author do you like best?"),
+        question(17, "In which hospital were you born?"),
+        question(18, "Which sports team do you like to see lose?"),
+        question(19, "On which street do you buy groceries?"),
     ],
 };
 

@@ -11,7 +11,7 @@ use crate::web::{App, answer};
 /// The operation ID, the path, the family of the required scope, and the error text.
 type Refusal = (&'static str, &'static str, &'static str, &'static str);
 
-const CREATIONS: [Refusal; 27] = [
+const CREATIONS: [Refusal; 28] = [
     // The account
     (
         "createServiceTransfer",
@@ -137,6 +137,12 @@ const CREATIONS: [Refusal; 27] = [
         "/placement/groups",
         "linodes",
         "Placement groups are not offered",
+    ),
+    (
+        "createLock",
+        "/locks",
+        "account",
+        "Locks are not offered; use grants to control who can delete instances",
     ),
     (
         "createImage",

@@ -47,6 +47,11 @@ pub struct ImageSettings {
     pub vendor: String,
     #[serde(default)]
     pub size: i64,
+    #[serde(default)]
+    pub deprecated: bool,
+    /// What the image supports, such as `cloud-init`.
+    #[serde(default)]
+    pub capabilities: Vec<String>,
     /// A time such as 2024-05-28T17:05:33; the default is 2024-01-01T00:00:00.
     pub created: Option<String>,
     /// The end of support, in the same format.

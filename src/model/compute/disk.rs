@@ -73,6 +73,10 @@ impl Filesystem {
         Filesystem::Initrd,
     ];
 
+    pub const fn can_hold_image(self) -> bool {
+        !matches!(self, Filesystem::Swap | Filesystem::Initrd)
+    }
+
     pub const fn word(self) -> &'static str {
         match self {
             Filesystem::Raw => "raw",

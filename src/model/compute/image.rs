@@ -1,5 +1,6 @@
 //! Images, from which the disks of instances are created.
 
+use super::catalog;
 use crate::model::time::Time;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -8,9 +9,20 @@ pub struct Image {
     pub label: String,
     pub vendor: String,
     pub size: i64,
+    pub state: ImageState,
+    /// What the image supports, such as `cloud-init`.
+    pub capabilities: Vec<String>,
     pub created: Time,
     /// The end of support by the vendor; `None` for a rolling release.
     pub eol: Option<Time>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ImageState {
+    Current,
+    Deprecated,
+    /// Deprecated and not in lists. It can be viewed and deployed, so that older scripts work.
+    Withdrawn,
 }
 
 impl Image {
@@ -18,112 +30,74 @@ impl Image {
     pub const TYPE: &str = "manual";
     pub const STATUS: &str = "available";
     pub const CREATED_BY: &str = "linode";
+
+    pub fn is_deprecated(&self) -> bool {
+        self.state != ImageState::Current
+    }
+
+    pub fn is_listed(&self) -> bool {
+        self.state != ImageState::Withdrawn
+    }
 }
 
-/// An image with its ID, label, vendor, size in MB, day of creation and last day of support.
-type BuiltIn = (
-    &'static str,
-    &'static str,
-    &'static str,
-    i64,
-    &'static str,
-    &'static str,
-);
-
-/// The default images. Arch Linux has no end of support.
-const BUILT_IN: [BuiltIn; 11] = [
-    (
-        "alpine3.19",
-        "Alpine 3.19",
-        "Alpine",
-        300,
-        "2024-01-04",
-        "2025-11-01",
-    ),
-    (
-        "alpine3.20",
-        "Alpine 3.20",
-        "Alpine",
-        300,
-        "2024-05-28",
-        "2026-04-01",
-    ),
-    (
-        "alpine3.21",
-        "Alpine 3.21",
-        "Alpine",
-        300,
-        "2024-12-05",
-        "2026-11-01",
-    ),
-    (
-        "alpine3.22",
-        "Alpine 3.22",
-        "Alpine",
-        300,
-        "2025-06-02",
-        "2027-05-01",
-    ),
-    (
-        "alpine3.23",
-        "Alpine 3.23",
-        "Alpine",
-        300,
-        "2025-12-08",
-        "2027-11-01",
-    ),
-    ("arch", "Arch Linux", "Arch", 3000, "2016-06-13", ""),
-    (
-        "debian11",
-        "Debian 11",
-        "Debian",
-        1500,
-        "2021-08-14",
-        "2026-08-31",
-    ),
-    (
-        "debian12",
-        "Debian 12",
-        "Debian",
-        1500,
-        "2023-06-12",
-        "2028-06-30",
-    ),
-    (
-        "debian13",
-        "Debian 13",
-        "Debian",
-        1500,
-        "2025-08-14",
-        "2030-06-30",
-    ),
-    (
-        "ubuntu22.04",
-        "Ubuntu 22.04 LTS",
-        "Ubuntu",
-        3500,
-        "2022-04-21",
-        "2027-04-01",
-    ),
-    (
-        "ubuntu24.04",
-        "Ubuntu 24.04 LTS",
-        "Ubuntu",
-        3500,
-        "2024-04-25",
-        "2029-05-31",
-    ),
-];
-
+/// The default images.
 pub fn built_in() -> Vec<Image> {
-    let day = |day: &str| Time::parse(&format!("{day}T00:00:00"));
-    let image = |(id, label, vendor, size, created, eol): BuiltIn| Image {
+    catalog::rows(include_str!("catalog/images.txt"))
+        .map(image)
+        .collect()
+}
+
+fn image([id, label, vendor, size, state, capabilities, created, eol]: [&'static str; 8]) -> Image {
+    let time = |text: &str| Time::parse(text).expect("the times of a built-in table are valid");
+    let capabilities = catalog::optional(capabilities).unwrap_or_default();
+    Image {
         id: format!("linode/{id}"),
         label: label.to_owned(),
         vendor: vendor.to_owned(),
-        size,
-        created: day(created).expect("the built-in dates are valid"),
-        eol: day(eol),
-    };
-    BUILT_IN.into_iter().map(image).collect()
+        size: catalog::number(size),
+        state: match state {
+            "deprecated" => ImageState::Deprecated,
+            "withdrawn" => ImageState::Withdrawn,
+            _ => ImageState::Current,
+        },
+        capabilities: capabilities.split_whitespace().map(str::to_owned).collect(),
+        created: time(created),
+        eol: catalog::optional(eol).map(time),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn built_in_images_have_unique_ids_and_valid_columns() {
+        let images = built_in();
+        let count = |state| images.iter().filter(|image| image.state == state).count();
+        let states = [ImageState::Current, ImageState::Deprecated, ImageState::Withdrawn];
+        assert_eq!(states.map(count), [28, 6, 2]);
+        let ids: HashSet<_> = images.iter().map(|image| &image.id).collect();
+        assert_eq!(ids.len(), images.len());
+        for image in &images {
+            assert!(image.eol.is_none_or(|eol| eol > image.created), "{}", image.id);
+            assert!((400..=11_600).contains(&image.size), "{}", image.id);
+            let known = ["cloud-init", "distributed-sites"];
+            let mut capabilities = image.capabilities.iter();
+            assert!(
+                capabilities.all(|name| known.contains(&name.as_str())),
+                "{}",
+                image.id
+            );
+        }
+    }
+
+    #[test]
+    fn the_table_of_images_has_only_known_states() {
+        let states: HashSet<_> = catalog::rows::<8>(include_str!("catalog/images.txt"))
+            .map(|row| row[4])
+            .collect();
+        assert_eq!(states, HashSet::from(["current", "deprecated", "withdrawn"]));
+    }
 }

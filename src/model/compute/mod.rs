@@ -1,5 +1,6 @@
 //! Instances, their configs, and the provider's catalog.
 
+mod catalog;
 pub mod config;
 pub mod disk;
 pub mod image;

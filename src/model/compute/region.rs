@@ -1,5 +1,6 @@
 //! Regions.
 
+use super::catalog;
 use crate::model::range_request::OF_VPCS;
 
 /// A data center location, as the provider describes it.
@@ -12,17 +13,57 @@ pub struct Region {
     pub status: String,
     pub resolvers_ipv4: String,
     pub resolvers_ipv6: String,
+    pub placement_group_limits: PlacementGroupLimits,
 }
+
+/// The limits of placement groups in a region. Garth has no placement groups, but clients read these numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PlacementGroupLimits {
+    /// `None` if the number of groups is not limited.
+    pub groups_per_account: Option<i64>,
+    pub instances_per_group: i64,
+    /// The limit for groups that only prefer separate hosts.
+    pub instances_per_flexible_group: i64,
+}
+
+impl PlacementGroupLimits {
+    pub const NONE: Self = Self {
+        groups_per_account: Some(0),
+        instances_per_group: 0,
+        instances_per_flexible_group: 0,
+    };
+
+    /// The limits in all core regions of the public service.
+    const PUBLIC: Self = Self {
+        groups_per_account: None,
+        instances_per_group: 5,
+        instances_per_flexible_group: 250,
+    };
+}
+
+/// The capabilities of the public service that Garth knows, in its order. Garth stores whether disks are encrypted and
+/// whether an instance has user data, but does nothing with it, so these are not in `all_capabilities`.
+const PUBLIC_CAPABILITIES: [&str; 8] = [
+    Region::LINODES,
+    "Disk Encryption",
+    "Vlans",
+    Region::VPCS,
+    Region::DUAL_STACK,
+    Region::IPV6_STACK,
+    "Metadata",
+    "Maintenance Policy",
+];
 
 impl Region {
     pub const LINODES: &str = "Linodes";
     pub const VPCS: &str = "VPCs";
     /// VPCs can have an IPv6 range.
     pub const DUAL_STACK: &str = "VPC Dual Stack";
+    const IPV6_STACK: &str = "VPC IPv6 Stack";
     /// VPCs can have an IPv6 range that is larger than a /52.
     pub const LARGE_PREFIXES: &str = "VPC IPv6 Large Prefixes";
     /// The capabilities of a region whose VPCs can have IPv6 ranges.
-    pub const IPV6: [&str; 3] = [Self::DUAL_STACK, "VPC IPv6 Stack", Self::LARGE_PREFIXES];
+    pub const IPV6: [&str; 3] = [Self::DUAL_STACK, Self::IPV6_STACK, Self::LARGE_PREFIXES];
     /// All regions are core regions. The public service also has distributed regions.
     pub const SITE_TYPE: &str = "core";
 
@@ -57,67 +98,96 @@ impl Region {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RegionId(pub String);
 
-/// The regions of the public service in June 2026: ID, label, country, and whether the region supported VPCs.
-const PUBLIC: [(&str, &str, &str, bool); 34] = [
-    ("ap-northeast", "Tokyo, JP", "jp", false),
-    ("ap-south", "Singapore, SG", "sg", false),
-    ("ap-southeast", "Sydney, AU", "au", false),
-    ("ap-west", "Mumbai, IN", "in", false),
-    ("au-mel", "Melbourne, AU", "au", true),
-    ("br-gru", "Sao Paulo, BR", "br", true),
-    ("ca-central", "Toronto, CA", "ca", false),
-    ("de-fra-2", "Frankfurt 2, DE", "de", true),
-    ("es-mad", "Madrid, ES", "es", true),
-    ("eu-central", "Frankfurt, DE", "de", false),
-    ("eu-west", "London, UK", "gb", false),
-    ("fr-par", "Paris, FR", "fr", true),
-    ("fr-par-2", "Paris 2, FR", "fr", true),
-    ("gb-lon", "London 2, UK", "gb", true),
-    ("id-cgk", "Jakarta, ID", "id", true),
-    ("in-bom-2", "Mumbai 2, IN", "in", true),
-    ("in-maa", "Chennai, IN", "in", true),
-    ("it-mil", "Milan, IT", "it", true),
-    ("jp-osa", "Osaka, JP", "jp", true),
-    ("jp-tyo-3", "Tokyo 3, JP", "jp", true),
-    ("nl-ams", "Amsterdam, NL", "nl", true),
-    ("no-osl-1", "Oslo, NO", "no", true),
-    ("se-sto", "Stockholm, SE", "se", true),
-    ("sg-sin-2", "Singapore 2, SG", "sg", true),
-    ("us-central", "Dallas, TX", "us", false),
-    ("us-east", "Newark, NJ", "us", false),
-    ("us-iad", "Washington, DC", "us", true),
-    ("us-iad-2", "Washington 2, DC", "us", true),
-    ("us-lax", "Los Angeles, CA", "us", true),
-    ("us-mia", "Miami, FL", "us", true),
-    ("us-ord", "Chicago, IL", "us", true),
-    ("us-sea", "Seattle, WA", "us", true),
-    ("us-southeast", "Atlanta, GA", "us", false),
-    ("us-west", "Fremont, CA", "us", false),
-];
-
-/// The default regions. If `as_public` is false, all of them support VPCs. If it is true, a region supports
-/// VPCs only if it does so in the public service.
+/// The default regions. If `as_public` is false, all of them support VPCs, and they have the default name servers.
+/// If it is true, they are as in the public service, except that they have only capabilities of Garth.
 pub fn built_in(as_public: bool) -> Vec<Region> {
-    let region = |(id, label, country, has_vpcs): (&str, &str, &str, bool)| {
-        let mut capabilities = Region::all_capabilities();
-        if as_public {
-            capabilities.retain(|capability| capability != Region::LARGE_PREFIXES);
-        }
-        if as_public && !has_vpcs {
-            let of_vpcs = |capability: &String| {
-                capability == Region::VPCS || Region::IPV6.contains(&capability.as_str())
-            };
-            capabilities.retain(|capability| !of_vpcs(capability));
-        }
-        Region {
-            id: id.to_owned(),
-            label: label.to_owned(),
-            country: country.to_owned(),
-            capabilities,
-            status: "ok".to_owned(),
-            resolvers_ipv4: Region::RESOLVERS_IPV4.to_owned(),
-            resolvers_ipv6: Region::RESOLVERS_IPV6.to_owned(),
-        }
+    let region = match as_public {
+        true => public_region,
+        false => garth_region,
     };
-    PUBLIC.into_iter().map(region).collect()
+    catalog::rows(include_str!("catalog/regions.txt"))
+        .map(region)
+        .collect()
+}
+
+/// The columns: ID, label, country, whether the region supports VPCs in the public service, IPv4 and IPv6
+/// addresses of its name servers.
+type Row = [&'static str; 6];
+
+fn garth_region([id, label, country, ..]: Row) -> Region {
+    Region {
+        id: id.to_owned(),
+        label: label.to_owned(),
+        country: country.to_owned(),
+        capabilities: Region::all_capabilities(),
+        status: "ok".to_owned(),
+        resolvers_ipv4: Region::RESOLVERS_IPV4.to_owned(),
+        resolvers_ipv6: Region::RESOLVERS_IPV6.to_owned(),
+        placement_group_limits: PlacementGroupLimits::NONE,
+    }
+}
+
+fn public_region(row: Row) -> Region {
+    let [_, _, _, vpcs, resolvers_ipv4, resolvers_ipv6] = row;
+    let mut capabilities = PUBLIC_CAPABILITIES.map(str::to_owned).to_vec();
+    if vpcs != "yes" {
+        let of_vpcs = |name: &String| name == Region::VPCS || Region::IPV6.contains(&name.as_str());
+        capabilities.retain(|capability| !of_vpcs(capability));
+    }
+    Region {
+        capabilities,
+        resolvers_ipv4: resolvers_ipv4.to_owned(),
+        resolvers_ipv6: resolvers_ipv6.to_owned(),
+        placement_group_limits: PlacementGroupLimits::PUBLIC,
+        ..garth_region(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    use super::*;
+
+    #[test]
+    fn built_in_regions_have_unique_ids_and_labels() {
+        for as_public in [false, true] {
+            let regions = built_in(as_public);
+            let ids: HashSet<_> = regions.iter().map(|region| &region.id).collect();
+            let labels: HashSet<_> = regions.iter().map(|region| &region.label).collect();
+            assert_eq!((regions.len(), ids.len(), labels.len()), (34, 34, 34));
+            assert!(regions.is_sorted_by_key(|region| &region.id));
+            assert!(regions.iter().all(|region| region.country.len() == 2));
+            let vpcs = regions
+                .iter()
+                .filter(|region| region.has_capability(Region::VPCS));
+            assert_eq!(vpcs.count(), if as_public { 23 } else { 34 });
+        }
+    }
+
+    #[test]
+    fn every_public_region_has_ten_distinct_name_servers() {
+        let mut all = HashSet::new();
+        for region in built_in(true) {
+            let of = |list: &str| {
+                list.split(',')
+                    .map(|one| one.trim().to_owned())
+                    .collect::<Vec<_>>()
+            };
+            let (ipv4, ipv6) = (of(&region.resolvers_ipv4), of(&region.resolvers_ipv6));
+            assert_eq!((ipv4.len(), ipv6.len()), (10, 10), "{}", region.id);
+            assert!(ipv4.iter().all(|one| one.parse::<Ipv4Addr>().is_ok()), "{ipv4:?}");
+            assert!(ipv6.iter().all(|one| one.parse::<Ipv6Addr>().is_ok()), "{ipv6:?}");
+            all.extend(ipv4.into_iter().chain(ipv6));
+        }
+        assert_eq!(all.len(), 34 * 20);
+    }
+
+    #[test]
+    fn the_table_of_regions_says_yes_or_no_about_vpcs() {
+        let rows = catalog::rows::<6>(include_str!("catalog/regions.txt"));
+        let answers: HashSet<_> = rows.map(|row| row[3]).collect();
+        assert_eq!(answers, HashSet::from(["yes", "no"]));
+    }
 }

@@ -73,7 +73,8 @@ pub fn view(tx: &mut ReadTx, caller: &Caller, at: DiskPath) -> Result<Disk> {
 pub fn update(tx: &mut WriteTx, caller: &Caller, at: DiskPath, request: &Drafted<Change>) -> Result<Disk> {
     let (instance, mut disk) = load_for(tx, caller, at, Permission::ReadWrite)?;
     request.check_if_match(&disk)?;
-    let (change, form) = request.open()?;
+    let (change, mut form) = request.open()?;
+    draft::refuse_other_content(&mut form, &disk, change.filesystem);
     let change = form.finish(|| Some(change.clone()))?;
 
     disk.label = change.label.unwrap_or(disk.label);

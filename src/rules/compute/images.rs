@@ -24,7 +24,13 @@ static FIELDS: [Field; 11] = [
 
 pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Image>> {
     let query = list.read(policy, &FIELDS)?;
-    Ok(query.select(&policy.images, field))
+    let listed: Vec<_> = policy
+        .images
+        .iter()
+        .filter(|image| image.is_listed())
+        .cloned()
+        .collect();
+    Ok(query.select(&listed, field))
 }
 
 pub fn view(policy: &Policy, id: &str) -> Result<Image> {
@@ -39,7 +45,7 @@ fn field<'a>(image: &'a Image, name: &str) -> Value<'a> {
         "vendor" => Value::from(image.vendor.as_str()),
         "is_public" => Value::from(true),
         "size" => Value::from(image.size),
-        "deprecated" => Value::from(false),
+        "deprecated" => Value::from(image.is_deprecated()),
         "type" => Value::from(Image::TYPE),
         "status" => Value::from(Image::STATUS),
         "created_by" => Value::from(Image::CREATED_BY),

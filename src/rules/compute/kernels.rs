@@ -34,6 +34,8 @@ fn field<'a>(kernel: &'a Kernel, name: &str) -> Value<'a> {
         "label" => Value::from(kernel.label),
         "version" => Value::from(kernel.version),
         "architecture" => Value::from(kernel.architecture),
-        name => Value::from(name != "deprecated"),
+        "kvm" => Value::from(Kernel::KVM),
+        "pvops" => Value::from(kernel.pvops),
+        _ => Value::from(Kernel::DEPRECATED),
     }
 }

@@ -25,20 +25,20 @@ async fn a_disk_is_not_smaller_than_its_image() {
     let app = TestApp::new().await;
     let ada = set_up(&app).await;
     let disk = |size: i64| json!({"label": "boot", "size": size, "image": "linode/debian12", "root_pass": "Secret-9"});
-    let refused = ada.post(DISKS, disk(1499)).await;
+    let refused = ada.post(DISKS, disk(1799)).await;
     assert_eq!(refused.errors(), ["size image_size"]);
     assert_eq!(
         refused.reason(),
-        "The image linode/debian12 needs a disk of at least 1500 MB"
+        "The image linode/debian12 needs a disk of at least 1800 MB"
     );
-    assert_eq!(ada.post(DISKS, disk(1500)).await.status, 200);
+    assert_eq!(ada.post(DISKS, disk(1800)).await.status, 200);
 }
 
 #[tokio::test]
 async fn a_disk_with_an_image_has_a_file_system_for_it() {
     let app = TestApp::new().await;
     let ada = set_up(&app).await;
-    let disk = |filesystem: &str| json!({"label": "boot", "size": 400, "image": "linode/alpine3.22", "root_pass": "Secret-9", "filesystem": filesystem});
+    let disk = |filesystem: &str| json!({"label": "boot", "size": 500, "image": "linode/alpine3.22", "root_pass": "Secret-9", "filesystem": filesystem});
     for filesystem in ["swap", "initrd"] {
         let refused = ada.post(DISKS, disk(filesystem)).await;
         assert_eq!(refused.errors(), ["filesystem choice_invalid"]);
@@ -138,22 +138,22 @@ async fn an_instance_without_a_config_is_not_booted() {
 async fn the_boot_disk_of_an_instance_is_not_smaller_than_its_image() {
     let app = TestApp::with(|policy, _| {
         let small = policy.plans.iter_mut().find(|plan| plan.id == "g6-standard-1");
-        small.expect("a built-in plan").disk = 2000;
+        small.expect("a built-in plan").disk = 2300;
     })
     .await;
     let ada = app.user("ada").await;
     let image = json!({"type": "g6-nanode-1", "region": "us-east", "image": "linode/debian12", "root_pass": "Secret-9"});
     for (more, error) in [
-        (json!({"boot_size": 1499}), "boot_size image_size"),
-        (json!({"swap_size": 24_101}), "swap_size image_size"),
+        (json!({"boot_size": 1799}), "boot_size image_size"),
+        (json!({"swap_size": 23_801}), "swap_size image_size"),
         (json!({"type": "g6-standard-1"}), "image image_size"),
     ] {
         let refused = ada.post("/linode/instances", with(image.clone(), more)).await;
         assert_eq!(refused.errors(), [error]);
     }
     for more in [
-        json!({"boot_size": 1500}),
-        json!({"swap_size": 24_100}),
+        json!({"boot_size": 1800}),
+        json!({"swap_size": 23_800}),
         json!({"type": "g6-standard-1", "swap_size": 500}),
     ] {
         let made = ada.post("/linode/instances", with(image.clone(), more)).await;

@@ -203,6 +203,35 @@ async fn disks_must_fit_the_plan() {
 }
 
 #[tokio::test]
+async fn a_disk_with_an_image_does_not_become_a_swap_disk_and_the_reverse() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    assert_eq!(ada.post("/linode/instances", image()).await.status, 200);
+    let change = async |disk: i64, filesystem: &str| {
+        let body = json!({"label": "renamed", "filesystem": filesystem});
+        ada.put(&format!("{DISKS}/{disk}"), body).await
+    };
+    for (disk, filesystem, reason) in [
+        (1, "swap", "A disk with an image must be one of ext3, ext4, raw"),
+        (1, "initrd", "A disk with an image must be one of ext3, ext4, raw"),
+        (
+            2,
+            "ext4",
+            "A swap disk must be swap; delete it and create another disk instead",
+        ),
+    ] {
+        let refused = change(disk, filesystem).await;
+        assert_eq!(refused.errors(), ["filesystem disk_content"], "{filesystem}");
+        assert_eq!(refused.reason(), reason);
+        let unchanged = ada.get(&format!("{DISKS}/{disk}")).await.json();
+        assert_ne!(unchanged["label"], "renamed");
+    }
+    for (disk, filesystem) in [(1, "raw"), (1, "ext4"), (2, "swap")] {
+        assert_eq!(change(disk, filesystem).await.json()["filesystem"], filesystem);
+    }
+}
+
+#[tokio::test]
 async fn a_disk_stays_at_least_as_large_as_its_image() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
@@ -224,13 +253,13 @@ async fn a_disk_stays_at_least_as_large_as_its_image() {
         ada.post(&path, json!({"size": size})).await
     };
     for with_image in [1, 3, 4] {
-        let refused = resize(with_image, 1499).await;
+        let refused = resize(with_image, 1799).await;
         assert_eq!(refused.errors(), ["size image_size"], "disk {with_image}");
         assert_eq!(
             refused.reason(),
-            "The image linode/debian12 needs a disk of at least 1500 MB"
+            "The image linode/debian12 needs a disk of at least 1800 MB"
         );
-        assert_eq!(resize(with_image, 1500).await.status, 200);
+        assert_eq!(resize(with_image, 1800).await.status, 200);
     }
     for without_image in [2, 5] {
         assert_eq!(resize(without_image, 1).await.status, 200);

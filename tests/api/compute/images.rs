@@ -34,7 +34,7 @@ async fn types_and_images_need_no_token() {
         .filter("/linode/types", r#"{"+order_by":"memory","+order":"desc"}"#)
         .await
         .data();
-    assert_eq!(by_size[0]["memory"], 16384, "numbers sort as numbers");
+    assert_eq!(by_size[0]["memory"], 524_288, "numbers sort as numbers");
 }
 
 #[tokio::test]
@@ -42,7 +42,7 @@ async fn the_slash_in_an_image_id_needs_no_encoding() {
     let app = TestApp::new().await;
     let anonymous = app.anonymous();
     let image = anonymous.get("/images/linode%2Fdebian12").await.json();
-    assert_eq!(image["regions"], json!([]), "linode-cli requires the field");
+    assert_eq!(image["regions"], json!(null));
     assert_eq!(image["id"], "linode/debian12");
     // One published client does not encode the slash.
     for path in ["/images/linode/debian12", "/images/linode/debian12/"] {
@@ -69,8 +69,9 @@ async fn types_and_images_have_the_filters_that_clients_send() {
             r#"{"is_public":false,"type":"automatic","+order":"asc","+order_by":"label"}"#,
             0,
         ),
-        (r#"{"deprecated":false}"#, all),
-        (r#"{"deprecated":true}"#, 0),
+        (r#"{"deprecated":false}"#, all - 6),
+        (r#"{"deprecated":true}"#, 6),
+        (r#"{"deprecated":true,"vendor":"Alpine"}"#, 1),
         (r#"{"id":"linode/debian12","created_by":"linode"}"#, 1),
         (r#"{"status":"available","description":""}"#, all),
         (r#"{"created":{"+lt":"2010-01-01T00:00:00"}}"#, 0),
@@ -85,7 +86,8 @@ async fn types_and_images_have_the_filters_that_clients_send() {
         (r#"{"gpus":0,"transfer":1000,"id":"g6-nanode-1"}"#, 1),
         (r#"{"network_out":1000,"id":"g6-nanode-1"}"#, 1),
         (r#"{"id":"g6-nanode-1","gpus":{"+gt":0}}"#, 0),
-        (r#"{"successor":{"+neq":null}}"#, 1),
+        (r#"{"successor":{"+neq":null}}"#, 0),
+        (r#"{"class":"gpu","gpus":{"+gte":3}}"#, 2),
     ] {
         let reply = anonymous.filter("/linode/types", filter).await;
         assert_eq!(reply.status, 200, "{filter}: {reply}");
@@ -103,21 +105,76 @@ async fn types_and_images_are_those_that_current_clients_expect() {
     }
     let rolling = anonymous.get("/images/linode%2Farch").await.json();
     assert_eq!(rolling["eol"], json!(null));
-    for (class, count) in [("nanode", 2), ("standard", 4), ("dedicated", 3)] {
+    for (class, count) in [
+        ("nanode", 1),
+        ("standard", 9),
+        ("dedicated", 9),
+        ("highmem", 5),
+        ("gpu", 4),
+        ("premium", 9),
+    ] {
         let filter = json!({"class": class}).to_string();
         let found = anonymous.filter("/linode/types", &filter).await;
         assert_eq!(found.json()["results"], count, "{class}");
     }
     let nanode = anonymous.get("/linode/types/g6-nanode-1").await.json();
-    let jakarta = json!({"id": "id-cgk", "hourly": 0.009, "monthly": 6.0});
-    assert_eq!(nanode["region_prices"][1], jakarta);
-    let free = json!({"id": "id-cgk", "hourly": 0.0, "monthly": 0.0});
-    assert_eq!(nanode["addons"]["backups"]["region_prices"][1], free);
-    let previous = anonymous.get("/linode/types/g5-nanode-1").await.json();
-    assert_eq!(previous["successor"], "g6-nanode-1");
+    let prices = json!([
+        {"id": "id-cgk", "hourly": 0.009, "monthly": 6.0},
+        {"id": "br-gru", "hourly": 0.0105, "monthly": 7.0},
+    ]);
+    assert_eq!(nanode["region_prices"], prices);
+    let backups = json!({
+        "price": {"hourly": 0.003, "monthly": 2.0},
+        "region_prices": [
+            {"id": "id-cgk", "hourly": 0.0036, "monthly": 2.4},
+            {"id": "br-gru", "hourly": 0.004, "monthly": 2.8},
+        ],
+    });
+    assert_eq!(nanode["addons"]["backups"], backups);
     let standard = anonymous.get("/linode/types/g6-standard-2").await.json();
     assert_eq!(
         (&standard["label"], &standard["network_out"]),
         (&json!("Linode 4GB"), &json!(4000))
     );
+    // The public service rounds the hourly prices of regions to tenths of a cent.
+    assert_eq!(standard["region_prices"][0]["hourly"], 0.043);
+    let premium = anonymous.get("/linode/types/g7-premium-2").await.json();
+    assert_eq!(premium["price"], json!({"hourly": 0.0645, "monthly": 43.0}));
+    assert_eq!(premium["region_prices"][1]["monthly"], 60.48);
+}
+
+#[tokio::test]
+async fn images_have_the_fields_of_the_public_service() {
+    let app = TestApp::new().await;
+    let anonymous = app.anonymous();
+    let listed = anonymous.get("/images?page_size=100").await.data();
+    assert_eq!(listed.len(), 34);
+    let deprecated: Vec<_> = listed.iter().map(|image| image["deprecated"] == true).collect();
+    assert!(deprecated.is_sorted(), "deprecated images come last");
+    let image = anonymous.get("/images/linode%2Falmalinux9").await.json();
+    assert_eq!(
+        image,
+        json!({"id": "linode/almalinux9", "label": "AlmaLinux 9", "deprecated": false, "size": 2500,
+            "created": "2022-05-26T00:00:00", "updated": "2022-05-26T00:00:00", "description": "",
+            "created_by": "linode", "type": "manual", "tags": [], "is_public": true, "is_shared": false,
+            "vendor": "AlmaLinux", "expiry": null, "eol": "2032-05-31T00:00:00", "regions": null,
+            "status": "available", "capabilities": ["cloud-init", "distributed-sites"], "image_sharing": null})
+    );
+}
+
+#[tokio::test]
+async fn withdrawn_images_are_not_listed_but_can_be_used() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    // The Terraform provider reads this image.
+    let image = ada.get("/images/linode%2Fdebian8").await.json();
+    assert_eq!(
+        (&image["label"], &image["size"], &image["deprecated"]),
+        (&json!("Debian 8"), &json!(1300), &json!(true))
+    );
+    let found = ada.filter("/images", r#"{"id":"linode/debian8"}"#).await;
+    assert_eq!(found.json()["results"], 0);
+    let new = json!({"region": "us-mia", "type": "g6-nanode-1", "image": "linode/alpine3.19",
+        "root_pass": "a-long-secret-of-yours"});
+    assert_eq!(ada.post("/linode/instances", new).await.status, 200);
 }

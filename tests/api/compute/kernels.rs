@@ -25,7 +25,12 @@ async fn kernels_need_no_token_and_have_a_slash_in_their_id() {
         assert_eq!(anonymous.get(path).await.json(), kernel, "{path}");
     }
     assert_eq!(anonymous.get("/linode/kernels/linode%2Fnone").await.status, 404);
-    for id in ["linode/latest-32bit", "linode/grub2", "linode/direct-disk"] {
+    for id in [
+        "linode/latest-32bit",
+        "linode/grub2",
+        "linode/direct-disk",
+        "linode/grub-legacy",
+    ] {
         let found = anonymous
             .filter("/linode/kernels", &json!({"id": id}).to_string())
             .await;
@@ -33,14 +38,23 @@ async fn kernels_need_no_token_and_have_a_slash_in_their_id() {
     }
     for (filter, found) in [
         (r#"{"label":{"+contains":"64 BIT"}}"#, 1),
-        (r#"{"deprecated":false,"kvm":true,"pvops":true}"#, 4),
+        (r#"{"deprecated":false,"kvm":true}"#, 5),
+        (r#"{"pvops":true}"#, 2),
+        (r#"{"pvops":false}"#, 3),
+        (r#"{"kvm":false}"#, 0),
         (r#"{"deprecated":true}"#, 0),
         (r#"{"architecture":"i386"}"#, 1),
-        (r#"{"+and":[],"+order":"desc"}"#, 4),
+        (r#"{"+and":[],"+order":"desc"}"#, 5),
     ] {
         let kernels = anonymous.filter("/linode/kernels", filter).await;
         assert_eq!(kernels.json()["results"], found, "{filter}");
     }
+    // The public service sends no version for it.
+    let direct = anonymous.get("/linode/kernels/linode/direct-disk").await.json();
+    assert_eq!(
+        (&direct["version"], &direct["pvops"]),
+        (&json!(""), &json!(false))
+    );
 }
 
 #[tokio::test]

@@ -44,12 +44,58 @@ async fn regions_have_resolvers_and_only_capabilities_that_garth_implements() {
                 "VPC IPv6 Large Prefixes"
             ])
         );
+        let limits = json!({"maximum_pgs_per_customer": 0, "maximum_linodes_per_pg": 0,
+            "maximum_linodes_per_flexible_pg": 0});
+        assert_eq!(region["placement_group_limits"], limits);
         for version in ["ipv4", "ipv6"] {
             let resolvers = region["resolvers"][version].as_str().unwrap();
             let parsed = resolvers.split(',').all(|one| one.parse::<IpAddr>().is_ok());
             assert!(parsed, "{resolvers}");
         }
     }
+}
+
+#[tokio::test]
+async fn the_upstream_profile_has_the_regions_of_the_public_service() {
+    let app = TestApp::with(|policy, _| policy.regions = garth::model::region::built_in(true)).await;
+    let anonymous = app.anonymous();
+    let tokyo = anonymous.get("/regions/ap-northeast").await.json();
+    assert_eq!(
+        (&tokyo["label"], &tokyo["capabilities"]),
+        (
+            &json!("Tokyo 2, JP"),
+            &json!([
+                "Linodes",
+                "Disk Encryption",
+                "Vlans",
+                "Metadata",
+                "Maintenance Policy"
+            ])
+        )
+    );
+    let limits = json!({"maximum_pgs_per_customer": null, "maximum_linodes_per_pg": 5,
+        "maximum_linodes_per_flexible_pg": 250});
+    assert_eq!(tokyo["placement_group_limits"], limits);
+    let resolvers = tokyo["resolvers"]["ipv4"].as_str().unwrap();
+    assert!(resolvers.starts_with("139.162.66.5,139.162.67.5,"), "{resolvers}");
+    let miami = anonymous.get("/regions/us-mia").await.json();
+    assert_eq!(
+        miami["capabilities"],
+        json!([
+            "Linodes",
+            "Disk Encryption",
+            "Vlans",
+            "VPCs",
+            "VPC Dual Stack",
+            "VPC IPv6 Stack",
+            "Metadata",
+            "Maintenance Policy"
+        ])
+    );
+    let ada = app.user("ada").await;
+    let new = json!({"region": "us-mia", "type": "g6-nanode-1", "label": "web-1"});
+    let instance = ada.post("/linode/instances", new).await.json();
+    assert_eq!(instance["disk_encryption"], "enabled");
 }
 
 #[tokio::test]

@@ -27,6 +27,7 @@ func emptyCollections(s *session) {
 	empty(s, s.ListDatabases)
 	empty(s, s.ListDatabaseTypes)
 	empty(s, s.ListPlacementGroups)
+	empty(s, s.ListLocks)
 	empty(s, s.ListLongviewClients)
 	empty(s, s.ListLongviewSubscriptions)
 	empty(s, s.ListObjectStorageClusters)
@@ -56,6 +57,9 @@ func refusalsAndErrors(s *session) {
 	_, err = s.CreateDomain(s, linodego.DomainCreateOptions{Domain: "example.com", Type: "master"})
 	s.refused(err, 400, "not_offered")
 	instance := s.instanceWith("web-1")
+	lock := linodego.LockCreateOptions{EntityType: linodego.EntityLinode, EntityID: instance.ID, LockType: linodego.LockTypeCannotDelete}
+	_, err = s.CreateLock(s, lock)
+	s.refused(err, 400, "not_offered")
 	s.refused(s.ResizeInstance(s, instance.ID, linodego.InstanceResizeOptions{Type: "g6-standard-1"}), 400, "not_offered")
 	_, err = s.RebuildInstance(s, instance.ID, linodego.InstanceRebuildOptions{Image: image, RootPass: "a-long-secret-of-yours"})
 	s.refused(err, 400, "not_offered")

@@ -1,6 +1,6 @@
 //! Parses new and changed disks.
 
-use crate::model::disk::{DiskLabel, Filesystem, NewDisk};
+use crate::model::disk::{Disk, DiskLabel, Filesystem, NewDisk};
 use crate::model::image::Image;
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason};
@@ -63,10 +63,26 @@ impl Draft {
 /// Refuses a disk that cannot hold its image.
 fn refuse_mismatch(form: &mut Form, image: &Image, size: Option<i64>, filesystem: Option<Filesystem>) {
     refuse_smaller(form, image, size);
-    if matches!(filesystem, Some(Filesystem::Swap | Filesystem::Initrd)) {
-        let text = "A disk with an image must be one of ext3, ext4, raw";
-        form.refuse("filesystem", Reason::new(Code::ChoiceInvalid, text));
+    if filesystem.is_some_and(|filesystem| !filesystem.can_hold_image()) {
+        form.refuse("filesystem", Reason::new(Code::ChoiceInvalid, IMAGE_FILESYSTEMS));
     }
+}
+
+const IMAGE_FILESYSTEMS: &str = "A disk with an image must be one of ext3, ext4, raw";
+
+/// Refuses a change of the file system that does not match the content of the disk.
+pub fn refuse_other_content(form: &mut Form, disk: &Disk, filesystem: Option<Filesystem>) {
+    let Some(filesystem) = filesystem.filter(|new| *new != disk.filesystem) else {
+        return;
+    };
+    let text = if disk.image.is_some() && !filesystem.can_hold_image() {
+        IMAGE_FILESYSTEMS
+    } else if disk.filesystem == Filesystem::Swap {
+        "A swap disk must be swap; delete it and create another disk instead"
+    } else {
+        return;
+    };
+    form.refuse("filesystem", Reason::new(Code::DiskContent, text));
 }
 
 /// Refuses a size that is smaller than the image of the disk.
