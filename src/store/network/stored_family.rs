@@ -11,6 +11,10 @@ use crate::store::value::{FromValue, Row, Value};
 pub trait StoredFamily: Family {
     /// The statement that finds an address of another instance in a span: subnet, instance, first and last address.
     const TAKEN_BY_ANOTHER: &'static str;
+    /// The condition for a VPC `v` that has addresses from `{first}` to `{last}`. Only subnets have IPv4
+    /// addresses. Subnets of a VPC do not overlap each other, so the condition is about only one of them: the last of the
+    /// subnets that begin before the end of the range.
+    const VPC_HAS: &'static str;
     /// The statement for the spans of a subnet in use from a first to a last address, ordered by first address.
     const USED_SPANS: &'static str;
 
@@ -104,6 +108,9 @@ impl StoredFamily for V4 {
          SELECT 1 FROM interface_range
          WHERE subnet = $1 AND instance IS DISTINCT FROM $2 AND first_address <= $4 AND last_address >= $3
          LIMIT 1";
+    const VPC_HAS: &'static str =
+        "(SELECT s.last_address FROM subnet s WHERE s.vpc = v.id AND s.first_address <= {last}
+            ORDER BY s.first_address DESC LIMIT 1) >= {first}";
     const USED_SPANS: &'static str =
         "SELECT address AS a, address FROM interface WHERE subnet = $1 AND address BETWEEN $2 AND $3
          UNION ALL
@@ -128,6 +135,8 @@ impl StoredFamily for V6 {
     const TAKEN_BY_ANOTHER: &'static str = "SELECT 1 FROM interface_range6
          WHERE subnet = $1 AND instance IS DISTINCT FROM $2 AND first_address <= $4 AND last_address >= $3
          LIMIT 1";
+    const VPC_HAS: &'static str = "EXISTS (SELECT 1 FROM ipv6_prefix p
+            WHERE p.vpc = v.id AND p.first_address <= {last} AND p.last_address >= {first})";
     const USED_SPANS: &'static str = "SELECT first_address, last_address FROM interface_range6
          WHERE subnet = $1 AND first_address <= $3 AND last_address >= $2
          ORDER BY first_address";
