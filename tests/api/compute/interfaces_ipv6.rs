@@ -170,3 +170,21 @@ async fn configs_of_an_instance_can_share_a_network_until_the_last_releases_it()
     assert_eq!(ada.delete(&format!("{configs}/2")).await.status, 200);
     assert_eq!(next_network().await, "fd67:6172:0:1::/64");
 }
+
+#[tokio::test]
+async fn an_interface_has_at_most_100_routed_networks() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    create_vpc(&ada, "core", "/52", &["/56"]).await;
+    let interface = |count: usize| {
+        let ranges = vec![json!({"range": "auto"}); count];
+        json!({"purpose": "vpc", "subnet_id": 1, "ipv6": {"ranges": ranges}})
+    };
+    let refused = create_instance(&ada, interface(101)).await;
+    assert_eq!(refused.errors(), ["interfaces[0].ipv6.ranges range_count"]);
+    let created = create_instance(&ada, interface(100)).await;
+    assert_eq!(created.status, 200, "{created}");
+    assert_eq!(ada.count("/vpcs/ipv6s").await, 101);
+    let refused = ada.put(&format!("{PATH}/1"), interface(101)).await;
+    assert_eq!(refused.errors(), ["ipv6.ranges range_count"]);
+}
