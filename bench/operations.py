@@ -39,29 +39,46 @@ def get_vpc(programs, folder, extent):
     return [table]
 
 
+# The number of addresses and IPv6 networks in use in the subnet with both families. A subnet has at most 4,095 networks.
+USED_NETWORKS = 3900
+
+
 def assign(programs, folder, extent):
     clients, rounds, seconds = 32, extent.rounds, extent.write_seconds
-    used_addresses, path = extent.used_addresses, "/v4/linode/instances/1/configs"
+    used_addresses = extent.used_addresses
     folder = folder / "assign"
     with ExitStack() as running:
         servers = {}
         for name in SERVERS:
             data = folder / name
             count = used_addresses if name == GARTH else 0
-            fill = [programs.baseline, "fill-subnet", "--data", data, "--taken", str(count)]
+            fill = [programs.baseline, "fill-subnet", "--data", data, "--taken", str(count), "--taken-dual", str(USED_NETWORKS)]
             run_step(fill, f"filling the store of {name}")
             servers[name] = running.enter_context(start_garth(programs, data))
         table = Table(
             EMBEDDED,
-            f"assign: a config with an interface that gets the lowest free address of a /8 with {used_addresses:,} in use, "
+            f"assign: an interface that gets the lowest free address of a /8 with {used_addresses:,} in use, and is removed, "
             f"{clients} clients; {rounds} rounds of {seconds} s\n"
             "baseline: the same server, with no address in use before the run",
             {"throughput": Goal(">=", 0.5), "CPU": Goal("<=", 2.0)},
         )
         for _ in range(rounds):
             for name in shuffled(SERVERS):
-                table.add(name, load.run(servers[name], path, clients, seconds, "assign.lua"))
-    return [table]
+                table.add(name, load.run(servers[name], "/", clients, seconds, "assign.lua"))
+        families = Table(
+            EMBEDDED,
+            f"assign: a /64 that is routed to an interface, and removed, in a subnet with {USED_NETWORKS:,} in use, "
+            f"{clients} clients; {rounds} rounds of {seconds} s\n"
+            "baseline: the same with an IPv4 address, on the same server",
+            {"throughput": Goal(">=", 0.91), "CPU": Goal("<=", 1.1)},
+            label="IPv6",
+        )
+        for _ in range(rounds):
+            for name in shuffled(SERVERS):
+                family = "6" if name == GARTH else "4"
+                sample = load.run(servers[BASELINE], "/", clients, seconds, "assign_part.lua", [family])
+                families.add(name, sample)
+    return [table, families]
 
 
 def upload(programs, folder, extent):

@@ -14,11 +14,13 @@ use garth::store::context::{Clock, RandomSource};
 use garth::store::{ReadTx, Store, StoreContext};
 use tokio::net::TcpListener;
 
-/// The context of a server, with quotas that are never reached.
+/// The context of a server, with quotas and public ranges that are never used up.
 pub fn context(clock: Clock) -> anyhow::Result<StoreContext> {
     let mut settings = Settings::default();
     settings.quota.vpcs_per_region = Some(100_000_000);
     settings.quota.subnets_per_vpc = Some(100_000_000);
+    // One public address for each instance. The default ranges are small.
+    settings.compute.public_ranges = Some(vec!["198.18.0.0/15".to_owned()]);
     Ok(StoreContext {
         clock,
         random: RandomSource::System,

@@ -23,7 +23,7 @@ mod support;
 mod visit;
 
 use identity::{grants, users};
-use network::{address_map, subnets, usage, vpcs};
+use network::{address_map, ipv6, subnets, usage, vpcs};
 use support::{desk, subjects, threads, tickets};
 
 use std::collections::BTreeMap;

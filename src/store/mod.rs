@@ -42,7 +42,7 @@ pub mod value;
 pub mod write_lock;
 
 pub use account::{accounts, events, tags};
-pub use compute::{configs, disks, instances, interfaces};
+pub use compute::{configs, disks, instances, interface_ranges, interfaces};
 pub use identity::{
     grants, login_records, logins, oauth_clients, oauth_grants, sessions, ssh_keys, tokens, users,
 };

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::harness::{TestApp, User, context};
 use crate::rows::{Content, Row, sorted};
 
-pub const FROZEN: [&str; 16] = [
+pub const FROZEN: [&str; 18] = [
     include_str!("../upgrade/0001.sql"),
     include_str!("../upgrade/0002.sql"),
     include_str!("../upgrade/0003.sql"),
@@ -29,6 +29,8 @@ pub const FROZEN: [&str; 16] = [
     include_str!("../upgrade/0014.sql"),
     include_str!("../upgrade/0015.sql"),
     include_str!("../upgrade/0016.sql"),
+    include_str!("../upgrade/0017.sql"),
+    include_str!("../upgrade/0018.sql"),
 ];
 
 /// The tables that migrations fill. They are checked separately.
@@ -314,7 +316,7 @@ async fn assert_served(number: i64, app: &TestApp) {
     );
 }
 
-/// Asserts that the API returns the data of the columns and tables that migrations 13 to 16 add.
+/// Asserts that the API returns the data of the columns and tables that migrations 13 to 18 add.
 async fn assert_details_served(number: i64, admin: &User<'_>) {
     if number >= 13 {
         let instance = admin.get("/linode/instances/1").await.json();
@@ -360,5 +362,13 @@ async fn assert_details_served(number: i64, admin: &User<'_>) {
             admin.get("/account/settings").await.json()["network_helper"],
             false
         );
+    }
+    if number >= 18 {
+        let vpc = admin.get("/vpcs/1").await.json();
+        assert_eq!(vpc["ipv6"], json!([{"range": "fd67:6172::/52"}]));
+        assert_eq!(vpc["subnets"][0]["ipv6"], json!([{"range": "fd67:6172::/62"}]));
+        let networks = admin.get("/vpcs/ipv6s").await.data();
+        let networks: Vec<_> = networks.iter().map(|record| &record["ipv6_range"]).collect();
+        assert_eq!(networks, ["fd67:6172:0:1::/64", "fd67:6172:0:2::/64"]);
     }
 }

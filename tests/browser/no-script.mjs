@@ -20,6 +20,8 @@ async function networks(page, { origin }) {
   await press(page, "Create VPC");
   await shows(page, "There is 1 problem.");
   await page.getByLabel("IPv4 range").fill("10.0.0.0/24");
+  await page.getByLabel("IPv6 range").first().selectOption("/52");
+  await page.getByLabel("IPv6 range").nth(1).selectOption("/62");
   await press(page, "Create VPC");
   await shows(page, "VPC created.");
   await page.getByRole("link", { name: "Edit", exact: true }).click();
@@ -43,6 +45,7 @@ async function networks(page, { origin }) {
   await shows(page, "No VPCs match your search.");
   await page.goto(`${origin}/vpcs/1/subnets/1`);
   await shows(page, "No addresses in use");
+  await shows(page, "No IPv6 networks in use");
 }
 
 async function tickets(page, { folder }) {

@@ -85,7 +85,8 @@ const press = (page, name) => page.getByRole("button", { name, exact: true }).la
 async function longNames(harness, token) {
   const post = (path, body) => harness.api(token, "POST", path, body);
   const label = "a".repeat(64);
-  const vpc = await post("/vpcs", { label, region: "us-east", subnets: [{ label, ipv4: "10.200.0.0/29" }] });
+  const subnets = [{ label, ipv4: "10.200.0.0/29", ipv6: [{ range: "/56" }] }, { label: "wide", ipv4: "10.201.0.0/29", ipv6: [{ range: "/52" }] }];
+  const vpc = await post("/vpcs", { label, region: "us-east", ipv6: [{ range: "/48" }], subnets });
   await post("/linode/instances", { label: "b".repeat(64), region: "us-east", type: "g6-nanode-1", interfaces: [{ purpose: "vpc", subnet_id: vpc.subnets[0].id }] });
   const ticket = await post("/support/tickets", { summary: "c".repeat(64), description: "d".repeat(400), vpc_id: vpc.id });
   await post("/account/users", { username: "e".repeat(32), email: `${"f".repeat(50)}@example.com`, restricted: true });
@@ -169,6 +170,8 @@ async function networks(walk, harness, page, long) {
   await walk.visit(page, "pageSubnet", { vpcId: 1, vpcSubnetId: 5 }, "?large");
   await walk.visit(page, "pageSubnet", { vpcId: 1, vpcSubnetId: 5 }, "?in=10.10.24.0/24");
   for (const id of ["pageVpc", "pageVpcEdit", "pageVpcDelete", "pageSubnet", "pageSubnetDelete"]) await walk.visit(page, id, long, "?long");
+  await walk.visit(page, "pageSubnetNew", long, "?long");
+  await walk.visit(page, "pageSubnet", { ...long, vpcSubnetId: long.vpcSubnetId + 1 }, "?wide");
   await walk.visit(page, "pageSubnetEdit", subnet);
   await walk.visit(page, "pageSubnetDelete", subnet);
   await walk.visit(page, "pageSubnetNew", vpc);

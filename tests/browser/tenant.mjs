@@ -1,5 +1,5 @@
 // VPCs and subnets of a tenant: empty pages, validation of a range while typing, search, the address map, editing,
-// blockers of a deletion, and deletion.
+// blockers of a deletion, deletion, and IPv6.
 
 import assert from "node:assert/strict";
 import { runTest } from "./harness.mjs";
@@ -147,6 +147,36 @@ async function follow(page, harness, token) {
   await page.getByRole("heading", { name: "VPC not available" }).waitFor();
 }
 
+/** A VPC with an IPv6 range: forms, networks of an interface, the map of a subnet, and search. */
+async function dualStack(page, harness, token) {
+  await page.goto(`${harness.origin}/vpcs/new`);
+  await page.getByLabel("Region").selectOption("us-east");
+  await page.getByLabel("Label").first().fill("dual");
+  await page.getByLabel("IPv6 range").nth(1).selectOption("/62");
+  await page.getByRole("button", { name: "Create VPC" }).last().click();
+  await page.getByRole("alert").getByText("The VPC has no IPv6 range").waitFor();
+  assert.equal(await page.getByLabel("IPv6 range").nth(1).inputValue(), "/62");
+  await page.getByLabel("IPv6 range").first().selectOption("/52");
+  await page.getByRole("button", { name: "Create VPC" }).last().click();
+  await page.getByText("VPC created.").waitFor();
+  const [{ ipv6, subnets: [{ id }] }] = (await harness.api(token, "GET", "/vpcs")).data;
+  await page.getByText(ipv6[0].range, { exact: true }).waitFor();
+  const interfaces = [{ purpose: "vpc", subnet_id: id, ipv6: { ranges: [{ range: "auto" }] } }];
+  await harness.api(token, "POST", "/linode/instances", { label: "web-6", region: "us-east", type: "g6-nanode-1", interfaces });
+  await page.locator("tr", { hasText: "web-6" }).getByText("SLAAC").waitFor();
+  await page.locator(".map svg:visible a").first().click();
+  await page.getByRole("heading", { name: "IPv6 networks", exact: true }).waitFor();
+  await page.locator("svg[aria-label='Map of IPv6 networks']:visible a").first().click();
+  const network = page.locator("tr:target", { hasText: "web-6" });
+  const address = await network.locator("div.quiet code").innerText();
+  await page.goto(`${harness.origin}/vpcs`);
+  await page.getByLabel("Search").fill(address);
+  await page.waitForURL(/q=/);
+  await page.getByRole("link", { name: "dual" }).waitFor();
+  await page.getByLabel("Search").fill("fd99::/16");
+  await page.getByText("No VPCs match your search.").waitFor();
+}
+
 await runTest("VPCs: create, search, address map, edit, delete", async (harness) => {
   await harness.serve();
   harness.user("ada", "--account", "1");
@@ -159,6 +189,7 @@ await runTest("VPCs: create, search, address map, edit, delete", async (harness)
   await subnets(page, harness.origin);
   await remove(page, harness, token);
   await follow(page, harness, token);
+  await dualStack(page, harness, token);
   await page.getByRole("link", { name: "Log out" }).click();
   await page.getByRole("heading", { name: "Logged out" }).waitFor();
 });

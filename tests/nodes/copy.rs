@@ -25,14 +25,14 @@ fn a_store_is_copied_to_a_database_and_back_completely() {
     let mut serve = folder.serve();
     let server = Server::start(serve.env("GARTH_DATABASE", postgres.url()));
     assert_eq!(read_all(&mut server.client()), content);
-    let new = number(
-        &server
-            .client()
-            .post("/v4/vpcs", json!({"label": "new", "region": "us-east"}))
-            .ok()["id"],
+    let new = create_dual_stack(&mut server.client(), "new");
+    let range = "fd67:6172:0:3000::/52".to_owned();
+    assert_eq!(
+        new,
+        (5, range),
+        "the ID and the range of the deleted VPC are not reused"
     );
-    assert_eq!(new, 5, "the ID of the deleted VPC is not reused");
-    server.client().delete(&format!("/v4/vpcs/{new}")).ok();
+    server.client().delete("/v4/vpcs/5").ok();
     let content = read_all(&mut server.client());
     assert_eq!(server.stop().code, Some(0));
 
@@ -41,13 +41,8 @@ fn a_store_is_copied_to_a_database_and_back_completely() {
     let mut serve = folder.serve();
     let server = Server::start(serve.env("GARTH_DATA", &copy));
     assert_eq!(read_all(&mut server.client()), content);
-    let new = number(
-        &server
-            .client()
-            .post("/v4/vpcs", json!({"label": "new", "region": "us-east"}))
-            .ok()["id"],
-    );
-    assert_eq!(new, 6);
+    let new = create_dual_stack(&mut server.client(), "new");
+    assert_eq!(new, (6, "fd67:6172:0:4000::/52".to_owned()));
 
     let refused =
         Process::spawn(&mut folder.garth(&format!("copy --from {data} --to {}", postgres.url()))).wait();
@@ -61,13 +56,17 @@ fn a_store_is_copied_to_a_database_and_back_completely() {
 
 fn create_objects(client: &mut Client) {
     for (label, range) in [("a", "10.0.0.0/24"), ("b", "10.1.0.0/16"), ("c", "10.2.0.0/20")] {
-        let subnets = json!([{"label": "first", "ipv4": range}]);
-        let body =
-            json!({"label": label, "region": "us-east", "description": "é 漢 '\"\\", "subnets": subnets});
+        let ipv6 = (label != "c").then(|| json!([{"range": "auto"}]));
+        let subnets = json!([{"label": "first", "ipv4": range, "ipv6": ipv6}]);
+        let body = json!({"label": label, "region": "us-east", "description": "é 漢 '\"\\", "ipv6": ipv6,
+            "subnets": subnets});
         client.post("/v4/vpcs", body).ok();
     }
-    let fourth = client.create_vpc("d");
-    client.delete(&format!("/v4/vpcs/{fourth}")).ok();
+    assert_eq!(
+        create_dual_stack(client, "d"),
+        (4, "fd67:6172:0:2000::/52".to_owned())
+    );
+    client.delete("/v4/vpcs/4").ok();
     for subnet in 1..=3 {
         let interfaces = json!([{"purpose": "vpc", "subnet_id": subnet, "ip_ranges": []}]);
         let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces});
@@ -81,12 +80,21 @@ fn create_objects(client: &mut Client) {
     }
 }
 
+/// Creates a VPC with an IPv6 range. Returns its ID and its range.
+fn create_dual_stack(client: &mut Client, label: &str) -> (i64, String) {
+    let body = json!({"label": label, "region": "us-east", "ipv6": [{"range": "/52"}]});
+    let vpc = client.post("/v4/vpcs", body).ok();
+    let range = vpc["ipv6"][0]["range"].as_str().expect("a range");
+    (number(&vpc["id"]), range.to_owned())
+}
+
 /// Everything that the API shows.
 fn read_all(client: &mut Client) -> Vec<Value> {
     let lists = [
         "/v4/vpcs",
         "/v4/linode/instances",
         "/v4/vpcs/ips",
+        "/v4/vpcs/ipv6s",
         "/v4/account/events",
     ];
     let mut content: Vec<Value> = lists.iter().flat_map(|list| client.all(list)).collect();

@@ -91,6 +91,11 @@ pub fn textarea(form_state: &FormState, field: Field, rows: usize) -> Markup {
 
 /// A drop-down list. Each choice is a value and its label.
 pub fn select(form_state: &FormState, field: Field, choices: &[(String, String)]) -> Markup {
+    select_or(form_state, field, "Choose…", choices)
+}
+
+/// Like `select`, with another label of the empty choice.
+pub fn select_or(form_state: &FormState, field: Field, none: &str, choices: &[(String, String)]) -> Markup {
     let id = element_id(field.name);
     let errors = form_state.errors_on(field.name);
     let chosen = form_state.data.text(field.name);
@@ -100,7 +105,7 @@ pub fn select(form_state: &FormState, field: Field, choices: &[(String, String)]
         html! {
             select #(id) name=(field.name) required[!field.optional] autofocus[field.autofocus && form_state.errors.is_empty()]
                 aria-invalid=[(!errors.is_empty()).then_some("true")] aria-describedby=[describedby(&id, field, &errors)] {
-                option value="" selected[chosen.is_empty()] { "Choose…" }
+                option value="" selected[chosen.is_empty()] { (none) }
                 @for (value, shown) in choices {
                     option value=(value) selected[value == chosen] { (shown) }
                 }

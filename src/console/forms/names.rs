@@ -29,6 +29,7 @@ pub(super) fn label_of(name: &str) -> String {
     let last = match (last, label) {
         (_, Some((_, label))) => (*label).to_owned(),
         ("ipv4", _) => "IPv4 range".to_owned(),
+        ("ipv6", _) => "IPv6 range".to_owned(),
         (other, None) => {
             let words = other.replace('_', " ");
             let mut letters = words.chars();

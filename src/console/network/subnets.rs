@@ -7,22 +7,24 @@ use maud::{Markup, html};
 use crate::console::address_map::{self, format_range, in_use, instance_name};
 use crate::console::error_page::{ErrorPage, PageResult};
 use crate::console::forms::{self, Card, FormData, FormState, VERSION_FIELD};
+use crate::console::ipv6;
 use crate::console::layout::{empty_state, fragment, pluralize, redirect_with_notice, time};
 use crate::console::query::Query;
 use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
 use crate::console::vpcs::{self, active_tag, field_errors, label_field, range_feedback, range_field};
 use crate::model::address_map::{View, bucket_prefix};
-use crate::model::cidr::Cidr;
+use crate::model::cidr::{Cidr, Cidr6};
 use crate::model::entity_tag::EntityTag;
 use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::{InterfaceId, SubnetId, VpcId};
 use crate::model::interface::write_address;
+use crate::model::range_request::OF_SUBNETS;
 use crate::model::reason::Code;
 use crate::model::subnet::Subnet;
 use crate::model::vpc::Vpc;
 use crate::rules;
-use crate::rules::address_map::{SubnetMap, Window};
+use crate::rules::address_map::{SubnetMap, Window, Windows};
 use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
 use crate::rules::error::FieldError;
@@ -63,7 +65,9 @@ pub async fn new(State(app): State<App>, visit: Visit, caller: Caller, At(id): A
     let proposed = rules::subnets::propose(&app.store().context().policy, &ranges);
     let range = proposed.map(|range| range.to_string()).unwrap_or_default();
     let label = format!("subnet-{}", vpc.subnets.len() + 1);
-    let form_state = FormState::prefilled(&[("label", &label), ("ipv4", &range)]);
+    let ipv6 = vpc.ipv6.map(|_| format!("/{}", OF_SUBNETS.default));
+    let ipv6 = (ipv6::FIELD, ipv6.as_deref().unwrap_or_default());
+    let form_state = FormState::prefilled(&[("label", &label), ("ipv4", &range), ipv6]);
     Ok(render_new(&visit, &vpc, &form_state))
 }
 
@@ -74,7 +78,7 @@ pub async fn create(
     At(id): At<VpcId>,
     data: FormData,
 ) -> PageResult {
-    let request = data.request(data.object(&vpcs::SUBNET_FIELDS));
+    let request = data.request(ipv6::with_list(data.object(&vpcs::SUBNET_FIELDS)));
     let created = app
         .write(caller.clone(), move |tx, caller| {
             rules::subnets::create(tx, caller, id, &request)
@@ -83,7 +87,7 @@ pub async fn create(
     match created {
         Ok(subnet) => Ok(redirect_with_notice(&url(&subnet), "subnet-created")),
         Err(error) => {
-            let form_state = forms::from_error(data, error)?;
+            let form_state = ipv6::with_field_errors(forms::from_error(data, error)?);
             let vpc = app
                 .read(caller, move |tx, caller| load_writable(tx, caller, id))
                 .await?;
@@ -95,7 +99,7 @@ pub async fn create(
 /// Validates a range while the user types.
 pub async fn check(State(app): State<App>, caller: Caller, At(id): At<VpcId>, query: Query) -> PageResult {
     let Query(data) = query;
-    let request = data.request(data.object(&vpcs::SUBNET_FIELDS));
+    let request = data.request(ipv6::with_list(data.object(&vpcs::SUBNET_FIELDS)));
     let (errors, ranges) = app
         .read(caller, move |tx, caller| {
             let vpc = load_writable(tx, caller, id)?;
@@ -116,12 +120,15 @@ fn load_writable(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> rules::Result<V
 fn render_new(visit: &Visit, vpc: &Vpc, form_state: &FormState) -> Response {
     let (label, vpc_url) = (vpc.label.as_str(), vpcs::url(vpc.id));
     let form = Card::new(format!("{vpc_url}/subnets/new"), "Add subnet", &vpc_url);
+    let vpc_range = vpc.ipv6.map(|range| range.to_string()).unwrap_or_default();
+    let hint = format!("The lowest free part of {vpc_range}. Cannot be changed later.");
     let body = html! {
         h1 { "Add a subnet to " (label) }
         (forms::card(visit, form_state, &form, &html! {
             (label_field(form_state, "label", true))
             (range_field(form_state, "ipv4", &format!("{vpc_url}/subnets/check")))
             p .hint { "A private IPv4 range from /8 to /29 that does not overlap another subnet. Cannot be changed later." }
+            @if vpc.ipv6.is_some() { (ipv6::range_field(form_state, ipv6::FIELD, &hint, &ipv6::subnet_choices(vpc.ipv6))) }
         }))
     };
     visit.form_page(
@@ -139,10 +146,10 @@ pub async fn view(
     At((vpc, id)): Path,
     query: Query,
 ) -> PageResult {
-    let window = window(&query)?;
+    let windows = windows(&query)?;
     let (map, usage, may_change) = app
         .read(caller, move |tx, caller| {
-            let map = rules::address_map::view(tx, caller, vpc, id, window)?;
+            let map = rules::address_map::view(tx, caller, vpc, id, windows)?;
             let usage = addresses::used_in_subnets(tx, std::slice::from_ref(&map.subnet))?;
             let may_change = caller
                 .require_permission(tx, GrantKind::Vpc, vpc.0, Permission::ReadWrite)
@@ -156,15 +163,19 @@ pub async fn view(
     Ok(visit.page(label, &breadcrumbs, &render(&map, usage, &subnet_url, may_change)))
 }
 
-/// The part of the subnet that the query selects.
-pub fn window(query: &Query) -> Result<Window, ErrorPage> {
-    match (query.text("in"), query.text("interface").parse()) {
-        ("", Ok(interface)) => Ok(Window::Around(InterfaceId(interface))),
-        ("", Err(_)) => Ok(Window::Whole),
-        (part, _) => Ok(Window::Part(
-            Cidr::parse(part).map_err(|_| ErrorPage::not_found())?,
-        )),
-    }
+/// The parts of the subnet that the query selects.
+pub fn windows(query: &Query) -> Result<Windows, ErrorPage> {
+    let not_found = |_| ErrorPage::not_found();
+    let ipv4 = match (query.text("in"), query.text("interface").parse()) {
+        ("", Ok(interface)) => Window::Around(InterfaceId(interface)),
+        ("", Err(_)) => Window::Whole,
+        (part, _) => Window::Part(Cidr::parse(part).map_err(not_found)?),
+    };
+    let ipv6 = match query.text("in6") {
+        "" => None,
+        part => Some(Cidr6::parse(part).map_err(not_found)?),
+    };
+    Ok(Windows { ipv4, ipv6 })
 }
 
 /// The content of the page of a subnet. `subnet_url` is the URL of this page.
@@ -174,7 +185,10 @@ pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: bool)
     let is_whole = map.window == subnet.ipv4;
     html! {
         div .title {
-            h1 { (subnet.label.as_str()) " " code .range { (subnet.ipv4) } }
+            h1 {
+                (subnet.label.as_str()) " " code .range { (subnet.ipv4) }
+                @if let Some(ipv6) = subnet.ipv6 { " " code .range { (ipv6) } }
+            }
             @if may_change { div .actions {
                 a .button href=(format!("{subnet_url}/edit")) { "Edit" }
                 a .button.danger href=(format!("{subnet_url}/delete")) { "Delete" }
@@ -184,6 +198,7 @@ pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: bool)
             div { dt { "Gateway" } dd { code { (write_address(subnet.ipv4.gateway())) } } }
             div { dt { "Usable range" } dd { code { (write_address(*assignable.start())) " – " (write_address(*assignable.end())) } } }
             div { dt { "In use" } dd { (used_meter(usage)) } }
+            @if let Some(ipv6) = &map.ipv6 { div { dt { "IPv6 networks in use" } dd { (used_meter(ipv6.usage)) } } }
             div { dt { "Instances" } dd { (instance_count(subnet)) } }
             div { dt { "ID" } dd { (subnet.id) } }
             div { dt { "Created" } dd { (time(subnet.created)) } }
@@ -200,6 +215,7 @@ pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: bool)
             h2 #taken { "In use" @if !is_whole { " in " code { (map.window) } } }
             (table(map, subnet_url))
         }
+        @if let Some(map) = &map.ipv6 { (ipv6::sections(map, subnet_url)) }
     }
 }
 
@@ -308,6 +324,7 @@ fn render_edit(visit: &Visit, vpc: &Vpc, subnet: &Subnet, form_state: &FormState
         (forms::card(visit, form_state, &form, &html! {
             (label_field(form_state, "label", true))
             p .quiet { "IPv4 range: " code { (subnet.ipv4) } " (cannot be changed)" }
+            @if let Some(ipv6) = subnet.ipv6 { p .quiet { "IPv6 range: " code { (ipv6) } " (cannot be changed)" } }
         }))
     };
     let title = format!("Edit {}", subnet.label.as_str());
@@ -387,7 +404,8 @@ fn render_delete(visit: &Visit, vpc: &Vpc, subnet: &Subnet, form_state: &FormSta
             p { a .button href=(subnet_url) { "Back to subnet" } }
         } @else {
             (forms::card(visit, form_state, &form, &html! {
-                p { "This permanently deletes the subnet and frees the range " code { (subnet.ipv4) } "." }
+                p { "This permanently deletes the subnet and frees the range " code { (subnet.ipv4) }
+                    @if let Some(ipv6) = subnet.ipv6 { " and the IPv6 range " code { (ipv6) } } "." }
                 (forms::confirmation_input(form_state, label))
             }))
         }

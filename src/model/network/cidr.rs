@@ -104,6 +104,23 @@ impl<F: Family> Network<F> {
     pub fn overlaps(self, other: Self) -> bool {
         self.first() <= other.last() && other.first() <= self.last()
     }
+
+    /// Parses an address or a network for a search. The network can have host bits.
+    pub fn parse_search(raw: &str) -> Option<Self> {
+        let (address, prefix) = raw.split_once('/').map_or((raw, None), |(a, b)| (a, Some(b)));
+        let prefix = match prefix {
+            Some(prefix) => prefix.parse().ok().filter(|prefix| *prefix <= F::BITS)?,
+            None => F::BITS,
+        };
+        Some(Self::around(F::parse_address(address)?, prefix))
+    }
+
+    /// Splits the network into networks with a longer prefix.
+    pub fn split(self, prefix: u8) -> impl Iterator<Item = Self> {
+        let next = move |part: &Self| Some(Self::around(part.last().plus(F::Bits::from_u8(1))?, prefix));
+        let all = std::iter::successors(Some(Self::around(self.first(), prefix)), next);
+        all.take_while(move |part| self.contains(*part))
+    }
 }
 
 fn mask<F: Family>(prefix: u8) -> F::Bits {
@@ -170,23 +187,6 @@ impl Cidr {
         );
         let is_private = PRIVATE.iter().any(|range| range.contains(network));
         (is_private && network.first() != address.to_bits()).then_some(network)
-    }
-
-    /// Parses an address or a network for a search. The network can have host bits.
-    pub fn parse_search(raw: &str) -> Option<Self> {
-        let (address, prefix) = raw.split_once('/').unwrap_or((raw, "32"));
-        let prefix = prefix.parse().ok().filter(|prefix| *prefix <= 32)?;
-        Some(Self::around(address.parse::<Ipv4Addr>().ok()?.to_bits(), prefix))
-    }
-
-    /// Splits the network into networks with a longer prefix.
-    pub fn split(self, prefix: u8) -> impl Iterator<Item = Cidr> {
-        let step = 1usize << (32 - prefix.min(32));
-        let all = u64::from(self.first())..=u64::from(self.last());
-        all.step_by(step).map(move |first| Cidr {
-            network: first as u32,
-            prefix,
-        })
     }
 
     /// The next network of the same size that does not overlap any network in `taken`. The search begins at

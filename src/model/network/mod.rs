@@ -4,6 +4,7 @@ pub mod address_map;
 pub mod cidr;
 pub mod family;
 pub mod ip;
+pub mod network_map;
 pub mod range_request;
 pub mod subnet;
 pub mod vlan;

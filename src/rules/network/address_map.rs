@@ -3,12 +3,15 @@
 use std::collections::HashSet;
 
 use crate::model::address_map::{self, Holder, View};
-use crate::model::cidr::Cidr;
+use crate::model::cidr::{Cidr, Cidr6};
+use crate::model::family::{Family, V6};
 use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::{InstanceId, InterfaceId, SubnetId, VpcId};
+use crate::model::network_map::{self, NetworkHolder, NetworkView};
 use crate::model::subnet::Subnet;
 use crate::model::ticket::Ticket;
 use crate::model::vpc::Vpc;
+use crate::rules::addresses::Usage;
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::{subnets, ticket_network, vpcs};
@@ -22,6 +25,27 @@ pub struct SubnetMap {
     pub view: View,
     /// The holders of the addresses in the window; empty if the view has buckets.
     pub holders: Vec<Holder>,
+    /// `None` if the subnet has no IPv6 range.
+    pub ipv6: Option<NetworkMap>,
+}
+
+/// The map of a part of a subnet's IPv6 range.
+pub struct NetworkMap {
+    pub range: Cidr6,
+    pub window: Cidr6,
+    pub view: NetworkView,
+    /// The holders of the networks in the window; empty if the view has blocks.
+    pub holders: Vec<NetworkHolder>,
+    /// The usage of the whole subnet.
+    pub usage: Usage,
+}
+
+/// The parts of a subnet to show, in both families.
+#[derive(Clone, Copy, Debug)]
+pub struct Windows {
+    pub ipv4: Window,
+    /// `None` for the whole IPv6 range.
+    pub ipv6: Option<Cidr6>,
 }
 
 /// The part of a subnet to show.
@@ -34,27 +58,44 @@ pub enum Window {
 }
 
 /// Shows a part of a subnet, or all of it.
-pub fn view(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, id: SubnetId, window: Window) -> Result<SubnetMap> {
+pub fn view(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    vpc: VpcId,
+    id: SubnetId,
+    windows: Windows,
+) -> Result<SubnetMap> {
     let vpc = vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
     let subnet = subnets::view(tx, caller, (vpc.id, id))?;
-    let mut map = load_map(tx, vpc, subnet, window)?;
-    hide_labels(tx, caller, &mut map.holders)?;
+    let mut map = load_map(tx, vpc, subnet, windows)?;
+    let visible = visible(tx, caller)?;
+    let networks = map.ipv6.iter_mut().flat_map(|map| &mut map.holders);
+    let in_ipv6 = networks.map(|holder| (holder.instance, &mut holder.instance_label));
+    let in_ipv4 = map
+        .holders
+        .iter_mut()
+        .map(|holder| (holder.instance, &mut holder.instance_label));
+    for (instance, label) in in_ipv4.chain(in_ipv6) {
+        if !visible.has(instance) {
+            *label = None;
+        }
+    }
     Ok(map)
 }
 
 /// Shows a subnet that a ticket is about, for staff.
-pub fn view_for_staff(tx: &mut ReadTx, ticket: &Ticket, id: SubnetId, window: Window) -> Result<SubnetMap> {
+pub fn view_for_staff(tx: &mut ReadTx, ticket: &Ticket, id: SubnetId, windows: Windows) -> Result<SubnetMap> {
     let vpc = store::subnets::find_without_uses(tx, id)?
         .ok_or(Error::NotFound)?
         .vpc;
     let vpc = ticket_network::find_vpc(tx, ticket, vpc)?.ok_or(Error::NotFound)?;
     let subnet = store::subnets::find(tx, vpc.id, id)?.ok_or(Error::NotFound)?;
-    load_map(tx, vpc, subnet, window)
+    load_map(tx, vpc, subnet, windows)
 }
 
-fn load_map(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result<SubnetMap> {
+fn load_map(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, windows: Windows) -> Result<SubnetMap> {
     let id = subnet.id;
-    let window = match window {
+    let window = match windows.ipv4 {
         Window::Whole => subnet.ipv4,
         Window::Part(part) if subnet.ipv4.contains(part) => part,
         Window::Part(_) => return Err(Error::NotFound),
@@ -77,7 +118,9 @@ fn load_map(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result
             (view, Vec::new())
         }
     };
+    let ipv6 = load_network_map(tx, &subnet, windows.ipv6)?;
     Ok(SubnetMap {
+        ipv6,
         vpc,
         subnet,
         window,
@@ -86,15 +129,36 @@ fn load_map(tx: &mut ReadTx, vpc: Vpc, subnet: Subnet, window: Window) -> Result
     })
 }
 
-/// Removes the labels of instances that the caller cannot see.
-fn hide_labels(tx: &mut ReadTx, caller: &Caller, holders: &mut [Holder]) -> Result<()> {
-    let visible = visible(tx, caller)?;
-    for holder in holders {
-        if !visible.has(holder.instance) {
-            holder.instance_label = None;
-        }
+fn load_network_map(tx: &mut ReadTx, subnet: &Subnet, window: Option<Cidr6>) -> Result<Option<NetworkMap>> {
+    let Some(range) = subnet.ipv6 else {
+        return match window {
+            Some(_) => Err(Error::NotFound),
+            None => Ok(None),
+        };
+    };
+    let window = window.unwrap_or(range);
+    if !range.contains(window) || window.prefix() > V6::UNIT_PREFIX {
+        return Err(Error::NotFound);
     }
-    Ok(())
+    let used = store::interface_ranges::used_networks(tx, subnet.id)?;
+    let (view, holders) = match network_map::block_prefix(window) {
+        None => {
+            let holders = store::interface_ranges::network_holders(tx, subnet.id, window)?;
+            (network_map::networks(range, window, &holders), holders)
+        }
+        Some(prefix) => (network_map::blocks(range, window, prefix, &used), Vec::new()),
+    };
+    let usage = Usage {
+        used: used.len() as u64,
+        all: network_map::usable_networks(range, range),
+    };
+    Ok(Some(NetworkMap {
+        range,
+        window,
+        view,
+        holders,
+        usage,
+    }))
 }
 
 /// The instances whose labels a caller can see. `None` stands for all instances.

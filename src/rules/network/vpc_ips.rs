@@ -1,7 +1,10 @@
 //! Addresses and ranges of VPC interfaces (interface §2.3).
 
+use std::collections::HashMap;
+
 use crate::model::grant::Permission;
-use crate::model::id::VpcId;
+use crate::model::id::{InterfaceId, VpcId};
+use crate::model::network_map::NetworkHolder;
 use crate::model::page::Paged;
 use crate::model::vpc_ip::{VpcIp, VpcIpv6};
 use crate::rules::caller::Caller;
@@ -64,4 +67,16 @@ pub fn ipv6_of_vpc(
         Scope::Vpc(vpc),
         &query,
     )?)
+}
+
+/// The IPv6 networks of the interfaces with these IPv4 addresses, by interface. The caller can see the addresses.
+pub fn networks_of(tx: &mut ReadTx, ips: &[VpcIp]) -> Result<HashMap<InterfaceId, Vec<NetworkHolder>>> {
+    let mut ids: Vec<_> = ips.iter().map(|ip| ip.interface).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let mut networks: HashMap<_, Vec<_>> = HashMap::new();
+    for holder in store::interface_ranges::networks_of(tx, &ids)? {
+        networks.entry(holder.interface).or_default().push(holder);
+    }
+    Ok(networks)
 }

@@ -1,6 +1,6 @@
 //! VPCs: list, create, view, update, delete (interface §4.1).
 
-use crate::model::cidr::Cidr;
+use crate::model::cidr::Network;
 use crate::model::entity::Entity;
 use crate::model::event::Action;
 use crate::model::grant::{Global, GrantKind, Permission};
@@ -20,6 +20,7 @@ use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{Drafted, FromForm, Request};
 use crate::rules::{events, ipv6_prefixes, not_offered, subnets};
+use crate::store::stored_family::StoredFamily;
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<Vpc>> {
@@ -32,12 +33,12 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     )?)
 }
 
-/// The VPCs with a subnet that overlaps a range.
-pub fn list_in_range(
+/// The VPCs that have addresses of a range.
+pub fn list_in_range<F: StoredFamily>(
     tx: &mut ReadTx,
     caller: &Caller,
     list: &ListRequest,
-    range: Cidr,
+    range: Network<F>,
 ) -> Result<Paged<Vpc>> {
     let query = list.read(tx.policy(), &store::vpcs::FIELDS)?;
     let (account, visibility) = (caller.account, caller.visibility());

@@ -5,13 +5,14 @@ use std::collections::HashMap;
 
 use crate::model::cidr::Cidr6;
 use crate::model::family::V6;
-use crate::model::id::{ConfigId, InstanceId, InterfaceId};
+use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId};
 use crate::model::interface::{Interface, VpcAttachment};
+use crate::model::network_map::NetworkHolder;
 use crate::store::error::StoreError;
 use crate::store::list::id_list;
 use crate::store::stored_family::{StoredFamily, read_network};
 use crate::store::tx::{ReadTx, WriteTx};
-use crate::store::value::args;
+use crate::store::value::{Row, args};
 
 /// The place of the network for SLAAC. The routed networks follow.
 const SLAAC: i64 = 0;
@@ -93,4 +94,56 @@ pub(super) fn add(tx: &mut ReadTx, found: &mut [(ConfigId, Interface)]) -> Resul
         }
     }
     Ok(())
+}
+
+/// The IPv6 networks of a subnet in use, ordered by address.
+pub fn used_networks(tx: &mut ReadTx, subnet: SubnetId) -> Result<Vec<Cidr6>, StoreError> {
+    tx.read(
+        "SELECT DISTINCT first_address, last_address FROM interface_range6 WHERE subnet = $1 ORDER BY first_address",
+        args![subnet],
+        read_network,
+    )
+}
+
+const HOLDERS: &str =
+    "SELECT r.first_address, r.last_address, CASE WHEN r.place = 0 THEN 1 ELSE 0 END, f.ipv6_is_public, f.instance,
+         i.label, f.config, f.id, f.active
+     FROM interface_range6 r JOIN interface f ON f.id = r.interface JOIN instance i ON i.id = f.instance";
+
+/// The interfaces with IPv6 networks in a part of a subnet, ordered by network and interface. If several configs of an
+/// instance use the same network, the result has a holder for each config.
+pub fn network_holders(
+    tx: &mut ReadTx,
+    subnet: SubnetId,
+    part: Cidr6,
+) -> Result<Vec<NetworkHolder>, StoreError> {
+    let sql = format!(
+        "{HOLDERS} WHERE r.subnet = $1 AND r.first_address BETWEEN $2 AND $3 ORDER BY r.first_address, f.id"
+    );
+    let (first, last) = (V6::to_value(part.first()), V6::to_value(part.last()));
+    tx.read(&sql, args![subnet, first, last], read_holder)
+}
+
+/// The IPv6 networks of these interfaces, ordered by interface and place.
+pub fn networks_of(tx: &mut ReadTx, interfaces: &[InterfaceId]) -> Result<Vec<NetworkHolder>, StoreError> {
+    if interfaces.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<i64> = interfaces.iter().map(|id| id.0).collect();
+    let (list, args) = id_list(&ids);
+    let sql = format!("{HOLDERS} WHERE r.interface IN {list} ORDER BY r.interface, r.place");
+    tx.read(&sql, &args, read_holder)
+}
+
+fn read_holder(row: &mut Row) -> Result<NetworkHolder, StoreError> {
+    Ok(NetworkHolder {
+        network: read_network(row)?,
+        is_slaac: row.take()?,
+        is_public: row.take()?,
+        instance: row.take()?,
+        instance_label: Some(row.take()?),
+        config: row.take()?,
+        interface: row.take()?,
+        active: row.take()?,
+    })
 }

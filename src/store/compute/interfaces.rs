@@ -13,7 +13,7 @@ use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::list::id_list;
 use crate::store::model_rows::ModelRows;
-use crate::store::stored_family::{Span, Stored, StoredFamily};
+use crate::store::stored_family::{Span, Stored, StoredFamily, enclosing_starts};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -228,17 +228,20 @@ pub fn address_on(
 /// The interfaces that hold addresses and ranges from `first` to `last`, ordered by address and interface. If several
 /// configs of an instance use the same address, the result has a holder for each config.
 pub fn holders(tx: &mut ReadTx, subnet: SubnetId, first: u32, last: u32) -> Result<Vec<Holder>, StoreError> {
-    let rows = tx.all(
+    const RANGES: &str =
+        "SELECT r.first_address, r.last_address, 1, f.instance, i.label, f.config, f.id, f.active
+         FROM interface_range r JOIN interface f ON f.id = r.interface JOIN instance i ON i.id = f.instance
+         WHERE r.subnet = $1 AND r.last_address >= $2";
+    const ENCLOSING: &str = enclosing_starts!("CAST($2 AS BIGINT)");
+    let sql = format!(
         "SELECT f.address AS a, f.address, 0 AS is_range, f.instance, i.label, f.config, f.id AS b, f.active
          FROM interface f JOIN instance i ON i.id = f.instance
          WHERE f.subnet = $1 AND f.address BETWEEN $2 AND $3
-         UNION ALL
-         SELECT r.first_address, r.last_address, 1, f.instance, i.label, f.config, f.id, f.active
-         FROM interface_range r JOIN interface f ON f.id = r.interface JOIN instance i ON i.id = f.instance
-         WHERE r.subnet = $1 AND r.first_address <= $3 AND r.last_address >= $2
-         ORDER BY a, is_range, b",
-        args![subnet, first, last],
-    )?;
+         UNION ALL {RANGES} AND r.first_address BETWEEN $2 AND $3
+         UNION ALL {RANGES} AND r.first_address < $2 AND r.first_address IN {ENCLOSING}
+         ORDER BY a, is_range, b"
+    );
+    let rows = tx.all(&sql, args![subnet, first, last])?;
     let read = |mut row: Row| {
         Ok(Holder {
             first: row.take()?,
@@ -264,11 +267,14 @@ pub fn counts(
 ) -> Result<Vec<(u64, u64)>, StoreError> {
     let size = 1i64 << (32 - prefix);
     let rows = tx.all(
-        "SELECT (f.address - $2) / $4, count(DISTINCT f.address) FROM interface f
-         WHERE f.subnet = $1 AND f.address BETWEEN $2 AND $3 AND NOT EXISTS (
-             SELECT 1 FROM interface_range r
-             WHERE r.subnet = $1 AND r.first_address <= f.address AND r.last_address >= f.address)
-         GROUP BY 1 ORDER BY 1",
+        concat!(
+            "SELECT (f.address - $2) / $4, count(DISTINCT f.address) FROM interface f
+             WHERE f.subnet = $1 AND f.address BETWEEN $2 AND $3 AND NOT EXISTS (
+                 SELECT 1 FROM interface_range r
+                 WHERE r.subnet = $1 AND r.last_address >= f.address AND r.first_address IN ",
+            enclosing_starts!("f.address"),
+            ") GROUP BY 1 ORDER BY 1"
+        ),
         args![subnet, span.first(), span.last(), size],
     )?;
     let read = |mut row: Row| {

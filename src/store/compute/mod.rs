@@ -3,6 +3,6 @@
 pub mod configs;
 pub mod disks;
 pub mod instances;
-mod interface_ranges;
+pub mod interface_ranges;
 pub mod interfaces;
 mod upkeep;

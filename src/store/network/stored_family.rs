@@ -11,6 +11,10 @@ use crate::store::value::{FromValue, Row, Value};
 pub trait StoredFamily: Family {
     /// The statement that finds an address of another instance in a span: subnet, instance, first and last address.
     const TAKEN_BY_ANOTHER: &'static str;
+    /// The condition for a VPC `v` that has addresses from `{first}` to `{last}`. Only subnets have IPv4
+    /// addresses. Subnets of a VPC do not overlap each other, so the condition is about only one of them: the last of the
+    /// subnets that begin before the end of the range.
+    const VPC_HAS: &'static str;
     /// The statement for the spans of a subnet in use from a first to a last address, ordered by first address.
     const USED_SPANS: &'static str;
 
@@ -97,19 +101,48 @@ impl Space<V6> {
     }
 }
 
+/// A list for SQL: the first addresses of all networks from /31 to /8 that contain an IPv4 address. Ranges are networks
+/// inside a subnet, so a range that contains the address begins at one of them, and an index finds it. A comparison of
+/// first and last addresses would read all ranges that begin before the address.
+macro_rules! enclosing_starts {
+    ($address:literal) => {
+        enclosing_starts!(@list $address, "-2" "-4" "-8" "-16" "-32" "-64" "-128" "-256" "-512" "-1024" "-2048" "-4096"
+            "-8192" "-16384" "-32768" "-65536" "-131072" "-262144" "-524288" "-1048576" "-2097152" "-4194304" "-8388608"
+            "-16777216")
+    };
+    (@list $address:literal, $($mask:literal)+) => {
+        concat!("(", $address, $(", ", $address, " & ", $mask),+, ")")
+    };
+}
+pub(in crate::store) use enclosing_starts;
+
 impl StoredFamily for V4 {
-    const TAKEN_BY_ANOTHER: &'static str =
+    const TAKEN_BY_ANOTHER: &'static str = concat!(
         "SELECT 1 FROM interface WHERE subnet = $1 AND instance IS DISTINCT FROM $2 AND address BETWEEN $3 AND $4
          UNION ALL
          SELECT 1 FROM interface_range
-         WHERE subnet = $1 AND instance IS DISTINCT FROM $2 AND first_address <= $4 AND last_address >= $3
-         LIMIT 1";
-    const USED_SPANS: &'static str =
+         WHERE subnet = $1 AND instance IS DISTINCT FROM $2 AND first_address BETWEEN $3 AND $4
+         UNION ALL
+         SELECT 1 FROM interface_range
+         WHERE subnet = $1 AND instance IS DISTINCT FROM $2 AND last_address >= $3
+           AND first_address IN ",
+        enclosing_starts!("CAST($3 AS BIGINT)"),
+        " LIMIT 1"
+    );
+    const VPC_HAS: &'static str =
+        "(SELECT s.last_address FROM subnet s WHERE s.vpc = v.id AND s.first_address <= {last}
+            ORDER BY s.first_address DESC LIMIT 1) >= {first}";
+    const USED_SPANS: &'static str = concat!(
         "SELECT address AS a, address FROM interface WHERE subnet = $1 AND address BETWEEN $2 AND $3
          UNION ALL
          SELECT first_address AS a, last_address FROM interface_range
-         WHERE subnet = $1 AND first_address <= $3 AND last_address >= $2
-         ORDER BY a";
+         WHERE subnet = $1 AND first_address BETWEEN $2 AND $3
+         UNION ALL
+         SELECT first_address AS a, last_address FROM interface_range
+         WHERE subnet = $1 AND last_address >= $2 AND first_address < $2 AND first_address IN ",
+        enclosing_starts!("CAST($2 AS BIGINT)"),
+        " ORDER BY a"
+    );
 
     fn to_value(address: u32) -> Value<'static> {
         address.into()
@@ -124,13 +157,15 @@ impl StoredFamily for V4 {
     }
 }
 
+/// All networks of interfaces have the same prefix length. A network that overlaps a requested one therefore begins in it.
 impl StoredFamily for V6 {
     const TAKEN_BY_ANOTHER: &'static str = "SELECT 1 FROM interface_range6
-         WHERE subnet = $1 AND instance IS DISTINCT FROM $2 AND first_address <= $4 AND last_address >= $3
+         WHERE subnet = $1 AND instance IS DISTINCT FROM $2 AND first_address BETWEEN $3 AND $4
          LIMIT 1";
+    const VPC_HAS: &'static str = "EXISTS (SELECT 1 FROM ipv6_prefix p
+            WHERE p.vpc = v.id AND p.first_address <= {last} AND p.last_address >= {first})";
     const USED_SPANS: &'static str = "SELECT first_address, last_address FROM interface_range6
-         WHERE subnet = $1 AND first_address <= $3 AND last_address >= $2
-         ORDER BY first_address";
+         WHERE subnet = $1 AND first_address BETWEEN $2 AND $3 ORDER BY first_address";
 
     /// 32 hexadecimal digits.
     fn to_value(address: u128) -> Value<'static> {

@@ -2,7 +2,7 @@
 
 use crate::model::account::QuotaOverride;
 use crate::model::change::ChangeKind;
-use crate::model::cidr::{Cidr, Cidr6};
+use crate::model::cidr::{Cidr6, Network};
 use crate::model::id::{AccountId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
@@ -12,7 +12,7 @@ use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, Tallied, Visibility, covering_condition};
 use crate::store::model_rows::ModelRows;
-use crate::store::stored_family::Space;
+use crate::store::stored_family::{Space, StoredFamily};
 use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, Value, args};
@@ -48,26 +48,22 @@ pub fn list(
     page(tx, visible_to(account, visibility, query), query)
 }
 
-/// A page of the VPCs with a subnet that overlaps a range. Subnets of a VPC do not overlap each other, so the query
-/// checks only one subnet of each VPC: the last of the subnets that begin before the end of the range.
-pub fn list_in_range(
+/// A page of the VPCs that have addresses of a range.
+pub fn list_in_range<F: StoredFamily>(
     tx: &mut ReadTx,
     account: AccountId,
     visibility: Visibility,
-    range: Cidr,
+    range: Network<F>,
     query: &ListQuery,
 ) -> Result<Paged<Vpc>, StoreError> {
     let mut collection = visible_to(account, visibility, query);
-    collection.args.extend(
-        args![i64::from(range.last()), i64::from(range.first())]
-            .iter()
-            .cloned(),
-    );
-    let (last, first) = (collection.args.len() - 1, collection.args.len());
-    collection.condition += &format!(
-        " AND (SELECT s.last_address FROM subnet s WHERE s.vpc = v.id AND s.first_address <= ${last}
-            ORDER BY s.first_address DESC LIMIT 1) >= ${first}"
-    );
+    let mut parameter = |address| {
+        collection.args.push(F::to_value(address));
+        format!("${}", collection.args.len())
+    };
+    let (first, last) = (parameter(range.first()), parameter(range.last()));
+    let condition = F::VPC_HAS.replace("{first}", &first).replace("{last}", &last);
+    collection.condition += &format!(" AND {condition}");
     collection.tallied = None;
     page(tx, collection, query)
 }

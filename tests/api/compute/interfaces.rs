@@ -503,3 +503,29 @@ async fn an_interface_has_at_most_100_ranges() {
     let refused = ada.put(&format!("{PATH}/1"), change).await;
     assert_eq!(refused.errors(), ["ip_ranges range_count"]);
 }
+
+#[tokio::test]
+async fn an_address_inside_a_range_of_another_config_is_not_released() {
+    let app = TestApp::new().await;
+    let ada = set_up(&app).await;
+    let ranges = json!({"purpose": "vpc", "subnet_id": 1, "ip_ranges": ["10.0.0.8/29"]});
+    assert_eq!(ada.post(PATH, ranges).await.status, 200);
+    let interfaces = json!([{"purpose": "vpc", "subnet_id": 1, "ipv4": {"vpc": "10.0.0.9"}}]);
+    let second = json!({"label": "second", "devices": {}, "interfaces": interfaces});
+    let second = ada.post("/linode/instances/1/configs", second).await;
+    assert_eq!(second.status, 200, "{second}");
+
+    let path = format!("/linode/instances/1/configs/{}", second.json()["id"]);
+    assert_eq!(ada.delete(&path).await.status, 200);
+
+    // The lowest free addresses are those before and after the range.
+    let mut addresses = Vec::new();
+    for _ in 0..6 {
+        ada.create_instance_on(1).await;
+    }
+    for record in ada.get("/vpcs/1/ips").await.data() {
+        addresses.extend(record["address"].as_str().map(str::to_owned));
+    }
+    let expected = [2, 3, 4, 5, 6, 7, 16].map(|last| format!("10.0.0.{last}"));
+    assert_eq!(addresses, expected);
+}

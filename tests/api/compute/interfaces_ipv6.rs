@@ -118,6 +118,16 @@ async fn networks_that_cannot_be_assigned_are_refused() {
             json!({"ranges": [{"range": "fd67:6172:0:4::/64"}]}),
             "ipv6.ranges[0].range range_invalid",
         ),
+        (
+            1,
+            json!({"ranges": [{"range": "fd67:6172:0:3::/64"}, {"range": "fd67:6172:0:3::/64"}]}),
+            "ipv6.ranges[1].range range_invalid",
+        ),
+        (
+            1,
+            json!({"slaac": [{"range": "fd67:6172:0:3::/64"}], "ranges": [{"range": "fd67:6172:0:3::/64"}]}),
+            "ipv6.ranges[0].range range_invalid",
+        ),
         (2, json!({"slaac": [{"range": "auto"}]}), "ipv6 interface_field"),
         (2, json!({"is_public": true}), "ipv6 interface_field"),
     ] {
@@ -131,4 +141,50 @@ async fn networks_that_cannot_be_assigned_are_refused() {
     assert_eq!(plain.status, 200);
     let interface = ada.get("/linode/instances/2/configs/2/interfaces/2").await.json();
     assert_eq!(interface["ipv6"], Value::Null);
+}
+
+#[tokio::test]
+async fn configs_of_an_instance_can_share_a_network_until_the_last_releases_it() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    create_vpc(&ada, "core", "/52", &["/62"]).await;
+    let attached = create_instance(&ada, json!({"purpose": "vpc", "subnet_id": 1})).await;
+    assert_eq!(attached.status, 200, "{attached}");
+    let ipv6 = json!({"slaac": [{"range": "fd67:6172:0:1::/64"}], "ranges": []});
+    let interfaces = json!([{"purpose": "vpc", "subnet_id": 1, "ipv6": ipv6}]);
+    let second = json!({"label": "second", "devices": {}, "interfaces": interfaces});
+    let configs = "/linode/instances/1/configs";
+    assert_eq!(ada.post(configs, second).await.status, 200);
+
+    let next_network = async || {
+        let created = create_instance(&ada, json!({"purpose": "vpc", "subnet_id": 1})).await;
+        let id = created.json()["id"].as_i64().unwrap();
+        let networks = ada
+            .filter("/vpcs/ipv6s", &format!(r#"{{"linode_id":{id}}}"#))
+            .await;
+        assert_eq!(ada.delete(&format!("/linode/instances/{id}")).await.status, 200);
+        networks.data()[0]["ipv6_range"].clone()
+    };
+    assert_eq!(ada.delete(&format!("{configs}/1")).await.status, 200);
+    assert_eq!(next_network().await, "fd67:6172:0:2::/64");
+    assert_eq!(ada.delete(&format!("{configs}/2")).await.status, 200);
+    assert_eq!(next_network().await, "fd67:6172:0:1::/64");
+}
+
+#[tokio::test]
+async fn an_interface_has_at_most_100_routed_networks() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    create_vpc(&ada, "core", "/52", &["/56"]).await;
+    let interface = |count: usize| {
+        let ranges = vec![json!({"range": "auto"}); count];
+        json!({"purpose": "vpc", "subnet_id": 1, "ipv6": {"ranges": ranges}})
+    };
+    let refused = create_instance(&ada, interface(101)).await;
+    assert_eq!(refused.errors(), ["interfaces[0].ipv6.ranges range_count"]);
+    let created = create_instance(&ada, interface(100)).await;
+    assert_eq!(created.status, 200, "{created}");
+    assert_eq!(ada.count("/vpcs/ipv6s").await, 101);
+    let refused = ada.put(&format!("{PATH}/1"), interface(101)).await;
+    assert_eq!(refused.errors(), ["ipv6.ranges range_count"]);
 }

@@ -85,6 +85,12 @@ async fn certain_ranges_are_placed_before_the_lowest_free_ones() {
     ada.delete("/vpcs/1/subnets/2").await;
     let again = add_subnet(&ada, 1, 2, "auto").await;
     assert_eq!(again.json()["ipv6"], json!([{"range": "fd67:6172::/56"}]));
+    // The free ranges next to each other are joined.
+    for subnet in [1, 3, 4, 5] {
+        assert_eq!(ada.delete(&format!("/vpcs/1/subnets/{subnet}")).await.status, 200);
+    }
+    let whole = add_subnet(&ada, 1, 3, "/52").await;
+    assert_eq!(whole.json()["ipv6"], json!([{"range": "fd67:6172::/52"}]));
     let plain = ada
         .post("/vpcs/1/subnets", json!({"label": "v4", "ipv4": "10.9.0.0/24"}))
         .await;

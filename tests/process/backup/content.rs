@@ -37,16 +37,19 @@ pub fn create(client: &mut Client, amount: Amount) {
     for vpc in 0..amount.vpcs {
         let subnet = |number: usize| {
             let range = format!("10.{vpc}.{}.{}/28", number / 16, number % 16 * 16);
-            json!({"label": format!("s{number}"), "ipv4": range})
+            let ipv6 = (number == 0).then(|| json!([{"range": "/62"}]));
+            json!({"label": format!("s{number}"), "ipv4": range, "ipv6": ipv6})
         };
         let subnets: Vec<Value> = (0..amount.subnets_per_vpc).map(subnet).collect();
         let body = json!({"label": format!("v{vpc}"), "region": "us-east", "description": "é 漢 '\"\\ \t\n",
-            "subnets": subnets});
+            "ipv6": [{"range": "/52"}], "subnets": subnets});
         client.post("/v4/vpcs", body).ok();
     }
-    let deleted = client.create_vpc("deleted");
+    let deleted = json!({"label": "deleted", "region": "us-east", "ipv6": [{"range": "/48"}]});
+    let deleted = number(&client.post("/v4/vpcs", deleted).ok()["id"]);
     client.delete(&format!("/v4/vpcs/{deleted}")).ok();
-    let interfaces = json!([{"purpose": "vpc", "subnet_id": 1, "ip_ranges": []}]);
+    let ipv6 = json!({"slaac": [{"range": "auto"}], "ranges": [{"range": "auto"}], "is_public": true});
+    let interfaces = json!([{"purpose": "vpc", "subnet_id": 1, "ip_ranges": [], "ipv6": ipv6}]);
     let instance = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces});
     client.post("/v4/linode/instances", instance).ok();
     let ticket = json!({"summary": "A backup", "description": "Find these words: Größe, 漢字."});
@@ -88,6 +91,7 @@ pub fn read(client: &mut Client) -> Responses {
         "/v4/account/events",
         "/v4/account/users",
         "/v4/vpcs/ips",
+        "/v4/vpcs/ipv6s",
         "/v4/profile/tokens",
     ] {
         read_list(client, list, &mut responses);

@@ -3,10 +3,12 @@
 //! Each map is rendered twice, for wide and for narrow screens, and the style sheet shows one of them. The
 //! pages also show the same data as a table.
 
+mod network_map;
 mod space_table;
 mod subnet_map;
 mod vpc_map;
 
+pub use network_map::{network_element_id, network_instance_name, networks, usage_of_block};
 pub use subnet_map::{element_id, instance_name, subnet, usage_of};
 pub use vpc_map::{Block, blocks, compact, vpc};
 

@@ -34,7 +34,7 @@ pub fn subnet(view: &View, holders: &[Holder], zoom_url_prefix: &str) -> Markup 
 }
 
 /// The number of squares per line. If there are few squares, they are larger.
-fn columns(count: usize, width: f64) -> usize {
+pub(super) fn columns(count: usize, width: f64) -> usize {
     match (count, width > 500.0) {
         (0..=8, true) => 8,
         (_, true) if count <= 16 => 8,

@@ -70,6 +70,7 @@ fn render_edit(visit: &Visit, vpc: &Vpc, form_state: &FormState) -> Response {
             (label_field(form_state, "label", true))
             (forms::textarea(form_state, DESCRIPTION, 3))
             p .quiet { "Region: " strong { (vpc.region.0) } " (cannot be changed)" }
+            @if let Some(ipv6) = vpc.ipv6 { p .quiet { "IPv6 range: " code { (ipv6) } " (cannot be changed)" } }
         }))
     };
     visit.form_page(

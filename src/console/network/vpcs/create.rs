@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use super::{DESCRIPTION, LIST, SUBNET_FIELDS, field_errors, label_field, range_feedback, range_field, url};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Field, FormData, FormState};
+use crate::console::ipv6;
 use crate::console::layout::{fragment, redirect_with_notice};
 use crate::console::query::Query;
 use crate::console::visit::Visit;
@@ -56,7 +57,7 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, mut da
     match created {
         Ok(vpc) => Ok(redirect_with_notice(&url(vpc.id), "vpc-created")),
         Err(error) => {
-            let form_state = forms::from_error(data, error)?;
+            let form_state = ipv6::with_field_errors(forms::from_error(data, error)?);
             Ok(render_new(&app, &visit, &form_state))
         }
     }
@@ -95,7 +96,9 @@ pub async fn check(State(app): State<App>, caller: Caller, query: Query) -> Page
 fn new_request(data: &FormData) -> Request {
     let mut object = data.object(&["label", "description"]);
     object.extend(data.non_empty(&["region"]));
-    object.push(("subnets".to_owned(), data.list("subnets", &SUBNET_FIELDS)));
+    object.extend(ipv6::with_list(data.object(&[ipv6::FIELD])));
+    let subnets = ipv6::with_lists(data.list("subnets", &SUBNET_FIELDS));
+    object.push(("subnets".to_owned(), subnets));
     data.request(object)
 }
 
@@ -121,10 +124,8 @@ fn add_row(app: &App, data: &mut FormData) {
 }
 
 fn render_new(app: &App, visit: &Visit, form_state: &FormState) -> Response {
-    let available = app
-        .store()
-        .context()
-        .policy
+    let policy = &app.store().context().policy;
+    let available = policy
         .regions
         .iter()
         .filter(|region| region.has_capability(Region::VPCS));
@@ -139,6 +140,11 @@ fn render_new(app: &App, visit: &Visit, form_state: &FormState) -> Response {
         ..Field::default()
     };
     let rows = form_state.data.row_count("subnets", &SUBNET_FIELDS);
+    let vpc_choices = ipv6::vpc_choices(policy);
+    let subnet_choices = match vpc_choices.is_empty() {
+        true => Vec::new(),
+        false => ipv6::subnet_choices(None),
+    };
     let body = html! {
         h1 { "Create a VPC" }
         (form_state.alert())
@@ -149,10 +155,12 @@ fn render_new(app: &App, visit: &Visit, form_state: &FormState) -> Response {
             (forms::select(form_state, region, &regions))
             (label_field(form_state, "label", false))
             (forms::textarea(form_state, DESCRIPTION, 2))
+            (ipv6::range_field(form_state, ipv6::FIELD, "From the provider's pool. Cannot be changed later.", &vpc_choices))
             div #subnets .rows {
                 h2 { "Subnets" }
-                p .hint { "Private IPv4 ranges from /8 to /29 that do not overlap. The first two and the last two addresses of each are reserved." }
-                @for at in 0..rows { (render_row(form_state, at)) }
+                p .hint { "Private IPv4 ranges from /8 to /29 that do not overlap. The first two and the last two addresses of each are reserved."
+                    @if !subnet_choices.is_empty() { " A subnet can also have a part of the VPC's IPv6 range. The first /64 of it is reserved." } }
+                @for at in 0..rows { (render_row(form_state, at, &subnet_choices)) }
                 button type="submit" name="add" value="1" formnovalidate hx-post="/vpcs/new" hx-target="#subnets" hx-select="#subnets"
                     hx-swap="outerHTML" { "Add " @if rows > 0 { "another" } @else { "a" } " subnet" }
             }
@@ -165,13 +173,14 @@ fn render_new(app: &App, visit: &Visit, form_state: &FormState) -> Response {
     visit.form_page(form_state, "Create a VPC", &[LIST], &body)
 }
 
-fn render_row(form_state: &FormState, at: usize) -> Markup {
-    let (label, ipv4) = (format!("subnets[{at}].label"), format!("subnets[{at}].ipv4"));
+fn render_row(form_state: &FormState, at: usize, ipv6_choices: &[(String, String)]) -> Markup {
+    let [label, ipv4, ipv6] = SUBNET_FIELDS.map(|name| format!("subnets[{at}].{name}"));
     html! {
         fieldset .row {
             legend { "Subnet " (at + 1) }
             (label_field(form_state, &label, false))
             (range_field(form_state, &ipv4, &format!("/vpcs/new/check?at={at}")))
+            (ipv6::range_field(form_state, &ipv6, "", ipv6_choices))
             button .link type="submit" name="remove" value=(at) formnovalidate hx-post="/vpcs/new" hx-target="#subnets"
                 hx-select="#subnets" hx-swap="outerHTML" { "Remove" span .hidden { " subnet " (at + 1) } }
         }

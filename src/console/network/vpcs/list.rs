@@ -9,7 +9,7 @@ use crate::console::layout::{empty_state, page_url, pagination, pluralize, time}
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
 use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
-use crate::model::cidr::Cidr;
+use crate::model::cidr::{Cidr, Cidr6};
 use crate::model::grant::Global;
 use crate::model::page::Paged;
 use crate::model::region::Region;
@@ -27,7 +27,8 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
     let (vpcs, used, may_add) = app
         .read(caller, move |tx, caller| {
             let vpcs = match range {
-                Some(range) => rules::vpcs::list_in_range(tx, caller, &list_request, range)?,
+                Some(Range::Ipv4(range)) => rules::vpcs::list_in_range(tx, caller, &list_request, range)?,
+                Some(Range::Ipv6(range)) => rules::vpcs::list_in_range(tx, caller, &list_request, range)?,
                 None => rules::vpcs::list(tx, caller, &list_request)?,
             };
             let used = addresses::used_in_vpcs(tx, &vpcs.items)?;
@@ -59,6 +60,13 @@ fn no_vpcs(may_add: bool) -> Markup {
     }
 }
 
+/// A range to search for.
+#[derive(Clone, Copy)]
+enum Range {
+    Ipv4(Cidr),
+    Ipv6(Cidr6),
+}
+
 /// The search on the list of VPCs.
 struct Search {
     text: String,
@@ -80,8 +88,9 @@ impl Search {
     }
 
     /// The search text as a range, if it is an address or a range.
-    fn range(&self) -> Option<Cidr> {
-        Cidr::parse_search(&self.text)
+    fn range(&self) -> Option<Range> {
+        let ipv4 = Cidr::parse_search(&self.text).map(Range::Ipv4);
+        ipv4.or_else(|| Cidr6::parse_search(&self.text).map(Range::Ipv6))
     }
 
     fn list_request(&self) -> ListRequest {

@@ -13,6 +13,7 @@ pub use view::view;
 use maud::{Markup, html};
 
 use crate::console::forms::{self, Field, FormState};
+use crate::console::ipv6;
 use crate::console::layout::number;
 use crate::model::cidr::Cidr;
 use crate::model::id::VpcId;
@@ -23,7 +24,7 @@ use crate::rules::error::FieldError;
 /// The label and the URL of the list of VPCs.
 pub const LIST: (&str, &str) = ("VPCs", "/vpcs");
 /// The form fields of a subnet.
-pub const SUBNET_FIELDS: [&str; 2] = ["label", "ipv4"];
+pub const SUBNET_FIELDS: [&str; 3] = ["label", "ipv4", ipv6::FIELD];
 
 pub fn url(id: VpcId) -> String {
     format!("/vpcs/{id}")

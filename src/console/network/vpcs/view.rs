@@ -9,6 +9,7 @@ use maud::{Markup, html};
 use super::{LIST, active_tag, instance_count, url};
 use crate::console::address_map;
 use crate::console::error_page::PageResult;
+use crate::console::ipv6;
 use crate::console::layout::{empty_state, page_url, pagination, time};
 use crate::console::query::Query;
 use crate::console::subnets;
@@ -16,8 +17,9 @@ use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
 use crate::model::grant::{GrantKind, Permission};
-use crate::model::id::VpcId;
+use crate::model::id::{InterfaceId, VpcId};
 use crate::model::interface::write_address;
+use crate::model::network_map::NetworkHolder;
 use crate::model::page::Paged;
 use crate::model::vpc::Vpc;
 use crate::model::vpc_ip::VpcIp;
@@ -40,9 +42,14 @@ pub async fn view(
     let loaded = app
         .read(caller, move |tx, caller| {
             let vpc = rules::vpcs::view(tx, caller, id)?;
+            let vpc_ips = rules::vpc_ips::of_vpc(tx, caller, id, &list_request)?;
             Ok(VpcPage {
                 used: addresses::used_in_subnets(tx, &vpc.subnets)?,
-                vpc_ips: rules::vpc_ips::of_vpc(tx, caller, id, &list_request)?,
+                networks: match vpc.ipv6 {
+                    Some(_) => rules::vpc_ips::networks_of(tx, &vpc_ips.items)?,
+                    None => HashMap::new(),
+                },
+                vpc_ips,
                 visible: rules::address_map::visible(tx, caller)?,
                 may_change: caller
                     .require_permission(tx, GrantKind::Vpc, id.0, Permission::ReadWrite)
@@ -73,6 +80,8 @@ struct VpcPage {
     vpc: Vpc,
     used: Vec<Usage>,
     vpc_ips: Paged<VpcIp>,
+    /// The IPv6 networks of the interfaces of `vpc_ips`.
+    networks: HashMap<InterfaceId, Vec<NetworkHolder>>,
     visible: VisibleInstances,
     may_change: bool,
 }
@@ -102,6 +111,7 @@ impl VpcPage {
             @if !vpc.description.as_str().is_empty() { p .prose { (vpc.description.as_str()) } }
             dl .facts {
                 div { dt { "Region" } dd { (vpc.region.0) } }
+                @if let Some(range) = vpc.ipv6 { div { dt { "IPv6 range" } dd { code { (range) } } } }
                 div { dt { "Subnets" } dd { (vpc.subnets.len()) } }
                 div { dt { "Instances" } dd { (instance_count(vpc)) } }
                 div { dt { "Addresses in use" } dd { (used_meter(total)) } }
@@ -139,7 +149,7 @@ impl VpcPage {
                         @let subnet_url = subnets::url(subnet);
                         tr {
                             th scope="row" { a href=(subnet_url) { (subnet.label.as_str()) } " " span .id { (subnet.id) } }
-                            td data-label="Range" { code { (subnet.ipv4) } }
+                            td .long data-label="Range" { div { div { code { (subnet.ipv4) } } @if let Some(ipv6) = subnet.ipv6 { div { code { (ipv6) } } } } }
                             td .number data-label="Instances" { (subnets::instance_count(subnet)) }
                             td data-label="In use" { (used_meter(*used)) }
                             td data-label="Updated" { (time(subnet.updated)) }
@@ -185,14 +195,15 @@ impl VpcPage {
                                     }
                                     " " span .id { (vpc_ip.instance) }
                                 }
-                                td data-label="Address" {
+                                td .long data-label="Address" { div {
                                     code { @match (vpc_ip.address, vpc_ip.range) {
                                         (Some(address), _) => (write_address(address)),
                                         (None, Some(range)) => (range),
                                         (None, None) => "–",
                                     } }
                                     @if vpc_ip.range.is_some() { " " span .tag { "range" } }
-                                }
+                                    @else if let Some(networks) = self.networks.get(&vpc_ip.interface) { (ipv6::interface_networks(networks)) }
+                                } }
                                 td data-label="Subnet" { @if let Some((subnet, _)) = found {
                                     a href=(subnets::interface_url(subnet, vpc_ip.interface)) { (subnet.label.as_str()) }
                                 } }

@@ -102,11 +102,11 @@ pub async fn subnet(
     At((ticket, id)): At<(TicketId, SubnetId)>,
     query: Query,
 ) -> PageResult {
-    let window = subnets::window(&query)?;
+    let windows = subnets::windows(&query)?;
     let (map, usage) = app
         .read(staff, move |tx, _| {
             let subject = rules::desk::view(tx, ticket)?.ticket;
-            let map = rules::address_map::view_for_staff(tx, &subject, id, window)?;
+            let map = rules::address_map::view_for_staff(tx, &subject, id, windows)?;
             let usage = addresses::used_in_subnets(tx, std::slice::from_ref(&map.subnet))?;
             Ok((map, usage[0]))
         })

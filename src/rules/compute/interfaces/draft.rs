@@ -15,8 +15,8 @@ use crate::rules::request::FromForm;
 
 /// The maximum number of interfaces of a config.
 pub(super) const MAX_INTERFACES: usize = 3;
-/// The maximum number of routed ranges of an interface. Each range is compared with the other ranges of the subnet, on
-/// the writer's thread.
+/// The maximum number of routed ranges of an interface in each family. Each range is compared with the other ranges of the
+/// subnet, on the writer's thread.
 const MAX_RANGES: usize = 100;
 
 /// The valid fields of an interface in a request.
@@ -240,15 +240,22 @@ fn read_networks(form: &mut Form, name: &'static str) -> Option<Vec<Choice<V6>>>
             RangeRequest::Lowest(_) => Choice::Lowest,
         })
     };
-    let items = form.list(name, |item| read(item).unwrap_or(Choice::Lowest));
+    if form.count(name) > MAX_RANGES {
+        form.refuse(form.path(name), too_many_ranges());
+    }
+    let items = form.first(name, MAX_RANGES, |item| read(item).unwrap_or(Choice::Lowest));
     Some(items.into_iter().flatten().collect())
+}
+
+fn too_many_ranges() -> Reason {
+    let text = format!("An interface can have at most {MAX_RANGES} ranges");
+    Reason::new(Code::RangeCount, text)
 }
 
 fn read_ranges(form: &mut Form) -> Option<Vec<Cidr>> {
     if form.count("ip_ranges") > MAX_RANGES {
-        let text = format!("An interface can have at most {MAX_RANGES} ranges");
         let path = form.path("ip_ranges");
-        form.refuse(path, Reason::new(Code::RangeCount, text));
+        form.refuse(path, too_many_ranges());
     }
     let mut ranges = form.values("ip_ranges", "a string", |item| match item {
         Input::Text(raw) => Some(Cidr::parse(raw)),
