@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::model::id::{TicketId, UserId};
 use crate::model::page::{Page, Paged};
-use crate::model::ticket::{Claim, Customer, DeskTicket, Priority};
+use crate::model::ticket::{Claim, Customer, DeskTicket, Priority, WaitingTickets};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, id_list};
@@ -112,6 +112,19 @@ fn load_all(tx: &mut ReadTx, ids: &[TicketId]) -> Result<Vec<DeskTicket>, StoreE
     found.sort_by_key(|found| positions.get(&found.ticket.id));
     add_attachments(tx, found.iter_mut().map(|found| &mut found.ticket))?;
     Ok(found)
+}
+
+/// The open tickets whose last message is from the customer.
+pub fn waiting(tx: &mut ReadTx) -> Result<WaitingTickets, StoreError> {
+    // The provider's own tickets have no opener.
+    let sql = "SELECT count(*), min(coalesce(r.created, t.opened))
+        FROM ticket t LEFT JOIN reply r ON r.id = (SELECT max(id) FROM reply WHERE ticket = t.id)
+        WHERE t.is_closed = 0 AND coalesce(r.from_staff, CASE WHEN t.opener IS NULL THEN 1 ELSE 0 END) = 0";
+    let mut row = tx.one(sql, args![])?;
+    Ok(WaitingTickets {
+        count: row.take()?,
+        oldest: row.take()?,
+    })
 }
 
 pub fn find(tx: &mut ReadTx, id: TicketId) -> Result<Option<DeskTicket>, StoreError> {
