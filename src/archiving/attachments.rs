@@ -38,9 +38,7 @@ impl ArchivedFiles {
     pub async fn copy_new(&mut self, store: &Store, files: &Files, target: &Target) -> anyhow::Result<u64> {
         let last = self.last;
         let read = store.read(move |tx| Ok::<_, Error>(attachments::after(tx, last)?));
-        let new = read
-            .await
-            .map_err(|cause| anyhow!("the store failed: {cause:?}"))?;
+        let new = read.await.map_err(|cause| anyhow!("the store failed: {cause}"))?;
         let mut bytes = 0;
         for attachment in new {
             if !self.known.remove(&attachment.key) && is_storage_key(&attachment.key) {

@@ -230,7 +230,7 @@ impl Restore {
             let findings = check::check_all(tx, |_| progress.advance(1));
             Ok::<_, Error>(findings?)
         });
-        let failed = |cause: Error| anyhow!("the store cannot be checked: {cause:?}");
+        let failed = |cause: Error| anyhow!("the store cannot be checked: {cause}");
         let mut findings = checked.await.map_err(failed)?;
         // A restore can run without the settings of the server.
         findings.retain(|finding| !check::depends_on_settings(finding));
@@ -273,7 +273,7 @@ fn restorable(
 
 async fn all_attachments(store: &Store) -> anyhow::Result<Vec<crate::model::attachment::Attachment>> {
     let read = store.read_once(|tx| Ok::<_, Error>(crate::store::attachments::all(tx)?));
-    read.await.map_err(|cause| anyhow!("the store failed: {cause:?}"))
+    read.await.map_err(|cause| anyhow!("the store failed: {cause}"))
 }
 
 async fn refuse_used(files: &Files) -> anyhow::Result<()> {

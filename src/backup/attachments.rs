@@ -19,8 +19,11 @@ use crate::store::{Store, attachments};
 /// The written files and the exceptions.
 #[derive(Debug, Default)]
 pub struct WrittenFiles {
+    /// The number of attachments whose content was written. Several of them can share a file.
     pub count: u64,
     pub bytes: u64,
+    /// The number of attachments whose content only the base has.
+    pub base_count: u64,
     /// Files that only the base has.
     pub in_base: Vec<StoredFile>,
     pub missing: Vec<MissingFile>,
@@ -53,6 +56,7 @@ impl FileWriter<'_> {
             if self.base.contains(sha256) {
                 let sha256 = sha256.to_owned();
                 written.in_base.push(StoredFile { sha256, size });
+                written.base_count += attachments.len() as u64;
             } else {
                 self.write(&attachments, size, &mut buffer, writer, &mut written)?;
             }
@@ -77,7 +81,7 @@ impl FileWriter<'_> {
                     let name = format!("{ATTACHMENTS_FOLDER}{}", attachment.sha256);
                     buffer.rewind()?;
                     writer.add(&name, size, buffer.take(size))?;
-                    written.count += 1;
+                    written.count += attachments.len() as u64;
                     written.bytes += size;
                     return Ok(());
                 }

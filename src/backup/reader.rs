@@ -20,6 +20,10 @@ const MAX_CHUNK_BYTES: u64 = 256 * 1024 * 1024;
 /// The maximum size of the header and of the manifest.
 const MAX_DOCUMENT_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
+/// The first bytes of a zstd frame.
+const FRAME_START: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+const NOT_A_BACKUP: &str = "the file is not a Garth backup: specify an archive of `garth backup`";
+
 /// Receives the members of an archive, in order.
 pub trait Visitor {
     fn header(&mut self, _header: &Header) -> anyhow::Result<()> {
@@ -50,7 +54,13 @@ pub struct Contents {
 
 /// Reads an archive to its end.
 pub fn read(source: impl Read, visitor: &mut dyn Visitor) -> anyhow::Result<Contents> {
-    let buffered = BufReader::with_capacity(256 * 1024, source);
+    let mut buffered = BufReader::with_capacity(256 * 1024, source);
+    let start = buffered.fill_buf().context("cannot read the archive")?;
+    ensure!(
+        !start.is_empty(),
+        "the file is empty: specify an archive of `garth backup`"
+    );
+    ensure!(has_frame(start), NOT_A_BACKUP);
     let mut decoder = Decoder::with_buffer(Hashing::new(buffered))
         .context("cannot read the archive")?
         .single_frame();
@@ -64,6 +74,12 @@ pub fn read(source: impl Read, visitor: &mut dyn Visitor) -> anyhow::Result<Cont
         manifest,
         identity: hex(&sum),
     })
+}
+
+/// Whether a file begins like an archive, as far as it exists.
+fn has_frame(start: &[u8]) -> bool {
+    let length = start.len().min(FRAME_START.len());
+    start[..length] == FRAME_START[..length]
 }
 
 fn read_members(source: &mut dyn Read, visitor: &mut dyn Visitor) -> anyhow::Result<(Header, Manifest)> {
@@ -92,7 +108,7 @@ fn read_members(source: &mut dyn Read, visitor: &mut dyn Visitor) -> anyhow::Res
         }
         let mut content = Hashing::new(&mut entry);
         if header.is_none() {
-            ensure!(name == HEADER_MEMBER, "the file is not a Garth backup");
+            ensure!(name == HEADER_MEMBER, NOT_A_BACKUP);
             let parsed = parse_header(&read_all(&mut content, size, MAX_DOCUMENT_BYTES)?)?;
             visitor.header(&parsed)?;
             header = Some(parsed);
@@ -150,7 +166,7 @@ fn parse_header(bytes: &[u8]) -> anyhow::Result<Header> {
         version: u32,
     }
     let found: Version = parse(bytes)?;
-    ensure!(found.format == FORMAT, "the file is not a Garth backup");
+    ensure!(found.format == FORMAT, NOT_A_BACKUP);
     ensure!(
         found.version == VERSION,
         "the archive has format version {}, but this build reads version {VERSION}: use a newer Garth",

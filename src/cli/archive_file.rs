@@ -49,6 +49,17 @@ pub struct NewFile {
     overwrite: bool,
 }
 
+/// Deletes the temporary file of a backup that does not end.
+pub struct Discard(Option<PathBuf>);
+
+impl Discard {
+    pub fn run(&self) {
+        if let Some(temporary) = &self.0 {
+            let _ = std::fs::remove_file(temporary);
+        }
+    }
+}
+
 impl ArchiveOutput {
     pub fn open(target: &Path, overwrite: bool) -> anyhow::Result<Self> {
         if target.as_os_str() != PIPE {
@@ -62,6 +73,14 @@ impl ArchiveOutput {
         Ok(ArchiveOutput::Pipe {
             out: File::from(out.as_fd().try_clone_to_owned()?),
             held: Some(temporary::file()?),
+        })
+    }
+
+    /// What to delete if the process must end before the archive is complete.
+    pub fn discard(&self) -> Discard {
+        Discard(match self {
+            ArchiveOutput::File(new) => Some(new.temporary.clone()),
+            ArchiveOutput::Pipe { .. } => None,
         })
     }
 

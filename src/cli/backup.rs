@@ -12,6 +12,7 @@ use super::archive_file::{ArchiveArgs, ArchiveOutput, refuse_own_files};
 use super::output::Output;
 use super::progress::Bar;
 use super::settings::Settings;
+use super::stop_signals::Interruption;
 use super::store_args::StoreArgs;
 use super::{bucket_keys, serve};
 use crate::backup::create::{Created, Origin, Source, create};
@@ -45,7 +46,7 @@ struct BackupView {
     rows: u64,
     attachments: u64,
     attachment_bytes: u64,
-    /// The number of attachments that only the base contains.
+    /// The number of attachments whose content only the base has.
     base_attachments: u64,
     missing: Vec<MissingFile>,
     /// Tables with values of the wrong type, which are archived as null.
@@ -65,8 +66,9 @@ pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::
         options.archive.base.as_deref(),
         data_folder.as_deref(),
     )?;
+    let mut interruption = Interruption::listen()?;
     let destination = ArchiveOutput::open(&options.archive.file, options.force)?;
-    let is_pipe = destination.is_pipe();
+    let (is_pipe, discard) = (destination.is_pipe(), destination.discard());
     let base = match &options.archive.base {
         Some(path) => Some(File::open(path).with_context(|| format!("cannot open {}", path.display()))?),
         None => None,
@@ -81,7 +83,16 @@ pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::
         };
         create(source, destination, base.as_ref(), progress)
     });
-    let created = creating.await;
+    let created = tokio::select! {
+        created = creating => created,
+        code = interruption.wait() => {
+            bar.clear();
+            // The thread that writes the archive ends with the process.
+            discard.run();
+            output.hint("backup stopped: nothing was written")?;
+            std::process::exit(code);
+        }
+    };
     bar.clear();
     let Created {
         destination,
@@ -103,7 +114,7 @@ pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::
         rows: tables.iter().map(|table| table.rows).sum(),
         attachments: files.count,
         attachment_bytes: files.bytes,
-        base_attachments: files.in_base.len() as u64,
+        base_attachments: files.base_count,
         missing: files.missing,
         mistyped_tables: mistyped.into_iter().map(|(table, _)| table).collect(),
     };

@@ -58,8 +58,31 @@ impl Output {
             .set_content_arrangement(ContentArrangement::Dynamic);
         table.set_header(header.iter().copied());
         for view in views {
-            table.add_row(row(view));
+            table.add_row(row(view).iter().map(|cell| one_line(cell)));
         }
         self.text(&table.trim_fmt())
+    }
+}
+
+/// A cell of a table. Stored text can contain line breaks and other control characters, which would break the table or
+/// change the terminal.
+fn one_line(cell: &str) -> String {
+    let mut line = String::with_capacity(cell.len());
+    for character in cell.chars() {
+        match character.is_control() {
+            true => line.extend(character.escape_default()),
+            false => line.push(character),
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_in_a_cell_are_escaped() {
+        assert_eq!(one_line("a\nb\u{1b}[31mé"), "a\\nb\\u{1b}[31mé");
     }
 }

@@ -170,6 +170,9 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
         Some(listener) => Some(serve_metrics(listener, stopping.clone()).await?),
         None => None,
     };
+    if let Some(certificate) = &prepared.certificate {
+        certificate.publish_expiry();
+    }
     let _url_file = (!is_shared).then(|| {
         server_notification::listen(&prepared.folder, store.clone());
         UrlFile::write(&prepared.folder, &url)

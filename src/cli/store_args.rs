@@ -9,7 +9,6 @@ use super::database::DatabaseArgs;
 use super::policy::policy_of;
 use super::settings::Settings;
 use super::{data_folder, server_notification, server_url, settings_file};
-use crate::rules::error::{BodyFault, FieldError, FilesFault};
 use crate::rules::{Error, Result};
 use crate::store::context::{Clock, RandomSource};
 use crate::store::{Database, ReadTx, Schema, Store, StoreContext, WriteTx};
@@ -174,33 +173,8 @@ pub fn describe_error(error: Error) -> anyhow::Error {
         Error::WrongAudience => {
             anyhow!("the user is not a member of the staff: create staff with `garth user create --staff`")
         }
-        Error::NotFound => anyhow!("not found"),
-        Error::TooMany { wait } => anyhow!("too many attempts: wait {wait} seconds, then retry"),
-        Error::Stale => anyhow!("the resource has changed since it was read: retry"),
-        Error::Body(fault) => anyhow!("{}", describe_body_fault(fault)),
-        Error::Refused(errors) => {
-            let line = |error: &FieldError| match &error.field {
-                Some(field) => format!("{field}: {}", error.reason),
-                None => error.reason.clone(),
-            };
-            anyhow!("{}", errors.iter().map(line).collect::<Vec<_>>().join("\n"))
-        }
-        Error::Files(FilesFault::Storage(cause)) => anyhow!("the file storage failed: {cause}"),
-        Error::Files(FilesFault::Scanner(cause)) => anyhow!("the file scanner failed: {cause}"),
-        Error::Files(FilesFault::Damaged) => anyhow!("the stored file is damaged"),
         Error::Store(cause) => anyhow::Error::new(cause),
-    }
-}
-
-fn describe_body_fault(fault: BodyFault) -> String {
-    match fault {
-        BodyFault::TooLarge { max_bytes } => format!("the input is larger than {max_bytes} bytes"),
-        BodyFault::FileTooLarge { max_bytes } => format!("the file is larger than {max_bytes} bytes"),
-        BodyFault::TooSlow => "the input did not arrive in time".to_owned(),
-        BodyFault::NotJson { sent } | BodyFault::NotMultipart { sent } | BodyFault::NotForm { sent } => {
-            format!("the content type {sent} is not accepted")
-        }
-        BodyFault::Unreadable(reason) => reason.text,
+        other => anyhow!("{other}"),
     }
 }
 
@@ -209,6 +183,7 @@ mod tests {
     use super::*;
     use crate::model::reason::{Code, Reason};
     use crate::model::scope::Scopes;
+    use crate::rules::error::{BodyFault, FilesFault};
     use crate::store::StoreError;
 
     #[test]

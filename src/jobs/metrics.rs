@@ -1,5 +1,5 @@
-//! Metrics of jobs and attachments. This module reads the numbers of due jobs, dead jobs and damaged
-//! attachments from the store periodically, so every node reports the same numbers.
+//! Metrics of jobs, attachments and the desk. This module reads the numbers of due jobs, dead jobs, damaged attachments
+//! and waiting tickets from the store periodically, so every node reports the same numbers.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use metrics::{counter, gauge};
 use tokio::sync::watch;
 
 use crate::model::job::JobKind;
-use crate::rules::{attachment_checks, jobs};
+use crate::rules::{attachment_checks, desk, jobs};
 use crate::store::Store;
 
 const REFRESH_INTERVAL: Duration = Duration::from_secs(15);
@@ -27,6 +27,7 @@ pub async fn refresh(store: Store, mut stop: watch::Receiver<bool>) {
     loop {
         update_jobs(&store).await;
         update_damaged(&store).await;
+        update_desk(&store).await;
         tokio::select! {
             () = tokio::time::sleep(REFRESH_INTERVAL) => {}
             _ = stop.wait_for(|stop| *stop) => return,
@@ -51,4 +52,15 @@ pub async fn update_damaged(store: &Store) {
     if let Ok(damaged) = store.read(attachment_checks::count_damaged).await {
         gauge!("garth_attachments_damaged").set(damaged as f64);
     }
+}
+
+/// Updates the gauges of the tickets that wait for staff.
+async fn update_desk(store: &Store) {
+    let Ok(waiting) = store.read(desk::waiting).await else {
+        return;
+    };
+    let now = store.context().clock.now();
+    let age_micros = waiting.oldest.map_or(0, |oldest| now.micros() - oldest.micros());
+    gauge!("garth_desk_waiting_tickets").set(waiting.count as f64);
+    gauge!("garth_desk_oldest_waiting_seconds").set(age_micros.max(0) as f64 / 1e6);
 }

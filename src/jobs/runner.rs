@@ -15,8 +15,7 @@ use crate::files::Files;
 use crate::model::job::{Job, JobKind};
 use crate::model::time::Time;
 use crate::model::token::hex;
-use crate::rules::error::FilesFault;
-use crate::rules::{self, Error, jobs};
+use crate::rules::{self, jobs};
 use crate::store::Store;
 use crate::store::notifier::Topic;
 
@@ -165,7 +164,7 @@ impl Runner {
                 tracing::warn!(job = job.id.0, kind, "job lease lost");
                 return;
             }
-            Ok(Err(cause)) => describe(&cause),
+            Ok(Err(cause)) => cause.to_string(),
             Err(_) => "job panicked".to_owned(),
         };
         self.fail(job, error).await;
@@ -260,13 +259,4 @@ impl Drop for RunningGauge {
 fn wait_until(now: Time, then: Time) -> Duration {
     let micros = u64::try_from(then.micros().saturating_sub(now.micros())).unwrap_or(0);
     Duration::from_micros(micros).clamp(MIN_WAIT, POLL_INTERVAL)
-}
-
-/// The message of an error, for operators.
-fn describe(error: &Error) -> String {
-    match error {
-        Error::Store(cause) => cause.to_string(),
-        Error::Files(FilesFault::Storage(cause)) => cause.clone(),
-        other => format!("{other:?}"),
-    }
 }

@@ -1,5 +1,7 @@
 //! Errors of rules. Each variant says what the caller can do next.
 
+use std::fmt;
+
 use super::unique;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId};
 use crate::model::reason::{Code, Reason};
@@ -113,6 +115,61 @@ impl Error {
     /// Refuses the whole request.
     pub fn whole(reason: Reason) -> Self {
         Error::Refused(vec![FieldError::whole(reason)])
+    }
+}
+
+/// The message for operators, in logs and on the terminal. Clients get other texts.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Unauthenticated => f.write_str("the token is not valid"),
+            Error::ScopeMissing { needed, .. } => write!(f, "the token does not have the scope {needed}"),
+            Error::Forbidden => f.write_str("the user does not have permission"),
+            Error::WrongAudience => f.write_str("the operation is for another kind of user"),
+            Error::NotFound => f.write_str("not found"),
+            Error::TooMany { wait } => write!(f, "too many attempts: wait {wait} seconds, then retry"),
+            Error::Stale => f.write_str("the resource has changed since it was read: retry"),
+            Error::Body(fault) => fault.fmt(f),
+            Error::Refused(errors) => {
+                let lines: Vec<_> = errors.iter().map(FieldError::to_string).collect();
+                f.write_str(&lines.join("\n"))
+            }
+            Error::Files(fault) => fault.fmt(f),
+            Error::Store(cause) => cause.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for BodyFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BodyFault::TooLarge { max_bytes } => write!(f, "the input is larger than {max_bytes} bytes"),
+            BodyFault::FileTooLarge { max_bytes } => write!(f, "the file is larger than {max_bytes} bytes"),
+            BodyFault::TooSlow => f.write_str("the input did not arrive in time"),
+            BodyFault::NotJson { sent } | BodyFault::NotMultipart { sent } | BodyFault::NotForm { sent } => {
+                write!(f, "the content type {sent} is not accepted")
+            }
+            BodyFault::Unreadable(reason) => f.write_str(&reason.text),
+        }
+    }
+}
+
+impl fmt::Display for FilesFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FilesFault::Storage(cause) => write!(f, "the file storage failed: {cause}"),
+            FilesFault::Scanner(cause) => write!(f, "the file scanner failed: {cause}"),
+            FilesFault::Damaged => f.write_str("the stored file is damaged"),
+        }
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.field {
+            Some(field) => write!(f, "{field}: {}", self.reason),
+            None => f.write_str(&self.reason),
+        }
     }
 }
 

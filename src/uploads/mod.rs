@@ -76,7 +76,10 @@ impl Uploads {
         };
         match scanner.scan(upload.spooled.path()).await {
             Verdict::Clean => Ok(()),
-            Verdict::Failed(cause) => Err(Error::Files(FilesFault::Scanner(cause))),
+            Verdict::Failed(cause) => {
+                metrics::counter!("garth_attachment_scans_failed_total").increment(1);
+                Err(Error::Files(FilesFault::Scanner(cause)))
+            }
             Verdict::Refused => {
                 let (ticket, name) = (upload.ticket, upload.name.clone());
                 let record_refusal = move |tx: &mut WriteTx, caller: &Caller| {

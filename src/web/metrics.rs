@@ -124,6 +124,22 @@ fn describe() {
         "garth_attachments_damaged",
         "Attachments that were missing or different from their hash when last read."
     );
+    metrics::describe_counter!(
+        "garth_attachment_scans_failed_total",
+        "Scans of attachments that returned no verdict, because the scanner failed or timed out."
+    );
+    metrics::describe_gauge!(
+        "garth_desk_waiting_tickets",
+        "Open tickets whose last message is from the customer."
+    );
+    metrics::describe_gauge!(
+        "garth_desk_oldest_waiting_seconds",
+        "Age in seconds of the oldest customer's message that has no answer; 0 if there is none."
+    );
+    metrics::describe_gauge!(
+        "garth_tls_certificate_expiry_timestamp_seconds",
+        "Time at which the server's certificate expires, in seconds since 1970."
+    );
     metrics::describe_gauge!(
         "garth_store_check_failed",
         "Whether the last check of the embedded database found damage (1) or not (0)."
@@ -176,6 +192,7 @@ fn register_counters() {
     for name in [
         "garth_connections_refused_total",
         "garth_attachments_damaged_total",
+        "garth_attachment_scans_failed_total",
         "garth_store_retries_total",
     ] {
         counter!(name).absolute(0);

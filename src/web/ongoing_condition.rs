@@ -26,6 +26,14 @@ pub struct Summary {
     pub lasted: Duration,
 }
 
+impl Summary {
+    /// The duration in seconds, rounded up. `None` if the condition has just begun.
+    pub fn seconds(&self) -> Option<u64> {
+        let seconds = self.lasted.as_nanos().div_ceil(1_000_000_000);
+        u64::try_from(seconds).ok().filter(|seconds| *seconds > 0)
+    }
+}
+
 impl OngoingCondition {
     /// Counts an occurrence. Returns a summary if the caller must log a line.
     pub fn occur(&mut self, now: Instant) -> Option<Summary> {
@@ -78,10 +86,11 @@ mod tests {
         let mut logged = Vec::new();
         for second in 0..150 {
             let now = start + Duration::from_secs(second);
-            logged.extend(condition.occur(now).map(|summary| (second, summary.count)));
+            let summary = condition.occur(now);
+            logged.extend(summary.map(|summary| (second, summary.count, summary.seconds())));
             assert_eq!(condition.end_when_quiet(now), None);
         }
-        assert_eq!(logged, [(0, 1), (60, 61), (120, 121)]);
+        assert_eq!(logged, [(0, 1, None), (60, 61, Some(60)), (120, 121, Some(120))]);
 
         let quiet = |seconds: u64| start + Duration::from_secs(149 + seconds);
         assert_eq!(condition.end_when_quiet(quiet(9)), None);
@@ -90,6 +99,13 @@ mod tests {
             lasted: Duration::from_secs(149),
         };
         assert_eq!(condition.end_when_quiet(quiet(10)), Some(summary));
+        assert_eq!(summary.seconds(), Some(149));
+        let short = Duration::from_millis(1);
+        let short = Summary {
+            lasted: short,
+            ..summary
+        };
+        assert_eq!(short.seconds(), Some(1), "a part of a second counts as one");
         assert_eq!(condition.end_when_quiet(quiet(11)), None, "an end is logged once");
         assert!(
             condition.occur(quiet(12)).is_some(),

@@ -193,7 +193,7 @@ fn log_change(failure: &mut OngoingCondition, check: &'static str, outcome: Outc
     match outcome {
         Outcome::Ok => {
             if let Some(summary) = failure.end_when_quiet(now) {
-                let seconds = summary.lasted.as_secs();
+                let seconds = summary.seconds();
                 tracing::info!(check, seconds, "readiness check recovered");
             }
         }
@@ -201,7 +201,7 @@ fn log_change(failure: &mut OngoingCondition, check: &'static str, outcome: Outc
         Outcome::Stopping => {}
         Outcome::Stalled | Outcome::Unavailable | Outcome::LowSpace => {
             if let Some(summary) = failure.occur(now) {
-                let seconds = summary.lasted.as_secs();
+                let seconds = summary.seconds();
                 tracing::warn!(check, outcome = outcome.word(), seconds, "readiness check failed");
             }
         }

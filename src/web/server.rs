@@ -32,6 +32,9 @@ use crate::web::{App, answering, error, proxies};
 
 /// The grace period for running requests on shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
+/// On shutdown, the time in which the server still accepts connections, so that health checks get the response "not
+/// ready" before they are refused.
+const ACCEPT_GRACE: Duration = Duration::from_millis(300);
 /// On shutdown, the time for clients that have just connected to send their first request.
 const FIRST_REQUEST_GRACE: Duration = Duration::from_millis(300);
 /// The header timeout of a connection that is allowed to send only health checks.
@@ -54,15 +57,21 @@ pub async fn serve_with(
     app: App,
     router: Router,
     tls: Option<Certificate>,
-    mut stop: watch::Receiver<bool>,
+    stop: watch::Receiver<bool>,
 ) {
     let limiter = Connections::new(app.options().max_connections);
     let refusals = Refusals::default();
     let graceful = GracefulShutdown::new();
+    let mut stopped = stop.clone();
+    let end = async move {
+        let _ = stopped.wait_for(|stop| *stop).await;
+        tokio::time::sleep(ACCEPT_GRACE).await;
+    };
+    tokio::pin!(end);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = stop.wait_for(|stop| *stop) => break,
+            () = &mut end => break,
         };
         match accepted {
             Ok((stream, peer)) => {

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import socket
+import ssl
 import subprocess
 import tempfile
 import time
@@ -14,6 +15,8 @@ START_SECONDS = 60
 # The checks of readiness run each second, and the gauges of jobs are read every 15 seconds.
 METRICS_SECONDS = 30
 TOKEN = "0" * 64
+# The certificate of the server is made for the test.
+WITHOUT_VERIFICATION = ssl._create_unverified_context()
 LINE = re.compile(r"^(\w+)(?:\{(.*)\})? \S+$")
 
 
@@ -28,16 +31,25 @@ def of_server(garth: pathlib.Path, wanted: set[str]) -> dict[str, set[str]]:
         settings = {name: value for name, value in os.environ.items() if not name.startswith("GARTH_")}
         settings["GARTH_BOOTSTRAP_TOKEN"] = TOKEN
         command = [garth, "--data", data, "serve", "--listen", api, "--metrics-listen", metrics, "--log", "warn"]
-        command += ["--archive", pathlib.Path(folder) / "archive"]
+        command += ["--archive", pathlib.Path(folder) / "archive", *tls_options(pathlib.Path(folder))]
         server = subprocess.Popen(command, env=settings, stdout=subprocess.DEVNULL)
         try:
-            wait_until(lambda: send("GET", f"http://{api}/readyz") is not None, START_SECONDS, "the server")
-            send_requests(f"http://{api}/v4")
+            wait_until(lambda: send("GET", f"https://{api}/readyz") is not None, START_SECONDS, "the server")
+            send_requests(f"https://{api}/v4")
             check_database(garth, data)
             return read_metrics(f"http://{metrics}/metrics", wanted)
         finally:
             server.terminate()
             server.wait()
+
+
+def tls_options(folder: pathlib.Path) -> list:
+    """The options of a server with a new certificate."""
+    certificate, key = folder / "cert.pem", folder / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    command += ["-subj", "/CN=localhost", "-out", certificate, "-keyout", key]
+    subprocess.run(command, check=True, capture_output=True)
+    return ["--tls-cert", certificate, "--tls-key", key]
 
 
 def read_metrics(page: str, wanted: set[str]) -> dict[str, set[str]]:
@@ -81,7 +93,7 @@ def send(method: str, url: str, body: dict | None = None) -> str | None:
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data=data, method=method, headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=5) as response:
+        with urllib.request.urlopen(request, timeout=5, context=WITHOUT_VERIFICATION) as response:
             return response.read().decode()
     except (urllib.error.URLError, ConnectionError):
         return None

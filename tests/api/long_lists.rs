@@ -242,3 +242,36 @@ async fn events(user: &User<'_>) -> Vec<i64> {
         ids.extend(reply.ids());
     }
 }
+
+#[tokio::test]
+async fn the_queue_of_the_desk_has_open_tickets_first_on_every_page() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let eve = app.user("eve").of(app.another_account().await).await;
+    let sam = app.user("sam").staff().await;
+    assert_paged(&sam, "/desk/tickets", "{}", &[]).await;
+    let open = async |number: usize| {
+        let user = if number.is_multiple_of(4) { &eve } else { &ada };
+        let reply = user
+            .post("/support/tickets", json!({"summary": "Help", "description": "."}))
+            .await;
+        reply.json()["id"].as_i64().unwrap()
+    };
+    let mut ids = BTreeSet::new();
+    for batch in (0..300).collect::<Vec<_>>().chunks(40) {
+        ids.extend(join_all(batch.iter().map(|number| open(*number))).await);
+    }
+    let (closed, open): (Vec<i64>, Vec<i64>) = ids.into_iter().partition(|id| id % 3 == 0);
+    for id in &closed {
+        let path = format!("/desk/tickets/{id}/close");
+        assert_eq!(sam.post(&path, json!({})).await.status, 200);
+    }
+    let all = [reversed(&open), reversed(&closed)].concat();
+    assert_paged(&sam, "/desk/tickets", "{}", &all).await;
+    let filter = r#"{"status":"closed"}"#;
+    assert_paged(&sam, "/desk/tickets", filter, &reversed(&closed)).await;
+    let filter = r#"{"+order_by":"id","+order":"asc"}"#;
+    let mut ascending = all.clone();
+    ascending.sort_unstable();
+    assert_paged(&sam, "/desk/tickets", filter, &ascending).await;
+}

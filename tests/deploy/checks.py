@@ -203,6 +203,28 @@ def verify(unit: str, garth: pathlib.Path) -> list[str]:
     return [line for line in result.stderr.splitlines() if "garth.service" in line]
 
 
+def check_socket(socket: pathlib.Path, service: pathlib.Path, garth: pathlib.Path) -> list[str]:
+    """The socket unit is valid together with the service, and is open to this machine only."""
+    text = socket.read_text()
+    errors = [
+        f"{address} is open to other hosts without TLS"
+        for address in re.findall(r"^ListenStream=(.*)$", text, re.MULTILINE)
+        if not ipaddress.ip_address(address.rsplit(":", 1)[0].strip("[]")).is_loopback
+    ]
+    # Garth accepts one socket, and accepts connections itself.
+    if text.count("\nListenStream=") != 1 or re.search(r"^Accept=(?!no)", text, re.MULTILINE):
+        errors.append("it must have one ListenStream=, without Accept=")
+    if shutil.which("systemd-analyze"):
+        with tempfile.TemporaryDirectory() as folder:
+            unit = pathlib.Path(folder) / "garth.service"
+            unit.write_text(service.read_text().replace("/usr/local/bin/garth", str(garth)))
+            copy = shutil.copy(socket, folder)
+            command = ["systemd-analyze", "verify", "--man=no", copy]
+            result = subprocess.run(command, capture_output=True, text=True)
+        errors += [line for line in result.stderr.splitlines() if "garth.s" in line]
+    return [f"garth.socket: {line}" for line in errors]
+
+
 def check_exposure(unit: pathlib.Path) -> list[str]:
     """The restrictions of the unit, as `systemd-analyze security` rates them: 0 is the best, 10 the worst."""
     if not shutil.which("systemd-analyze"):

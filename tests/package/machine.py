@@ -45,9 +45,16 @@ class Machine:
         return pathlib.Path(f"/proc/{self.first}/root") / path.lstrip("/")
 
     def call(self, *command: str) -> subprocess.CompletedProcess:
-        enter = ["nsenter", f"--target={self.first}", "--mount", "--pid", "--net", "--uts", "--ipc", "--cgroup"]
-        enter += ["--root", "--wdns=/", *command]
+        enter = self.enter(*command)
         return subprocess.run(enter, env=ENVIRONMENT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def start(self, *command: str) -> subprocess.Popen:
+        """Starts a command in the machine. It ends with the machine at the latest."""
+        return subprocess.Popen(self.enter(*command), env=ENVIRONMENT, text=True, stdout=subprocess.PIPE)
+
+    def enter(self, *command: str) -> list[str]:
+        enter = ["nsenter", f"--target={self.first}", "--mount", "--pid", "--net", "--uts", "--ipc", "--cgroup"]
+        return [*enter, "--root", "--wdns=/", *command]
 
     def run(self, *command: str) -> str:
         """Runs a command in the machine, and returns its output. A failure is an error that shows the output."""

@@ -1,8 +1,11 @@
 """Checks the files of a release: the package with lintian, the SBOM with its schema, and the checksums."""
+import io
+import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
 
 import root
 
@@ -26,6 +29,20 @@ def check(package: pathlib.Path, cache: pathlib.Path) -> None:
     subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=folder, check=True)
     subprocess.run([python(cache), "-c", VALIDATE, next(folder.glob("*.cdx.json"))], check=True)
     print("package: the checksums are right, and the SBOM is valid CycloneDX 1.5", flush=True)
+
+
+def check_paths(package: pathlib.Path, repository: pathlib.Path, is_built: bool) -> None:
+    """The binary contains no path of the machine that has built it."""
+    if not is_built:
+        print("package: release/build has not built the binary, so the paths in it are NOT CHECKED", flush=True)
+        return
+    listed = subprocess.run(["dpkg-deb", "--fsys-tarfile", package], check=True, stdout=subprocess.PIPE).stdout
+    with tarfile.open(fileobj=io.BytesIO(listed)) as files:
+        binary = files.extractfile("./usr/bin/garth").read()
+    cargo = pathlib.Path(os.environ.get("CARGO_HOME", pathlib.Path.home() / ".cargo")).resolve()
+    for folder in (repository, cargo):
+        assert f"{folder}/".encode() not in binary, f"the binary contains paths below {folder}"
+    print("package: the binary contains no path of the builder", flush=True)
 
 
 def run_lintian(package: pathlib.Path, cache: pathlib.Path) -> None:

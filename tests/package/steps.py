@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 
+import activation
 import drill
 import tls
 from machine import Machine
@@ -31,6 +32,8 @@ def run_all(machine: Machine, package: pathlib.Path) -> None:
     report("the service runs with the restrictions of the unit, and serves requests")
     objects = create_objects(service)
     report("a command creates a token, and an upload is scanned and stored")
+    activation.restart_without_refusals(service, f"{TEMPORARY}/end")
+    report("with garth.socket, restarts refuse no connection")
     upgrade(service, package, objects)
     report("upgrades restart the service, replace an unchanged settings file, and keep a changed one and its mode")
     tls.serve_with_tls(service)
@@ -66,6 +69,7 @@ def check_installed(machine: Machine) -> None:
         DATA: "garth garth 700",
         "/usr/bin/garth": "root root 755",
         UNIT: "root root 644",
+        activation.UNIT: "root root 644",
     }
     for path, wanted in expected.items():
         found = owner_and_mode(machine, path)
@@ -145,7 +149,7 @@ def remove_and_reinstall(service: Service, package: pathlib.Path, objects: dict)
     machine = service.machine
     machine.run("apt-get", "remove", "-y", "-qq", "garth")
     assert machine.call("pgrep", "--uid", "garth").stdout == "", "the removal does not stop the service"
-    for path in ("/usr/bin/garth", UNIT):
+    for path in ("/usr/bin/garth", UNIT, activation.UNIT):
         assert not machine.path(path).exists(), f"{path} remains after the removal"
     for path in (SETTINGS, f"{DATA}/garth.db"):
         assert machine.path(path).exists(), f"the removal deletes {path}"

@@ -27,6 +27,13 @@ impl Folder {
         Self::with_data(test, "data")
     }
 
+    /// Like `new`, with the attachments in the data folder, also if those of other tests are in a bucket.
+    pub fn with_local_attachments(test: &str) -> Self {
+        let mut folder = Self::new(test);
+        folder.attachments = None;
+        folder
+    }
+
     /// Like `new`, with another path of the data folder.
     pub fn with_data(test: &str, data: &str) -> Self {
         let root = std::env::temp_dir().join(format!("garth-{}-{test}", std::process::id()));

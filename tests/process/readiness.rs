@@ -87,6 +87,8 @@ fn stalled_writer_makes_the_server_not_ready() {
         "INFO",
         &["readiness check recovered", "check=\"writer\""],
     );
+    let log = server.process.stderr();
+    assert!(!log.contains("seconds=0"), "{log}");
 }
 
 /// Waits for a log line with this level and all of these words. There must be exactly one.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::connection::text;
 use crate::harness::{Folder, Server, TOKEN};
+use crate::settings::free_address;
 
 /// Rejects files with `EICAR`, fails on files with `PUZZLE` or `CRASH`, and records its arguments and
 /// environment.
@@ -126,6 +127,28 @@ fn scan_failure_refuses_the_file() {
         let log = server.stop().stderr;
         assert!(log.contains("the scanner: "), "{log}");
     }
+}
+
+#[test]
+fn scan_failures_are_counted() {
+    let folder = Folder::new("scan-count");
+    let metrics = free_address();
+    let mut serve = folder.serve();
+    serve.args(["--attachments-scan-command", &scanner(&folder)]);
+    let server = Server::start(serve.args(["--metrics-listen", &metrics.to_string()]));
+    let failed = || {
+        let page = Client::new(metrics, TOKEN).get("/metrics").text().to_owned();
+        let mut lines = page.lines();
+        let count = lines.find_map(|line| line.strip_prefix("garth_attachment_scans_failed_total "));
+        count.map(str::to_owned)
+    };
+    assert_eq!(failed().as_deref(), Some("0"));
+    let ticket = server.client().open_ticket();
+    for content in ["clean", "PUZZLE", "EICAR", "CRASH"] {
+        let uploaded = server.client().upload(ticket, "a.txt", content.as_bytes());
+        uploaded.expect("the server responds");
+    }
+    assert_eq!(failed().as_deref(), Some("2"), "a refused file is no failure");
 }
 
 #[test]

@@ -52,6 +52,35 @@ fn assert_drains_requests_on(signal: &str) {
     assert_eq!(server.client().vpc_labels(), ["slow"]);
 }
 
+/// A load balancer must learn that the server stops before its connections are closed or refused.
+#[test]
+fn readyz_fails_as_soon_as_the_server_stops_on_open_and_new_connections() {
+    let folder = Folder::new("ready-stopping");
+    let server = folder.start();
+    let mut open = server.client();
+    assert_eq!(open.get("/readyz").status, 200);
+    let (mut slow, rest) = start_to_create(&server, "slow");
+
+    server.process.signal("TERM");
+
+    let stopping = |client: &mut Client| {
+        let reply = client.try_send("GET", "/readyz", None).expect("a response");
+        (reply.status == 503).then(|| reply.json()["checks"]["server"].clone())
+    };
+    // The signal needs a moment. Each response on a new connection is either 200 or 503, and then 503.
+    let reported = eventually("503 on a new connection", || stopping(&mut server.client()));
+    assert_eq!(reported, "stopping");
+    // The server had accepted the first connection before the signal, perhaps. It must also accept a second one.
+    assert_eq!(stopping(&mut server.client()), Some("stopping".into()));
+    assert_eq!(stopping(&mut open), Some("stopping".into()));
+    slow.send(rest).expect("the rest can be sent");
+    assert_eq!(
+        slow.reply_to("POST").expect("the request is completed").status,
+        200
+    );
+    assert_eq!(server.process.wait().code, Some(0));
+}
+
 /// Sends half of a request that creates a VPC; returns the connection and the other half.
 ///
 /// After `100 Continue` the server waits for the body, so the request is running.

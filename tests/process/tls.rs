@@ -10,9 +10,11 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
 
+use crate::client::Client;
 use crate::connection::Connection;
 use crate::harness::{Folder, Server, TOKEN};
 use crate::process::{Process, WAIT_TIMEOUT, eventually};
+use crate::settings::free_address;
 
 /// A certificate for localhost, in two files.
 struct Certificate {
@@ -75,6 +77,44 @@ fn start(folder: &Folder, certificate: &Certificate) -> Server {
     serve.arg("--tls-cert").arg(&certificate.chain);
     serve.arg("--tls-key").arg(&certificate.key);
     Server::start(&mut serve)
+}
+
+/// A certificate that expires at the end of a year.
+fn expiring(folder: &Folder, year: i32) -> Certificate {
+    let names = vec!["localhost".to_owned()];
+    let mut parameters = rcgen::CertificateParams::new(names).expect("a name");
+    parameters.not_after = rcgen::date_time_ymd(year, 12, 31);
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let certificate = parameters.self_signed(&key).expect("a certificate");
+    Certificate {
+        chain: folder.write("expiring.pem", &certificate.pem()),
+        key: folder.write("expiring.key", &key.serialize_pem()),
+        der: certificate.der().clone(),
+    }
+}
+
+#[test]
+fn the_expiry_of_the_certificate_is_a_metric_that_follows_a_reload() {
+    let folder = Folder::new("tls-expiry");
+    let certificate = expiring(&folder, 2030);
+    let metrics = free_address();
+    let mut serve = folder.serve();
+    serve.arg("--tls-cert").arg(&certificate.chain);
+    serve.arg("--tls-key").arg(&certificate.key);
+    let server = Server::start(serve.args(["--metrics-listen", &metrics.to_string()]));
+    let expiry = || {
+        let page = Client::new(metrics, TOKEN).get("/metrics").text().to_owned();
+        let name = "garth_tls_certificate_expiry_timestamp_seconds ";
+        let mut lines = page.lines();
+        lines.find_map(|line| line.strip_prefix(name)).map(str::to_owned)
+    };
+    // 2030-12-31 and 2031-12-31.
+    assert_eq!(expiry().as_deref(), Some("1924905600"));
+    expiring(&folder, 2031);
+    server.process.signal("HUP");
+    eventually("the expiry of the new certificate", || {
+        (expiry().as_deref() == Some("1956441600")).then_some(())
+    });
 }
 
 #[test]

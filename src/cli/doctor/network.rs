@@ -6,8 +6,6 @@ use std::path::Path;
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use x509_cert::Certificate;
-use x509_cert::der::Decode;
 
 use super::advice::Advice;
 use crate::cli::data_folder;
@@ -15,6 +13,7 @@ use crate::cli::listeners::DEFAULT_LISTEN;
 use crate::cli::settings::Settings;
 use crate::cli::store_args::StoreArgs;
 use crate::store::context::Clock;
+use crate::web::tls::expiry;
 
 /// A certificate should be renewed this number of days before it expires.
 const RENEWAL_DAYS: i64 = 14;
@@ -99,9 +98,7 @@ fn examine_addresses(args: &StoreArgs, settings: &Settings) -> Vec<Advice> {
 /// server, so the validation of the settings reports it.
 fn examine_certificate(chain: &Path) -> Option<Advice> {
     let first = CertificateDer::pem_file_iter(chain).ok()?.next()?.ok()?;
-    let certificate = Certificate::from_der(&first).ok()?;
-    let expiry = certificate.tbs_certificate.validity.not_after.to_unix_duration();
-    let expiry = i64::try_from(expiry.as_secs()).unwrap_or(i64::MAX);
+    let expiry = expiry(&first)?.micros() / 1_000_000;
     let seconds_left = expiry.saturating_sub(Clock::System.now().micros() / 1_000_000);
     let days_left = seconds_left.div_euclid(DAY_SECONDS);
     let problem = match days_left {

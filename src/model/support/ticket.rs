@@ -57,6 +57,14 @@ pub struct DeskTicket {
     pub revision: i64,
 }
 
+/// The tickets that wait for an answer of the provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitingTickets {
+    pub count: i64,
+    /// The time of the customer's message that has been waiting longest.
+    pub oldest: Option<Time>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Customer {
     pub username: String,

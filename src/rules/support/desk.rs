@@ -4,7 +4,7 @@ use crate::model::history::HistoryStep;
 use crate::model::id::{AccountId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
-use crate::model::ticket::{DeskTicket, NewTicket, Priority, Status, Summary, TicketText};
+use crate::model::ticket::{DeskTicket, NewTicket, Priority, Status, Summary, TicketText, WaitingTickets};
 use crate::model::user::gravatar_id;
 use crate::rules::agent::Agent;
 use crate::rules::error::{Error, Result};
@@ -25,6 +25,11 @@ pub fn list(tx: &mut ReadTx, list: &ListRequest, search: Option<&str>) -> Result
     let query = list.read(tx.policy(), &store::desk::FIELDS)?;
     let words = read_search(search)?;
     Ok(store::desk::list(tx, &words, &query)?)
+}
+
+/// The tickets that wait for an answer of the provider, for monitoring.
+pub fn waiting(tx: &mut ReadTx) -> Result<WaitingTickets> {
+    Ok(store::desk::waiting(tx)?)
 }
 
 /// Opens a ticket for an account in the provider's name.

@@ -1,11 +1,13 @@
 //! The tickets of all accounts, with the columns that only staff see.
 
+use std::collections::HashMap;
+
 use crate::model::id::{TicketId, UserId};
-use crate::model::page::Paged;
-use crate::model::ticket::{Claim, Customer, DeskTicket, Priority};
+use crate::model::page::{Page, Paged};
+use crate::model::ticket::{Claim, Customer, DeskTicket, Priority, WaitingTickets};
 use crate::store::error::StoreError;
-use crate::store::filter::{Field, Kind};
-use crate::store::list::{Collection, ListQuery};
+use crate::store::filter::{Field, FilterShape, Kind};
+use crate::store::list::{Collection, ListQuery, id_list};
 use crate::store::search;
 use crate::store::tickets::{self, add_attachments};
 use crate::store::tx::{ReadTx, WriteTx};
@@ -13,6 +15,8 @@ use crate::store::value::{FromValue, Row, Value, args};
 
 const FROM: &str = "ticket t JOIN account a ON a.id = t.account
     LEFT JOIN app_user c ON c.id = t.opener LEFT JOIN app_user s ON s.id = t.claimer";
+/// The tables of all fields.
+const FILTERED_FROM: &str = "ticket t LEFT JOIN app_user s ON s.id = t.claimer";
 const COLUMNS: &str = "a.company, a.email, c.username, c.email, c.restricted, t.priority,
     t.claimer, s.username, t.claimed, t.managed_issue, t.notes, t.revision";
 
@@ -39,21 +43,88 @@ pub static FIELDS: [Field; 19] = [
 ];
 
 /// A page of the tickets that contain all these words. Without words, a page of all tickets.
+///
+/// The page is found by its IDs, and only its own rows are joined: to count, filter and sort whole rows would read the
+/// texts of all tickets.
 pub fn list(tx: &mut ReadTx, words: &[String], query: &ListQuery) -> Result<Paged<DeskTicket>, StoreError> {
+    let is_whole_queue =
+        words.is_empty() && query.order.is_none() && matches!(query.filter.shape(), FilterShape::All);
+    let ids = match is_whole_queue {
+        true => whole_queue(tx, query.page)?,
+        false => matching(tx, words, query)?,
+    };
+    let Paged { items, page, results } = ids;
+    let items = load_all(tx, &items)?;
+    Ok(Paged { items, page, results })
+}
+
+/// The IDs of a page of all tickets, in their default order. An index has the tickets in this order, so that the page is
+/// read without sorting, and counted without reading tickets.
+fn whole_queue(tx: &mut ReadTx, page: Page) -> Result<Paged<TicketId>, StoreError> {
+    let mut counts = [0; 2];
+    let sql = "SELECT is_closed, count(*) FROM ticket GROUP BY is_closed";
+    for mut row in tx.all(sql, args![])? {
+        let is_closed: bool = row.take()?;
+        counts[usize::from(is_closed)] = row.take()?;
+    }
+    let (mut skip, mut items) = (page.offset(), Vec::new());
+    for (is_closed, count) in [false, true].into_iter().zip(counts) {
+        let limit = page.size - items.len() as i64;
+        if skip < count && limit > 0 {
+            let sql = "SELECT id FROM ticket WHERE is_closed = $1 ORDER BY id DESC LIMIT $2 OFFSET $3";
+            items.extend(tx.read(sql, args![is_closed, limit, skip], read_id)?);
+        }
+        skip = skip.saturating_sub(count).max(0);
+    }
+    let results = counts.iter().sum();
+    Ok(Paged { items, page, results })
+}
+
+/// The IDs of a page of the tickets that match.
+fn matching(tx: &mut ReadTx, words: &[String], query: &ListQuery) -> Result<Paged<TicketId>, StoreError> {
     let (condition, args) = search::condition(tx, words);
-    let columns = columns();
     let collection = Collection {
-        columns: &columns,
-        from: FROM,
+        columns: "t.id",
+        from: FILTERED_FROM,
         condition,
         args,
         key: &["t.id"],
         order: Some(tickets::ORDER),
         tallied: None,
     };
-    let mut found = collection.page(tx, query, read)?;
-    add_attachments(tx, found.items.iter_mut().map(|found| &mut found.ticket))?;
+    collection.page(tx, query, read_id)
+}
+
+fn read_id(row: &mut Row) -> Result<TicketId, StoreError> {
+    row.take()
+}
+
+/// The tickets with these IDs, in the same order.
+fn load_all(tx: &mut ReadTx, ids: &[TicketId]) -> Result<Vec<DeskTicket>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let (list, args) = id_list(&numbers);
+    let sql = format!("SELECT {} FROM {FROM} WHERE t.id IN {list}", columns());
+    let mut found = tx.read(&sql, &args, read)?;
+    let positions: HashMap<TicketId, usize> = ids.iter().copied().zip(0..).collect();
+    found.sort_by_key(|found| positions.get(&found.ticket.id));
+    add_attachments(tx, found.iter_mut().map(|found| &mut found.ticket))?;
     Ok(found)
+}
+
+/// The open tickets whose last message is from the customer.
+pub fn waiting(tx: &mut ReadTx) -> Result<WaitingTickets, StoreError> {
+    // The provider's own tickets have no opener.
+    let sql = "SELECT count(*), min(coalesce(r.created, t.opened))
+        FROM ticket t LEFT JOIN reply r ON r.id = (SELECT max(id) FROM reply WHERE ticket = t.id)
+        WHERE t.is_closed = 0 AND coalesce(r.from_staff, CASE WHEN t.opener IS NULL THEN 1 ELSE 0 END) = 0";
+    let mut row = tx.one(sql, args![])?;
+    Ok(WaitingTickets {
+        count: row.take()?,
+        oldest: row.take()?,
+    })
 }
 
 pub fn find(tx: &mut ReadTx, id: TicketId) -> Result<Option<DeskTicket>, StoreError> {

@@ -38,7 +38,7 @@ impl Refusals {
                 tracing::info!(
                     limit = limit.setting(),
                     refused = summary.count,
-                    seconds = summary.lasted.as_secs(),
+                    seconds = summary.seconds(),
                     "connections no longer refused"
                 );
                 return;

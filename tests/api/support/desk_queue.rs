@@ -42,6 +42,41 @@ async fn the_queue_has_all_accounts_and_can_be_filtered() {
 }
 
 #[tokio::test]
+async fn tickets_wait_for_staff_while_the_last_message_is_from_the_customer() {
+    let app = TestApp::new().await;
+    let (ada, sam) = (app.user("ada").await, app.user("sam").staff().await);
+    let waiting = async || {
+        let read = app.store.read(garth::rules::desk::waiting).await.unwrap();
+        let oldest = read.oldest.map(|time| time.to_string());
+        (read.count, oldest.unwrap_or_default())
+    };
+    assert_eq!(waiting().await, (0, String::new()));
+    ada.open_ticket("One").await;
+    app.advance(60);
+    ada.open_ticket("Two").await;
+    let provider = json!({"account_id": 1, "summary": "Three", "description": "."});
+    sam.post("/desk/tickets", provider).await;
+    assert_eq!(waiting().await, (2, "2024-06-01T12:00:00".to_owned()));
+
+    // A claim and a note are no answers.
+    post(&sam, "/desk/tickets/1/claim").await;
+    sam.post("/desk/tickets/1/notes", json!({"description": "."}))
+        .await;
+    assert_eq!(waiting().await, (2, "2024-06-01T12:00:00".to_owned()));
+    sam.post("/desk/tickets/1/replies", json!({"description": "Done."}))
+        .await;
+    assert_eq!(waiting().await, (1, "2024-06-01T12:01:00".to_owned()));
+    app.advance(60);
+    for ticket in [1, 3] {
+        let path = format!("/support/tickets/{ticket}/replies");
+        ada.post(&path, json!({"description": "Not yet."})).await;
+    }
+    assert_eq!(waiting().await, (3, "2024-06-01T12:01:00".to_owned()));
+    post(&ada, "/support/tickets/2/close").await;
+    assert_eq!(waiting().await, (2, "2024-06-01T12:02:00".to_owned()));
+}
+
+#[tokio::test]
 async fn search_finds_words_in_all_texts_of_a_ticket() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;

@@ -23,7 +23,7 @@ fn suggested_time(message: &str) -> String {
 
 #[test]
 fn a_damaged_or_missing_segment_is_named_and_earlier_moments_can_be_restored() {
-    let archived = Archived::new("damage");
+    let archived = Archived::in_folder("damage");
     let server = archived.start();
     for number in 0..8 {
         server.client().create_vpc(&format!("v{number}"));
@@ -61,7 +61,7 @@ fn a_damaged_or_missing_segment_is_named_and_earlier_moments_can_be_restored() {
 
 #[test]
 fn a_server_serves_while_its_archive_is_unreachable_and_catches_up() {
-    let archived = Archived::new("outage");
+    let archived = Archived::in_folder("outage");
     let mut server = archived.start();
     let moved = archived.archive.with_extension("moved");
     std::fs::rename(&archived.archive, &moved).expect("the folder can be renamed");

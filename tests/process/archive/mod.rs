@@ -1,7 +1,9 @@
 //! The continuous archive: `garth serve --archive`, and `garth restore` from it.
 
+mod bucket;
 mod disk_loss;
 mod faults;
+mod log_size;
 mod moments;
 mod restarts;
 mod settings;
@@ -21,15 +23,27 @@ use crate::client::Client;
 use crate::harness::{Folder, Server, TOKEN};
 use crate::process::{Process, ProcessOutput, eventually};
 
-/// A data folder, its archive, and folders for restored stores.
+/// A data folder with attachments, its archive, and folders for restored stores.
 struct Archived {
     folder: Folder,
+    /// The folder of the archive, or the URL of its bucket.
     archive: PathBuf,
 }
 
 impl Archived {
+    /// With `GARTH_TEST_ARCHIVE`, the archive is in a bucket.
     fn new(test: &str) -> Self {
-        let folder = Folder::new(&format!("archive-{test}"));
+        let folder = Folder::with_local_attachments(&format!("archive-{test}"));
+        let archive = match std::env::var("GARTH_TEST_ARCHIVE") {
+            Ok(url) => PathBuf::from(format!("{url}/{}-{test}", std::process::id())),
+            Err(_) => folder.path("copies"),
+        };
+        Self { folder, archive }
+    }
+
+    /// With the archive in a folder, for tests that change its files.
+    fn in_folder(test: &str) -> Self {
+        let folder = Folder::with_local_attachments(&format!("archive-{test}"));
         let archive = folder.path("copies");
         Self { folder, archive }
     }
@@ -67,6 +81,13 @@ impl Archived {
             // The folder of the archive does not exist yet.
             _ => Vec::new(),
         }
+    }
+
+    /// The time of the last write in the archive.
+    fn archived_until(&self) -> i64 {
+        let newest = self.generations().pop().expect("a generation");
+        let to = newest["to"].as_str().and_then(garth::model::time::Time::parse);
+        to.expect("a time").micros()
     }
 
     fn restore_command(&self, name: &str) -> Command {
@@ -164,6 +185,12 @@ impl Load {
         }
     }
 
+    /// The time of the last acknowledged write.
+    fn last_acknowledged(&self) -> i64 {
+        let writes = self.writes.lock().expect("no writer panics");
+        writes.iter().map(|write| write.acknowledged).max().unwrap_or(0)
+    }
+
     fn labels(self) -> BTreeSet<String> {
         let writes = self.writes.into_inner().expect("no writer panics");
         writes.into_iter().map(|write| write.label).collect()
@@ -180,6 +207,16 @@ impl Drop for StopOnDrop<'_> {
 
 /// Runs `action` while several writers write, and then stops the writers.
 fn under_load(address: SocketAddr, writers: usize, first_writer: usize, action: impl FnOnce()) -> Load {
+    under_observed_load(address, writers, first_writer, |_| action())
+}
+
+/// Like `under_load`, with the writes so far.
+fn under_observed_load(
+    address: SocketAddr,
+    writers: usize,
+    first_writer: usize,
+    action: impl FnOnce(&Load),
+) -> Load {
     let load = Load::default();
     std::thread::scope(|scope| {
         for writer in 0..writers {
@@ -188,7 +225,7 @@ fn under_load(address: SocketAddr, writers: usize, first_writer: usize, action: 
         }
         // Also stops the writers if the action panics.
         let _stop = StopOnDrop(&load.stop);
-        action();
+        action(&load);
     });
     load
 }

@@ -64,7 +64,7 @@ fn a_file_is_private_and_replaced_only_with_force() {
     let summary: Value = serde_json::from_str(&forced.stdout).expect("JSON");
     assert_eq!(
         (&summary["engine"], &summary["attachments"]),
-        (&json!("sqlite"), &json!(4))
+        (&json!("sqlite"), &json!(5))
     );
     assert_eq!(
         summary["bytes"],

@@ -73,12 +73,16 @@ fn a_damaged_archive_writes_nothing() {
     assert!(refused.stderr.contains("the archive is damaged"), "{refused:?}");
     assert!(!target.data().join("garth.db").exists());
     assert!(target.stored_files().names().is_empty());
-    std::fs::write(&archive, "some text").expect("the archive can be written");
-    assert!(
-        restore(&target, &archive)
-            .stderr
-            .contains("the archive is damaged")
-    );
+    for (content, expected) in [
+        ("some text", "the file is not a Garth backup"),
+        ("", "the file is empty"),
+    ] {
+        std::fs::write(&archive, content).expect("the archive can be written");
+        let refused = restore(&target, &archive);
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert!(refused.stderr.contains(expected), "{refused:?}");
+        assert!(!refused.stderr.contains("damaged"), "{refused:?}");
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn an_incremental_archive_needs_its_base() {
     let summary: serde_json::Value = serde_json::from_str(&output.stdout).expect("JSON");
     assert_eq!(
         (&summary["attachments"], &summary["base_attachments"]),
-        (&1.into(), &4.into())
+        (&1.into(), &5.into())
     );
     let size = |path| std::fs::metadata(path).expect("an archive").len();
     assert!(size(&incremental) < size(&full));
@@ -50,8 +50,26 @@ fn an_incremental_archive_needs_its_base() {
     let summary: serde_json::Value = serde_json::from_str(&output.stdout).expect("JSON");
     assert_eq!(
         (&summary["attachments"], &summary["base_attachments"]),
-        (&4.into(), &1.into())
+        (&5.into(), &1.into())
     );
+}
+
+#[test]
+fn backup_and_restore_count_attachments_with_the_same_content_alike() {
+    let (folder, target) = (Folder::new("backup-count"), Folder::new("backup-count-restored"));
+    let server = server_with(&folder, SMALL);
+    for number in 100..103 {
+        content::upload(&mut server.client(), 1, number, b"the same content");
+    }
+    let archive = folder.path("archive");
+    let counted = |output: crate::process::ProcessOutput| {
+        assert_eq!(output.code, Some(0), "{output:?}");
+        let summary: serde_json::Value = serde_json::from_str(&output.stdout).expect("JSON");
+        summary["attachments"].as_u64().expect("a number")
+    };
+    let archived = counted(run(folder.garth_with_files("backup --json").arg(&archive)));
+    let restored = counted(run(target.garth_with_files("restore --json").arg(&archive)));
+    assert_eq!((archived, restored), (8, 8));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::damage::is_intact;
 use super::{SMALL, assert_restored, back_up, content, restore, server_with};
 use crate::harness::Folder;
-use crate::process::Process;
+use crate::process::{Process, eventually};
 
 const KILLS: u32 = 15;
 
@@ -13,6 +13,36 @@ const KILLS: u32 = 15;
 fn delay(round: u32, max: Duration) -> Duration {
     let random = u64::from(round).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
     Duration::from_micros(random % u64::try_from(max.as_micros()).unwrap_or(u64::MAX).max(1))
+}
+
+/// The files of backups that did not end.
+fn partial_files(folder: &Folder) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.path("")).expect("the folder exists");
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let names = names.map(|name| name.to_string_lossy().into_owned());
+    names.filter(|name| name.contains("partial")).collect()
+}
+
+#[test]
+fn a_backup_that_is_terminated_deletes_its_partial_file() {
+    let folder = Folder::new("backup-term");
+    let server = server_with(&folder, SMALL);
+    let archive = folder.path("archive");
+    for (signal, code) in [("TERM", 143), ("INT", 130)] {
+        let mut backup = Process::spawn(folder.garth_with_files("backup").arg(&archive));
+        // The signal arrives while the file exists.
+        eventually("the partial file", || {
+            assert!(backup.is_running(), "the backup ended before the signal");
+            (!partial_files(&folder).is_empty()).then_some(())
+        });
+        backup.signal(signal);
+        let output = backup.wait();
+        assert!(output.code == Some(code), "{signal}: {output:?}");
+        assert!(output.stderr.contains("backup stopped"), "{output:?}");
+        assert_eq!(partial_files(&folder), [""; 0], "{output:?}");
+        assert!(!archive.exists());
+    }
+    drop(server);
 }
 
 #[test]
@@ -42,16 +72,9 @@ fn a_killed_backup_leaves_no_archive_and_a_sound_store() {
 
     let archive = back_up(&folder, "archive");
 
-    let entries = std::fs::read_dir(folder.path(""))
-        .expect("the folder exists")
-        .flatten();
-    let names: Vec<_> = entries
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
-    let is_left = |name: &&String| name.contains("partial");
     assert_eq!(
-        names.iter().find(is_left),
-        None,
+        partial_files(&folder),
+        [""; 0],
         "the next backup deletes abandoned files"
     );
     drop(server);
