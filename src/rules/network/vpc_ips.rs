@@ -16,39 +16,17 @@ use crate::store::{self, ReadTx};
 
 /// All addresses of the account that the caller can see.
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<VpcIp>> {
-    let query = list.read(tx.policy(), &FIELDS)?;
-    Ok(store::vpc_ips::list(
-        tx,
-        caller.account,
-        caller.visibility(),
-        Scope::All,
-        &query,
-    )?)
+    page(tx, caller, Scope::All, list)
 }
 
 pub fn of_vpc(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) -> Result<Paged<VpcIp>> {
     vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
-    let query = list.read(tx.policy(), &FIELDS)?;
-    Ok(store::vpc_ips::list(
-        tx,
-        caller.account,
-        caller.visibility(),
-        Scope::Vpc(vpc),
-        &query,
-    )?)
+    page(tx, caller, Scope::Vpc(vpc), list)
 }
 
 /// All IPv6 networks of the account that the caller can see.
 pub fn list_ipv6(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<VpcIpv6>> {
-    let query = list.read(tx.policy(), &FIELDS6)?;
-    let (account, visibility) = (caller.account, caller.visibility());
-    Ok(store::vpc_ips::list6(
-        tx,
-        account,
-        visibility,
-        Scope::All,
-        &query,
-    )?)
+    ipv6_page(tx, caller, Scope::All, list)
 }
 
 pub fn ipv6_of_vpc(
@@ -58,15 +36,19 @@ pub fn ipv6_of_vpc(
     list: &ListRequest,
 ) -> Result<Paged<VpcIpv6>> {
     vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
+    ipv6_page(tx, caller, Scope::Vpc(vpc), list)
+}
+
+fn page(tx: &mut ReadTx, caller: &Caller, scope: Scope, list: &ListRequest) -> Result<Paged<VpcIp>> {
+    let query = list.read(tx.policy(), &FIELDS)?;
+    let (account, visibility) = (caller.account, caller.visibility());
+    Ok(store::vpc_ips::list(tx, account, visibility, scope, &query)?)
+}
+
+fn ipv6_page(tx: &mut ReadTx, caller: &Caller, scope: Scope, list: &ListRequest) -> Result<Paged<VpcIpv6>> {
     let query = list.read(tx.policy(), &FIELDS6)?;
     let (account, visibility) = (caller.account, caller.visibility());
-    Ok(store::vpc_ips::list6(
-        tx,
-        account,
-        visibility,
-        Scope::Vpc(vpc),
-        &query,
-    )?)
+    Ok(store::vpc_ips::list6(tx, account, visibility, scope, &query)?)
 }
 
 /// The IPv6 networks of the interfaces with these IPv4 addresses, by interface. The caller can see the addresses.
