@@ -29,25 +29,20 @@ pub fn folder_of(url: Option<&str>, data: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Opens the folder or bucket at `url`.
+/// Opens the attachment storage: the folder or bucket at `url`, or a folder below `data`.
 pub fn find(url: Option<&str>, data: &Path, keys: Option<&BucketKeys>) -> Result<Storage, FilesError> {
-    if let Some(path) = folder_of(url, data) {
-        return open_folder(&path);
-    }
-    let url = url.unwrap_or_default();
-    match url.split_once("://") {
-        Some(("s3", bucket)) if !bucket.starts_with('/') && !bucket.is_empty() => {
-            open_bucket("attachments.url", bucket, keys)
-        }
-        _ => Err(FilesError::new("attachments.url", not_a_storage(url))),
+    const SETTING: &str = "attachments.url";
+    match url {
+        None => open_folder(SETTING, &data.join("attachments")),
+        Some(url) => open(SETTING, url, keys),
     }
 }
 
-/// Opens the folder or bucket of another setting. The folder must exist.
+/// Opens the folder or bucket of a setting. The folder must exist.
 pub fn open(setting: &'static str, url: &str, keys: Option<&BucketKeys>) -> Result<Storage, FilesError> {
     match url.split_once("://") {
-        None if !url.is_empty() => open_folder(Path::new(url)),
-        Some(("file", path)) if path.starts_with('/') => open_folder(Path::new(path)),
+        None if !url.is_empty() => open_folder(setting, Path::new(url)),
+        Some(("file", path)) if path.starts_with('/') => open_folder(setting, Path::new(path)),
         Some(("s3", bucket)) if !bucket.starts_with('/') && !bucket.is_empty() => {
             open_bucket(setting, bucket, keys)
         }
@@ -59,15 +54,11 @@ fn not_a_storage(url: &str) -> String {
     format!("{url:?} is neither a folder, nor file:///folder, nor s3://bucket/prefix")
 }
 
-fn open_folder(path: &Path) -> Result<Storage, FilesError> {
+fn open_folder(setting: &'static str, path: &Path) -> Result<Storage, FilesError> {
     if !path.is_dir() {
-        return Err(FilesError::new(
-            "attachments.url",
-            format!(
-                "{} is not a folder: mount the disk with the attachments, or correct the setting",
-                path.display()
-            ),
-        ));
+        let path = path.display();
+        let text = format!("{path} is not a folder: mount the disk, or correct the setting");
+        return Err(FilesError::new(setting, text));
     }
     let store = LocalFileSystem::new_with_prefix(path);
     let store = store.map_err(|cause| FilesError::new(format!("opening {}", path.display()), cause))?;

@@ -29,3 +29,15 @@ fn unsuitable_settings_are_refused() {
     assert!(output.stderr.contains("pgBackRest or WAL-G"), "{output:?}");
     assert!(output.stderr.contains("docs/operating.md"), "{output:?}");
 }
+
+#[test]
+fn a_restore_from_a_missing_folder_names_the_archive() {
+    let archived = Archived::new("missing");
+    let output = archived.try_restore("refused", None);
+    assert_eq!(output.code, Some(1), "{output:?}");
+    assert!(
+        output.stderr.contains("archive: ") && output.stderr.contains("is not a folder: mount the disk"),
+        "{output:?}"
+    );
+    assert!(!output.stderr.contains("attachments"), "{output:?}");
+}
