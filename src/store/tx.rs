@@ -24,6 +24,16 @@ pub enum PendingQuery<T> {
     Sent(usize, ReadRow<T>),
 }
 
+impl<T> PendingQuery<T> {
+    /// The number of rows. `None` if it is not known yet.
+    pub(super) fn known_rows(&self) -> Option<usize> {
+        match self {
+            Self::Complete(Ok(rows)) => Some(rows.len()),
+            _ => None,
+        }
+    }
+}
+
 /// A read transaction: a snapshot of the store.
 pub struct ReadTx<'a> {
     sql: &'a mut dyn Sql,

@@ -1,15 +1,17 @@
 //! The JSON of address ranges, and the keys that only newer clients of the public service know.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::model::cidr::{Cidr, Cidr6, Network};
 use crate::model::family::{Family, V6};
 use crate::model::policy::Policy;
+use crate::web::answer;
 
 /// An object with a range.
 #[derive(Serialize)]
 pub struct RangeView<F: Family> {
-    #[serde(serialize_with = "text")]
+    #[serde(serialize_with = "answer::network")]
     range: Network<F>,
 }
 
@@ -19,10 +21,6 @@ impl<F: Family> RangeView<F> {
     }
 }
 
-fn text<F: Family, S: Serializer>(range: &Network<F>, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(range)
-}
-
 /// The value of the key `ipv6`: a list with one range, or null. `None` omits the key, because a VPC without IPv6 has it
 /// only for newer clients.
 pub fn ipv6(range: Option<Cidr6>, policy: &Policy) -> Option<Option<[RangeView<V6>; 1]>> {
@@ -30,12 +28,8 @@ pub fn ipv6(range: Option<Cidr6>, policy: &Policy) -> Option<Option<[RangeView<V
     (view.is_some() || policy.wire_extras).then_some(view)
 }
 
-/// The ranges in which the subnets of a VPC can be.
-#[derive(Clone, Copy)]
-pub struct DefaultRanges<'a>(pub &'a [Cidr]);
-
-impl Serialize for DefaultRanges<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.0.iter().map(|range| RangeView::new(*range)))
-    }
+/// The JSON of ranges.
+pub fn json(ranges: &[Cidr]) -> serde_json::Result<Box<RawValue>> {
+    let views: Vec<_> = ranges.iter().map(|range| RangeView::new(*range)).collect();
+    serde_json::value::to_raw_value(&views)
 }

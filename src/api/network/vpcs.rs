@@ -2,9 +2,10 @@
 
 use axum::response::Response;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::api::handlers::ViewContext;
-use crate::api::ranges::{self, DefaultRanges, RangeView};
+use crate::api::ranges::{self, RangeView};
 use crate::api::subnets::SubnetView;
 use crate::model::family::V6;
 use crate::model::page::Paged;
@@ -19,7 +20,7 @@ pub struct VpcView<'a> {
     description: &'a str,
     region: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ipv4: Option<DefaultRanges<'a>>,
+    ipv4: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ipv6: Option<Option<[RangeView<V6>; 1]>>,
     subnets: Vec<SubnetView<'a>>,
@@ -39,9 +40,7 @@ impl<'a> VpcView<'a> {
             label: vpc.label.as_str(),
             description: vpc.description.as_str(),
             region: &vpc.region.0,
-            ipv4: policy
-                .wire_extras
-                .then_some(DefaultRanges(&policy.default_ranges)),
+            ipv4: policy.wire_extras.then_some(&*policy.default_ranges_json),
             ipv6: ranges::ipv6(vpc.ipv6, policy),
             subnets: vpc
                 .subnets

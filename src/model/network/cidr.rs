@@ -129,7 +129,7 @@ fn mask<F: Family>(prefix: u8) -> F::Bits {
 
 impl<F: Family> std::fmt::Display for Network<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        F::format_network(*self, f)
+        F::with_text(*self, |text| f.pad(text))
     }
 }
 

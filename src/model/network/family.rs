@@ -2,7 +2,7 @@
 //!
 //! Rules and queries are generic over `Family`. They contain no branches on the family.
 
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 use std::hash::Hash;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::{BitAnd, BitOr, BitXor, Not, RangeInclusive};
@@ -82,7 +82,8 @@ pub trait Family: Copy + Eq + Hash + Debug + Sized + 'static {
     fn address_text(address: Self::Bits) -> String;
     /// The assignable addresses of a subnet.
     fn assignable(subnet: Network<Self>) -> RangeInclusive<Self::Bits>;
-    fn format_network(network: Network<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+    /// Calls `use_text` with the text of a network. Long lists contain many networks, so IPv4 needs no new string.
+    fn with_text<T>(network: Network<Self>, use_text: impl FnOnce(&str) -> T) -> T;
     /// The text for a part of a subnet with the prefix length `UNIT_PREFIX`.
     fn unit_text(unit: Network<Self>) -> String;
 }
@@ -115,8 +116,8 @@ impl Family for V4 {
         subnet.first() + 2..=subnet.last() - 2
     }
 
-    fn format_network(network: Network<V4>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(network.write(&mut [0; Network::WIDTH]))
+    fn with_text<T>(network: Network<V4>, use_text: impl FnOnce(&str) -> T) -> T {
+        use_text(network.write(&mut [0; Network::WIDTH]))
     }
 
     fn unit_text(unit: Network<V4>) -> String {
@@ -148,9 +149,9 @@ impl Family for V6 {
         subnet.first() | 1 << 64..=subnet.last()
     }
 
-    fn format_network(network: Network<V6>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn with_text<T>(network: Network<V6>, use_text: impl FnOnce(&str) -> T) -> T {
         let address = Ipv6Addr::from_bits(network.first());
-        f.pad(&format!("{address}/{}", network.prefix()))
+        use_text(&format!("{address}/{}", network.prefix()))
     }
 
     fn unit_text(unit: Network<V6>) -> String {

@@ -74,6 +74,11 @@ pub fn on_subnets(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<Vec<SubnetUse
     uses(tx, &format!("f.subnet IN {list}"), &args)
 }
 
+/// All interfaces on the subnets of a VPC, in the order of `on_subnets`.
+pub(in crate::store) fn in_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<SubnetUse>, StoreError> {
+    tx.read(uses_sql!("f.vpc = $1"), args![vpc], read_use)
+}
+
 /// All interfaces on the subnets of several VPCs, in the order of `on_subnets`. `condition` selects the IDs of the
 /// VPCs, for example `IN ($1, $2)`.
 pub(in crate::store) fn in_vpcs(

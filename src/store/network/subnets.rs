@@ -19,7 +19,18 @@ use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, Value, args};
 use crate::store::{free_ranges, interfaces};
 
-const COLUMNS: &str = "s.id, s.vpc, s.label, s.first_address, s.last_address, s.ipv6, s.created, s.updated";
+/// A macro, so that frequent queries are constants.
+macro_rules! columns {
+    () => {
+        "s.id, s.vpc, s.label, s.first_address, s.last_address, s.ipv6, s.created, s.updated"
+    };
+}
+const COLUMNS: &str = columns!();
+const OF_VPC: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM subnet s WHERE s.vpc = $1 ORDER BY s.id"
+);
 
 /// Every row, for `garth check`.
 pub(in crate::store) const ROWS: ModelRows = ModelRows::new("subnet s", COLUMNS, |row| read(row).map(drop));
@@ -50,9 +61,16 @@ pub fn list(tx: &mut ReadTx, vpc: VpcId, query: &ListQuery) -> Result<Paged<Subn
     Ok(subnets)
 }
 
+/// All subnets of a VPC, ordered by ID. The VPC must be known to belong to the account of the caller.
+pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
+    let mut subnets = tx.read(OF_VPC, args![vpc], read)?;
+    add_to_subnets(&mut subnets, interfaces::in_vpc(tx, vpc)?);
+    Ok(subnets)
+}
+
 /// All subnets of a VPC of the account, ordered by ID. Reads nothing of a VPC of another account, so that the duration
 /// does not reveal whether that VPC exists.
-pub fn of_vpc(tx: &mut ReadTx, account: AccountId, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
+pub fn of_vpc_in_account(tx: &mut ReadTx, account: AccountId, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
     const CONDITION: &str = "= (SELECT v.id FROM vpc v WHERE v.id = $1 AND v.account = $2)";
     of_vpcs(tx, CONDITION, args![vpc, account])
 }

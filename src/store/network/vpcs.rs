@@ -95,7 +95,11 @@ fn visible_to(account: AccountId, visibility: Visibility, query: &ListQuery) -> 
 
 pub fn find(tx: &mut ReadTx, account: AccountId, id: VpcId) -> Result<Option<Vpc>, StoreError> {
     let pending = tx.send(FIND, args![id, account], read);
-    let subnets = subnets::of_vpc(tx, account, id)?;
+    let subnets = match pending.known_rows() {
+        Some(0) => Vec::new(),
+        Some(_) => subnets::of_vpc(tx, id)?,
+        None => subnets::of_vpc_in_account(tx, account, id)?,
+    };
     let vpc = tx.receive(pending)?.pop();
     Ok(vpc.map(|vpc| Vpc { subnets, ..vpc }))
 }

@@ -7,8 +7,9 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::{Serialize, Serializer};
 
-use crate::model::cidr::Cidr;
+use crate::model::cidr::Network;
 use crate::model::entity_tag::EntityTag;
+use crate::model::family::Family;
 use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::web::chunks::Chunks;
@@ -81,6 +82,6 @@ pub fn time<S: Serializer>(time: &Time, to: S) -> Result<S::Ok, S::Error> {
 }
 
 /// Serializes a network in the format of the API.
-pub fn network<S: Serializer>(network: &Cidr, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(network.write(&mut [0; Cidr::WIDTH]))
+pub fn network<F: Family, S: Serializer>(network: &Network<F>, to: S) -> Result<S::Ok, S::Error> {
+    F::with_text(*network, |text| to.serialize_str(text))
 }
