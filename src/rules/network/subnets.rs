@@ -22,7 +22,7 @@ use crate::rules::field_errors::{MAX_LISTED_ERRORS, refusal};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{FromForm, Request};
-use crate::rules::{accounts, events, ipv6_prefixes, vpcs};
+use crate::rules::{accounts, events, ipv6_prefixes, not_offered, vpcs};
 use crate::store::stored_family::Space;
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -357,3 +357,5 @@ fn overlap<F: Family>(taken: Network<F>, label: Option<&Label>) -> Reason {
     };
     Reason::new(Code::CidrOverlap, text)
 }
+    let text = "The IPv6 range of a subnet cannot be changed. Omit the field";
+    not_offered::refuse_other_ranges(&mut form, "ipv6", subnet.ipv6.as_slice(), text);

@@ -213,7 +213,10 @@ fn read_change(tx: &mut ReadTx, caller: &Caller, vpc: &Vpc, request: &Request) -
 /// response back, so unchanged values are accepted.
 fn refuse_not_offered(form: &mut Form, policy: &Policy, existing: Option<&Vpc>) {
     let text = "Customer defined IPv4 ranges are not supported in this region";
-    not_offered::refuse_other_ranges(form, "ipv4", &policy.default_ranges, text);
+    // An empty list means that the VPC has no custom ranges.
+    if form.value("ipv4") != Some(&Input::List(Vec::new())) {
+        not_offered::refuse_other_ranges(form, "ipv4", &policy.default_ranges, text);
+    }
     if let Some(vpc) = existing {
         let text = "The IPv6 range of a VPC cannot be changed. Omit the field";
         not_offered::refuse_other_ranges(form, "ipv6", vpc.ipv6.as_slice(), text);

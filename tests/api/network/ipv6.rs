@@ -220,6 +220,53 @@ async fn a_vpc_keeps_its_range_and_accepts_it_unchanged() {
 }
 
 #[tokio::test]
+async fn an_update_refuses_every_other_value_of_ipv6() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    create_vpc(&ada, "core", "/52", &["auto"]).await;
+    ada.create_vpc("plain", &["10.0.0.0/24"]).await;
+    let others = [
+        json!({}),
+        json!(""),
+        json!("auto"),
+        json!(0),
+        json!(false),
+        json!([7]),
+        json!([{}]),
+        json!([{"range": null}]),
+        json!([{"range": "auto"}]),
+        json!([{"range": "/52"}]),
+        json!([{"range": "fd67:6172::/52"}, {"range": "fd67:6172::/56"}]),
+    ];
+    for path in ["/vpcs/1", "/vpcs/1/subnets/1", "/vpcs/2", "/vpcs/2/subnets/2"] {
+        let before = ada.get(path).await.json();
+        for ipv6 in &others {
+            let refused = ada.put(path, json!({"label": "new", "ipv6": ipv6})).await;
+            assert_eq!(refused.errors(), ["ipv6 not_offered"], "{path} {ipv6}");
+        }
+        for ipv6 in [&before["ipv6"], &Value::Null] {
+            let body = json!({"ipv6": ipv6});
+            let echoed = ada.put(path, body).await;
+            assert_eq!(
+                (echoed.status.as_u16(), &echoed.json()["ipv6"]),
+                (200, &before["ipv6"]),
+                "{path} {ipv6}"
+            );
+        }
+        // Only an object without an IPv6 range has an empty list of ranges.
+        let empty = ada.put(path, json!({"ipv6": []})).await;
+        match before["ipv6"] {
+            Value::Null => assert_eq!(empty.status, 200, "{path}"),
+            _ => assert_eq!(empty.errors(), ["ipv6 not_offered"], "{path}"),
+        }
+    }
+    for ipv4 in [json!({}), json!(""), json!(0), json!(false), json!([{}])] {
+        let refused = ada.put("/vpcs/1", json!({"ipv4": ipv4})).await;
+        assert_eq!(refused.errors(), ["ipv4 not_offered"], "{ipv4}");
+    }
+}
+
+#[tokio::test]
 async fn a_released_range_is_reused_only_after_the_retention() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;
