@@ -77,16 +77,18 @@ impl Region {
         all.into_iter().chain(Self::IPV6).map(str::to_owned).collect()
     }
 
-    /// The prefix lengths that the IPv6 range of a VPC can have.
-    pub fn ipv6_prefix_lengths(&self) -> &'static [u8] {
-        match (
+    /// The prefix lengths that the IPv6 range of a VPC can have, if the provider has a pool with this prefix length.
+    pub fn ipv6_prefix_lengths(&self, pool: u8) -> &'static [u8] {
+        let supported = match (
             self.has_capability(Self::DUAL_STACK),
             self.has_capability(Self::LARGE_PREFIXES),
         ) {
             (false, _) => &[],
             (true, false) => &OF_VPCS.allowed[..1],
             (true, true) => OF_VPCS.allowed,
-        }
+        };
+        let fitting = supported.iter().take_while(|length| **length >= pool);
+        &supported[..fitting.count()]
     }
 
     pub fn has_capability(&self, capability: &str) -> bool {

@@ -6,6 +6,7 @@ pub mod family;
 pub mod ip;
 pub mod network_map;
 pub mod range_request;
+pub mod range_placement;
 pub mod subnet;
 pub mod vlan;
 pub mod vpc;
