@@ -29,6 +29,36 @@ fn flags_override_the_environment_which_overrides_the_file() {
 }
 
 #[test]
+fn a_pool_without_usable_addresses_prevents_the_start() {
+    let folder = Folder::new("pool");
+    for (pool, reason) in [
+        ("fe80::/32", "Must not overlap fe80::/10 (link-local addresses)"),
+        ("ff00::/16", "Must not overlap ff00::/8 (multicast addresses)"),
+        (
+            "::1/128",
+            "Must not overlap ::/8 (loopback, IPv4-mapped and other special addresses)",
+        ),
+        (
+            "::ffff:10.0.0.0/104",
+            "Must not overlap ::/8 (loopback, IPv4-mapped and other special addresses)",
+        ),
+        ("fd00::/53", "Must have a prefix length from 8 to 52"),
+    ] {
+        let ran = folder
+            .serve()
+            .args(["--network-ipv6-pool", pool])
+            .output()
+            .expect("garth runs");
+        let message = String::from_utf8_lossy(&ran.stderr);
+        assert!(!ran.status.success(), "{pool}");
+        assert!(
+            message.contains(&format!("network.ipv6_pool: {pool}: {reason}")),
+            "{message}"
+        );
+    }
+}
+
+#[test]
 fn settings_work_as_flags_variables_and_in_the_file() {
     let metrics = free_address();
     let folder = Folder::new("flags");
