@@ -61,11 +61,21 @@ fn without_times(text: &str) -> String {
 
 #[test]
 fn tour_of_the_readme_prints_the_shown_output() {
+    run_tour("");
+}
+
+#[test]
+fn tour_of_the_readme_works_with_the_limits_of_the_public_service() {
+    run_tour("upstream");
+}
+
+/// Runs the tour with a profile; "" for none.
+fn run_tour(profile: &str) {
     let readme =
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("a README");
     let steps = steps(&readme);
     assert!(steps.len() > 10, "the README has a tour");
-    let folder = std::env::temp_dir().join(format!("garth-tour-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("garth-tour-{profile}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
 
     let binaries = Path::new(env!("CARGO_BIN_EXE_garth"))
@@ -89,6 +99,7 @@ fn tour_of_the_readme_prints_the_shown_output() {
         .args(["-c", &script])
         .current_dir(&folder)
         .env_remove("GARTH_BOOTSTRAP_TOKEN")
+        .envs((!profile.is_empty()).then_some(("GARTH_PROFILE", profile)))
         .output()
         .expect("bash runs");
 

@@ -11,9 +11,9 @@ use crate::api::ranges as range_views;
 use crate::model::cidr::{Cidr, Cidr6};
 use crate::model::image::{self, Image, ImageState};
 use crate::model::ip::Hostname;
+use crate::model::ipv6_pool;
 use crate::model::plan::{self, Plan, Price, PriceList, RegionPrice};
 use crate::model::policy::{Ipv6Policy, Oauth, Policy, Quota, Support};
-use crate::model::range_request::OF_VPCS;
 use crate::model::region::{self, PlacementGroupLimits, Region};
 use crate::model::time::Time;
 use crate::model::user::Email;
@@ -87,12 +87,9 @@ fn catalog_of(settings: &Settings) -> anyhow::Result<(Vec<Region>, Vec<Plan>, Ve
         }
     }
     ensure!(!regions.is_empty(), "regions: at least one is required");
-    if ipv6_of(settings)?.pool.is_none() {
-        for region in &mut regions {
-            region
-                .capabilities
-                .retain(|held| !Region::IPV6.contains(&held.as_str()));
-        }
+    let pool = ipv6_of(settings)?.pool;
+    for region in &mut regions {
+        region.limit_to_pool(pool.map(Cidr6::prefix));
     }
     let plans = match &settings.types {
         None => plan::built_in(),
@@ -155,17 +152,10 @@ fn ipv6_of(settings: &Settings) -> anyhow::Result<Ipv6Policy> {
     let pool = match pool {
         "" => None,
         raw => {
-            let parsed = parse_with(Cidr6::parse)(raw);
+            let parsed = parse_with(ipv6_pool::parse)(raw);
             Some(parsed.map_err(|reason| anyhow::anyhow!("network.ipv6_pool: {raw}: {reason}"))?)
         }
     };
-    if let Some(pool) = pool {
-        ensure!(
-            (8..=OF_VPCS.default).contains(&pool.prefix()),
-            "network.ipv6_pool: {pool} must have a prefix length from 8 to {}",
-            OF_VPCS.default
-        );
-    }
     Ok(Ipv6Policy {
         pool,
         retention_seconds: hours * 3600,

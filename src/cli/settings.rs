@@ -106,7 +106,9 @@ pub struct Settings {
     #[arg(long, env = "GARTH_MIN_FREE_BYTES", value_name = "BYTES", allow_negative_numbers = true, value_parser = integer(0..=u64::MAX))]
     pub min_free_bytes: Option<u64>,
 
-    /// Set of default values. upstream has the limits of the public Linode service
+    /// Set of default values. upstream has those of the public Linode service: pages of at least 25 items, 10 VPCs in
+    /// a region and 10 subnets in a VPC, rate limits, VPCs only in the regions that have them there (us-ord, but not
+    /// us-east) and only with a /52 of IPv6, and reverse DNS names below ip.linodeusercontent.com
     #[arg(long, env = "GARTH_PROFILE", value_name = "PROFILE")]
     pub profile: Option<Profile>,
 

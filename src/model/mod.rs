@@ -22,5 +22,8 @@ pub mod time;
 pub use account::{change, event, object_tag};
 pub use compute::{config, disk, image, instance, interface, kernel, plan, region, upkeep, work};
 pub use identity::{device, grant, login_record, oauth, oauth_grant, proof, scope, ssh_key, token, user};
-pub use network::{address_map, cidr, family, ip, network_map, range_request, subnet, vlan, vpc, vpc_ip};
+pub use network::{
+    address_map, cidr, family, ip, ipv6_pool, network_map, range_placement, range_request, subnet, vlan, vpc,
+    vpc_ip,
+};
 pub use support::{attachment, canned_reply, entity, history, reply, subject, ticket};

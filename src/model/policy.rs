@@ -95,6 +95,14 @@ impl Policy {
         }
     }
 
+    /// The prefix lengths that the IPv6 range of a VPC can have in a region; empty if VPCs have no IPv6 there.
+    pub fn ipv6_prefix_lengths(&self, region: &Region) -> &'static [u8] {
+        match self.ipv6.pool {
+            Some(pool) => region.ipv6_prefix_lengths(pool.prefix()),
+            None => &[],
+        }
+    }
+
     /// The region with this ID, if it supports VPCs. The error lists the regions that support VPCs.
     pub fn vpc_region(&self, raw: &str) -> Result<RegionId, Reasons> {
         let supports_vpcs = |region: &&Region| region.has_capability(Region::VPCS);

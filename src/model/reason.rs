@@ -144,6 +144,7 @@ codes! {
     InstanceState = "instance_state",
     InterfaceActive = "interface_active",
     ConfigActive = "config_active",
+    UserDataInvalid = "user_data_invalid",
 
     // Tickets and their subjects.
     TicketClosed = "ticket_closed",

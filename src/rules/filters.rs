@@ -4,11 +4,14 @@
 //! only fields of the collection. Each value has the type of its field.
 
 use super::conditions::{Condition, Sorted};
+use crate::model::cidr::Cidr6;
+use crate::model::family::{Family, V6};
 use crate::model::input::Input;
 use crate::model::interface::parse_address;
 use crate::model::reason::{Code, Reason};
 use crate::model::time::Time;
 use crate::store::filter::{Comparison, Field, Filter, Kind, Order};
+use crate::store::stored_family::StoredFamily;
 use crate::store::value::Value;
 
 /// The maximum nesting depth of a filter.
@@ -236,6 +239,7 @@ fn parse_value(field: &Field, value: &Input) -> Result<Value<'static>> {
     let converted = match (field.kind, value) {
         (Kind::Integer, Input::Integer(number)) => Some(Value::Int(*number)),
         (Kind::Address, Input::Text(text)) => parse_address(text).ok().map(Value::from),
+        (Kind::SlaacNetwork, Input::Text(text)) => parse_slaac_network(text),
         (Kind::Rank(words), Input::Text(text)) => {
             let rank = words.iter().position(|word| word == text);
             rank.map(|rank| Value::Int(rank as i64))
@@ -256,11 +260,17 @@ fn parse_value(field: &Field, value: &Input) -> Result<Value<'static>> {
     })
 }
 
+fn parse_slaac_network(text: &str) -> Option<Value<'static>> {
+    let network = Cidr6::parse(text).ok()?;
+    (network.prefix() == V6::UNIT_PREFIX).then(|| V6::to_value(network.first()))
+}
+
 /// The values that a field of this kind can be compared with, for an error text.
 fn accepted_values(kind: Kind) -> String {
     match kind {
         Kind::Integer => "an integer".to_owned(),
         Kind::Address => "an IPv4 address".to_owned(),
+        Kind::SlaacNetwork => "a /64 such as fd00:1::/64".to_owned(),
         Kind::Rank(words) => format!("one of {}", words.join(", ")),
         Kind::Boolean => "true or false".to_owned(),
         Kind::Text => "a text".to_owned(),

@@ -123,9 +123,12 @@ impl ListRequest {
         errors: &mut Vec<FieldError>,
     ) -> ListQuery {
         let mut add = |field: &str, reason| errors.push(FieldError::on(field, reason));
-        let number = self.page.read(1, 1..=i64::MAX).unwrap_or_else(|()| {
-            let text = "Must be an integer of at least 1";
-            add("page", Reason::new(Code::PageInvalid, text));
+        let numbers = 1..=i64::MAX;
+        let number = self.page.read(1, numbers.clone()).unwrap_or_else(|()| {
+            add(
+                "page",
+                Reason::new(Code::PageInvalid, accepted_integers(&numbers)),
+            );
             1
         });
         let sizes = policy.page_size_min..=Page::MAX_SIZE;
@@ -133,7 +136,7 @@ impl ListRequest {
             .page_size
             .read(Page::DEFAULT_SIZE, sizes.clone())
             .unwrap_or_else(|()| {
-                let text = format!("Must be {}-{}", sizes.start(), sizes.end());
+                let text = accepted_integers(&sizes);
                 add("page_size", Reason::new(Code::PageSizeInvalid, text));
                 Page::DEFAULT_SIZE
             });
@@ -179,6 +182,10 @@ impl Number {
             Number::Own(number) => Ok(*number),
         }
     }
+}
+
+fn accepted_integers(bounds: &RangeInclusive<i64>) -> String {
+    format!("Must be an integer from {} to {}", bounds.start(), bounds.end())
 }
 
 fn parse_integer(raw: &str, bounds: RangeInclusive<i64>) -> Result<i64, ()> {

@@ -18,7 +18,7 @@ pub fn refuse_other_than(form: &mut Form, name: &'static str, fixed_value: &str,
     refuse_unless(form, name, is_fixed_value, text);
 }
 
-/// Refuses every value of a field except these ranges, in any order, and a value that requests nothing.
+/// Refuses every value of a field except a list of these ranges, in any order.
 pub fn refuse_other_ranges<F: Family>(
     form: &mut Form,
     name: &'static str,
@@ -38,12 +38,7 @@ pub fn refuse_other_ranges<F: Family>(
         }
         _ => false,
     };
-    refuse_unless(
-        form,
-        name,
-        |value| requests_nothing(value) || is_same(value),
-        text,
-    );
+    refuse_unless(form, name, is_same, text);
 }
 
 /// The error for an operation that Garth does not have.

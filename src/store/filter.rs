@@ -25,6 +25,8 @@ pub struct Field {
 pub enum Kind {
     /// An IPv4 address: a number in the database, dotted decimal in requests.
     Address,
+    /// An IPv6 network with the prefix length 64: its first address in the database, a CIDR range in requests.
+    SlaacNetwork,
     Integer,
     /// One of these values, stored as its index. The values are in ascending order.
     Rank(&'static [&'static str]),

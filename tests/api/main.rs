@@ -27,6 +27,7 @@ mod console;
 mod docs;
 mod engine_equality;
 mod field_validation;
+mod filterable_fields;
 mod filters;
 mod identity;
 mod jobs;

@@ -14,6 +14,11 @@ def other_products(garth, folder):
     assert [ip["linode_id"] for ip in run_json("networking ips-list")] == [instance, instance]
     assert run_json(f"networking ip-update {address} --rdns web.example.com")[0]["rdns"] == "web.example.com"
     assert run_json(f"networking ip-view {address}")[0]["rdns"] == "web.example.com"
+    assignment = f"--assignments.address {address} --assignments.linode_id {instance}"
+    refused = run_json(f"networking ip-assign --region us-mia {assignment}", fails=True)
+    assert "Request failed: 400" in refused and "Moving addresses between instances is not offered" in refused, refused
+    refused = run_json(f"networking ip-share --ips {address} --linode_id {instance}", fails=True)
+    assert "Request failed: 400" in refused and "Sharing addresses between instances is not offered" in refused, refused
 
     assert run_json(f"tags create --label production --linodes {instance}")[0]["label"] == "production"
     assert [tag["label"] for tag in run_json("tags list")] == ["production"]

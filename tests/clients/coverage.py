@@ -28,8 +28,6 @@ UNSUPPORTED = {
 
 # Operations that no published client supports, with the reason.
 UNSUPPORTED_BY_ALL = {
-    "assignIps": "not offered; clients get 400 `not_offered`",
-    "shareIps": "not offered; clients get 400 `not_offered`",
     "streamEvents": "Garth's own addition; clients poll `/account/events`",
     "getQuotas": "Garth's own addition",
     "getTicketAttachments": "Garth's own addition; clients show the names in the ticket",
@@ -48,6 +46,11 @@ UNSUPPORTED_BY_ALL = {
     "getDocs": "the description of this server",
     "getDocsStyle": "the description of this server",
     "getIcon": "the description of this server",
+}
+# Operations that published clients support, but that Garth always refuses, with the reason.
+REFUSED = {
+    "assignIps": "Garth does not move addresses between instances",
+    "shareIps": "Garth does not share addresses between instances",
 }
 # Products that Garth does not have. Clients are not required to call them, and changes are refused.
 OTHER_PRODUCTS = "Other products"
@@ -151,7 +154,7 @@ def find_errors(operations, unsupported, operations_by_client):
                 yield f"{client} did not call {id}"
             if client in by and unsupported_reason:
                 yield f"{client} called {id}, but: {unsupported_reason}"
-    for id in [*UNSUPPORTED_BY_ALL, *INTERFACE]:
+    for id in [*UNSUPPORTED_BY_ALL, *REFUSED, *INTERFACE]:
         if id not in operations:
             yield f"{id} is not an operation"
     for called in operations_by_client.values():
@@ -167,6 +170,7 @@ def reason(client, id):
 def render_table(operations, unsupported, operations_by_client):
     clients = sorted(operations_by_client.keys() - SEQUENCES, key=lambda client: (client == "web app", client))
     rows = {id: [client for client in clients if id in operations_by_client[client]] for id in operations if id not in unsupported}
+    refused = {id: rows.pop(id) for id in REFUSED}
     lines = [
         "# Tested clients",
         "",
@@ -206,6 +210,10 @@ def render_table(operations, unsupported, operations_by_client):
     lines += ["", "## Operations that a client does not support", ""]
     for (name, id), why in UNSUPPORTED.items():
         lines.append(f"- `{operations[id][0]}`, {name}: {why}.")
+    lines += ["", "## Operations that Garth always refuses", ""]
+    lines += ["The clients of this table called the operation, and got 400 `not_offered`.", ""]
+    lines += ["| operation | clients | reason |", "|---|---|---|"]
+    lines += [f"| `{operations[id][0]}` | {', '.join(by)} | {REFUSED[id]} |" for id, by in refused.items()]
     lines += ["", "## Operations that no published client supports", "", "| operation | reason |", "|---|---|"]
     lines += [f"| `{operations[id][0]}` | {why} |" for id, why in unsupported.items() if why != DESK]
     lines.append(f"| the {list(unsupported.values()).count(DESK)} operations below `/desk` | {DESK} |")

@@ -76,12 +76,12 @@ def title(test):
 
 
 def run(binary, test):
-    """Runs a test; returns the operations that succeeded, the duration, and an error or None."""
+    """Runs a test; returns the operations that it called, the duration, and an error or None."""
     started, called, error_text = time.monotonic(), set(), None
     try:
         with Garth(binary) as garth:
             test(garth)
-        called = garth.called_operations()
+        called = garth.called_operations(coverage.REFUSED)
     except Exception as error:
         at = traceback.extract_tb(error.__traceback__)[-1]
         message = f"{type(error).__name__}: {error}"[:2000] if str(error) else at.line

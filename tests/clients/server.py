@@ -74,12 +74,13 @@ class Garth:
         self.folder.cleanup()
         assert code == 0, f"the server exited with {code}"
 
-    def called_operations(self):
-        """The operations that the client called successfully. The server must have stopped."""
+    def called_operations(self, always_refused):
+        """The operations that the client called successfully, or that are always refused. The server must have stopped."""
         failed = [request for request in self.requests if request["status"] >= 500]
         assert not failed, f"the server failed: {failed}"
         of_client = [request for request in self.requests if request["id"] != TEST_HEADERS["X-Request-Id"]]
-        return {request["operation"] for request in of_client if request["status"] < 400}
+        is_refused = lambda request: request["status"] == 400 and request["operation"] in always_refused
+        return {request["operation"] for request in of_client if request["status"] < 400 or is_refused(request)}
 
     def command(self, *arguments, stdin=""):
         """Runs a command of the binary and returns its output."""

@@ -19,13 +19,43 @@ fn flags_override_the_environment_which_overrides_the_file() {
     };
 
     let mut serve = folder.serve();
-    assert_eq!(smallest_page(&mut serve), "Must be 1-500");
+    assert_eq!(smallest_page(&mut serve), "Must be an integer from 1 to 500");
     serve.env("GARTH_CONFIG", file);
-    assert_eq!(smallest_page(&mut serve), "Must be 7-500");
+    assert_eq!(smallest_page(&mut serve), "Must be an integer from 7 to 500");
     serve.env("GARTH_PAGE_SIZE_MIN", "8");
-    assert_eq!(smallest_page(&mut serve), "Must be 8-500");
+    assert_eq!(smallest_page(&mut serve), "Must be an integer from 8 to 500");
     serve.args(["--page-size-min", "9"]);
-    assert_eq!(smallest_page(&mut serve), "Must be 9-500");
+    assert_eq!(smallest_page(&mut serve), "Must be an integer from 9 to 500");
+}
+
+#[test]
+fn a_pool_without_usable_addresses_prevents_the_start() {
+    let folder = Folder::new("pool");
+    for (pool, reason) in [
+        ("fe80::/32", "Must not overlap fe80::/10 (link-local addresses)"),
+        ("ff00::/16", "Must not overlap ff00::/8 (multicast addresses)"),
+        (
+            "::1/128",
+            "Must not overlap ::/8 (loopback, IPv4-mapped and other special addresses)",
+        ),
+        (
+            "::ffff:10.0.0.0/104",
+            "Must not overlap ::/8 (loopback, IPv4-mapped and other special addresses)",
+        ),
+        ("fd00::/53", "Must have a prefix length from 8 to 52"),
+    ] {
+        let ran = folder
+            .serve()
+            .args(["--network-ipv6-pool", pool])
+            .output()
+            .expect("garth runs");
+        let message = String::from_utf8_lossy(&ran.stderr);
+        assert!(!ran.status.success(), "{pool}");
+        assert!(
+            message.contains(&format!("network.ipv6_pool: {pool}: {reason}")),
+            "{message}"
+        );
+    }
 }
 
 #[test]

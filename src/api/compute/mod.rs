@@ -253,7 +253,7 @@ pub fn catalog_operations() -> Vec<Operation> {
             "getRegionVpcAvailability",
             "/regions/{regionId}/vpc-availability",
             view_at(
-                |tx, _: &Caller, id: String| rules::regions::view(tx.policy(), &id),
+                |tx, _: &Caller, id: String| rules::regions::vpc_availability(tx.policy(), &id),
                 regions::vpcs,
             ),
         )

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::api::handlers::ViewContext;
 use crate::model::page::Paged;
 use crate::model::region::Region;
-use crate::rules::regions::PlanAvailability;
+use crate::rules::regions::{PlanAvailability, VpcAvailability};
 use crate::web::answer;
 
 #[derive(Serialize)]
@@ -95,11 +95,11 @@ struct VpcAvailabilityView<'a> {
 }
 
 impl<'a> VpcAvailabilityView<'a> {
-    fn new(region: &'a Region) -> Self {
+    fn new(row: &'a VpcAvailability) -> Self {
         Self {
-            region: &region.id,
-            available: region.has_capability(Region::VPCS),
-            available_ipv6_prefix_lengths: match region.ipv6_prefix_lengths() {
+            region: &row.region,
+            available: row.available,
+            available_ipv6_prefix_lengths: match row.ipv6_prefix_lengths {
                 // In the public API, the list is empty if there is no choice.
                 [_] => &[],
                 lengths => lengths,
@@ -118,12 +118,12 @@ pub fn plans(rows: &[PlanAvailability], _: &ViewContext) -> Response {
     answer::json(StatusCode::OK, &views)
 }
 
-pub fn vpcs(region: &Region, _: &ViewContext) -> Response {
-    answer::one(region, &VpcAvailabilityView::new(region))
+pub fn vpcs(row: &VpcAvailability, _: &ViewContext) -> Response {
+    answer::one(row, &VpcAvailabilityView::new(row))
 }
 
-pub fn vpcs_page(regions: &Paged<Region>, _: &ViewContext) -> Response {
-    answer::page(regions, VpcAvailabilityView::new)
+pub fn vpcs_page(rows: &Paged<VpcAvailability>, _: &ViewContext) -> Response {
+    answer::page(rows, VpcAvailabilityView::new)
 }
 
 pub fn one(region: &Region, _: &ViewContext) -> Response {

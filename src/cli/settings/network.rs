@@ -8,8 +8,9 @@ use crate::cli::arguments::integer;
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkSettings {
-    /// IPv6 range from which VPCs get their ranges, as a CIDR range of /52 or larger; "" for VPCs without IPv6
-    /// [default: fd67:6172::/32]
+    /// IPv6 range from which VPCs get their ranges: a CIDR range with a prefix length from 8 to 52, of unique local
+    /// addresses (fd00::/8) or global addresses; "" for VPCs without IPv6. VPCs can have a /48 or /44 only if the
+    /// range is at least as large [default: fd67:6172::/32]
     #[arg(
         long = "network-ipv6-pool",
         env = "GARTH_NETWORK_IPV6_POOL",

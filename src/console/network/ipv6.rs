@@ -58,18 +58,14 @@ pub fn with_field_errors(mut form_state: FormState) -> FormState {
 
 /// The prefix lengths that a new VPC can have in at least one region; empty if the provider has no pool.
 pub fn vpc_choices(policy: &Policy) -> Vec<(String, String)> {
-    let Some(pool) = policy.ipv6.pool else {
-        return Vec::new();
-    };
     let regions = || {
         policy
             .regions
             .iter()
             .filter(|region| region.has_capability(Region::VPCS))
     };
-    let is_offered = |prefix: u8| {
-        pool.prefix() <= prefix && regions().any(|region| region.ipv6_prefix_lengths().contains(&prefix))
-    };
+    let is_offered =
+        |prefix: u8| regions().any(|region| policy.ipv6_prefix_lengths(region).contains(&prefix));
     let offered = OF_VPCS
         .allowed
         .iter()

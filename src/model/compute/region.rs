@@ -77,16 +77,29 @@ impl Region {
         all.into_iter().chain(Self::IPV6).map(str::to_owned).collect()
     }
 
-    /// The prefix lengths that the IPv6 range of a VPC can have.
-    pub fn ipv6_prefix_lengths(&self) -> &'static [u8] {
-        match (
+    /// The prefix lengths that the IPv6 range of a VPC can have, if the provider has a pool with this prefix length.
+    pub fn ipv6_prefix_lengths(&self, pool: u8) -> &'static [u8] {
+        let supported = match (
             self.has_capability(Self::DUAL_STACK),
             self.has_capability(Self::LARGE_PREFIXES),
         ) {
             (false, _) => &[],
             (true, false) => &OF_VPCS.allowed[..1],
             (true, true) => OF_VPCS.allowed,
-        }
+        };
+        let fitting = supported.iter().take_while(|length| **length >= pool);
+        &supported[..fitting.count()]
+    }
+
+    /// Removes the capabilities for which the provider's pool is too small. `pool` is its prefix length; `None` if the
+    /// provider has no pool.
+    pub fn limit_to_pool(&mut self, pool: Option<u8>) {
+        let is_available = |capability: &str| match (capability, pool) {
+            (Self::LARGE_PREFIXES, Some(pool)) => OF_VPCS.allowed[1..].iter().any(|length| *length >= pool),
+            (capability, None) => !Self::IPV6.contains(&capability),
+            _ => true,
+        };
+        self.capabilities.retain(|held| is_available(held));
     }
 
     pub fn has_capability(&self, capability: &str) -> bool {
@@ -149,6 +162,20 @@ mod tests {
     use std::net::{Ipv4Addr, Ipv6Addr};
 
     use super::*;
+
+    #[test]
+    fn a_region_has_only_capabilities_that_fit_the_pool() {
+        let ipv6_in = |pool| {
+            let mut region = built_in(false).remove(0);
+            region.limit_to_pool(pool);
+            Region::IPV6.map(|capability| region.has_capability(capability))
+        };
+        assert_eq!(ipv6_in(None), [false, false, false]);
+        assert_eq!(ipv6_in(Some(52)), [true, true, false]);
+        assert_eq!(ipv6_in(Some(49)), [true, true, false]);
+        assert_eq!(ipv6_in(Some(48)), [true, true, true]);
+        assert_eq!(ipv6_in(Some(32)), [true, true, true]);
+    }
 
     #[test]
     fn built_in_regions_have_unique_ids_and_labels() {

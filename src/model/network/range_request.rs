@@ -15,46 +15,72 @@ pub enum RangeRequest {
 pub struct PrefixLengths {
     /// The prefix length of `auto`.
     pub default: u8,
+    /// At least one.
     pub allowed: &'static [u8],
-    /// The error text for another prefix length.
-    pub text: &'static str,
+    /// The networks that can be requested, for an error text.
+    pub networks: &'static str,
 }
 
-/// The prefix lengths of VPCs.
+/// The prefix lengths of VPCs, in descending order.
 pub const OF_VPCS: PrefixLengths = PrefixLengths {
     default: 52,
     allowed: &[52, 48, 44],
-    text: "Must be the prefix length 52, 48, or 44 of the IP, e.g. /52",
+    networks: "a range that your account has recently released",
 };
 
 /// The prefix lengths of subnets.
 pub const OF_SUBNETS: PrefixLengths = PrefixLengths {
     default: 56,
     allowed: &[52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62],
-    text: "Must be the prefix length (52-62) of the IP, e.g. /52",
+    networks: "a range of the VPC with such a prefix length",
 };
 
 /// The prefix length of the networks of interfaces.
 pub const OF_INTERFACES: PrefixLengths = PrefixLengths {
     default: 64,
     allowed: &[64],
-    text: "Must be a /64 IPv6 network CIDR",
+    networks: "a /64 of the subnet",
 };
+
+impl PrefixLengths {
+    /// The error for a value that is not accepted.
+    pub fn reason(&self, code: Code) -> Reason {
+        let lengths = match self.allowed {
+            [.., last] if self.allowed.len() > 3 => {
+                format!("a prefix length from /{} to /{last}", self.allowed[0])
+            }
+            [first @ .., last] if !first.is_empty() => {
+                let first: Vec<_> = first.iter().map(|length| format!("/{length}")).collect();
+                format!("{} or /{last}", first.join(", "))
+            }
+            _ => format!("/{}", self.default),
+        };
+        Reason::new(code, format!("Must be auto, {lengths}, or {}", self.networks))
+    }
+}
 
 impl RangeRequest {
     /// Parses `auto`, a prefix length such as `/52`, or a network.
     pub fn parse(raw: &str, lengths: &PrefixLengths) -> Result<Self, Reasons> {
         let request = match raw.strip_prefix('/') {
             None if raw == "auto" => return Ok(Self::Lowest(lengths.default)),
-            None => Self::This(Cidr6::parse(raw)?),
+            None => Self::This(Cidr6::parse(raw).map_err(|reasons| match reasons[..] {
+                [
+                    Reason {
+                        code: Code::CidrInvalid,
+                        ..
+                    },
+                ] => vec![lengths.reason(Code::CidrInvalid)],
+                _ => reasons,
+            })?),
             Some(prefix) => match prefix.parse::<u8>() {
                 Ok(length) if length.to_string() == prefix => Self::Lowest(length),
-                _ => return Err(vec![Reason::new(Code::CidrPrefix, lengths.text)]),
+                _ => return Err(vec![lengths.reason(Code::CidrPrefix)]),
             },
         };
         match lengths.allowed.contains(&request.prefix()) {
             true => Ok(request),
-            false => Err(vec![Reason::new(Code::CidrPrefix, lengths.text)]),
+            false => Err(vec![lengths.reason(Code::CidrPrefix)]),
         }
     }
 

@@ -181,7 +181,7 @@ fn resolve(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result
     };
     let target = TargetInstance {
         owner: None,
-        region: draft.region.as_deref().unwrap_or_default(),
+        region: draft.region.as_deref(),
         public: address.as_slice(),
         current: &[],
     };

@@ -24,7 +24,7 @@ use crate::store::{self, ReadTx, WriteTx};
 
 use draft::Nat;
 pub use draft::{Change, Draft, Order, read_all};
-use draft_checks::refuse_conflicts_with;
+use draft_checks::{refuse_changes, refuse_conflicts_with};
 use resolution::SubnetTarget;
 pub use resolution::{TargetInstance, resolve};
 
@@ -145,6 +145,7 @@ fn read_change(
     request: &Drafted<Change>,
 ) -> Result<Interface> {
     let (change, mut form) = request.open()?;
+    refuse_changes(&mut form, &change.fixed, interface);
     let mut changed = interface.clone();
     match (interface.purpose, &mut changed.vpc) {
         (Purpose::Vlan, _) => {

@@ -73,13 +73,40 @@ static VPC_FIELDS: [Field; 2] = [
     Field::new("available", Kind::Boolean, ""),
 ];
 
-/// The regions, for a list that shows whether each region supports VPCs.
-pub fn list_vpc_availability(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
+/// Whether VPCs can be created in a region, and with which IPv6 ranges.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct VpcAvailability {
+    pub region: String,
+    pub available: bool,
+    pub ipv6_prefix_lengths: &'static [u8],
+}
+
+impl VpcAvailability {
+    fn of(policy: &Policy, region: &Region) -> Self {
+        Self {
+            region: region.id.clone(),
+            available: region.has_capability(Region::VPCS),
+            ipv6_prefix_lengths: policy.ipv6_prefix_lengths(region),
+        }
+    }
+}
+
+/// The availability of VPCs in all regions.
+pub fn list_vpc_availability(policy: &Policy, list: &ListRequest) -> Result<Paged<VpcAvailability>> {
     let query = list.read(policy, &VPC_FIELDS)?;
-    Ok(query.select(&policy.regions, |region, name| match name {
-        "region" => Value::from(region.id.as_str()),
-        _ => Value::from(region.has_capability(Region::VPCS)),
+    let regions = policy.regions.iter();
+    let all: Vec<_> = regions
+        .map(|region| VpcAvailability::of(policy, region))
+        .collect();
+    Ok(query.select(&all, |row, name| match name {
+        "region" => Value::from(row.region.as_str()),
+        _ => Value::from(row.available),
     }))
+}
+
+/// The availability of VPCs in one region.
+pub fn vpc_availability(policy: &Policy, id: &str) -> Result<VpcAvailability> {
+    Ok(VpcAvailability::of(policy, &view(policy, id)?))
 }
 
 pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {

@@ -114,7 +114,7 @@ impl FromForm for Change {
         let (linodes, vpcs) = (read_entries(form, "linode"), read_entries(form, "vpc"));
         for kind in OTHER_KINDS {
             let entries = read_entries(form, kind);
-            refuse_absent(form, kind, &entries, &[]);
+            refuse_wrong_ids(form, kind, &entries, &[]);
         }
         Self {
             globals,
@@ -135,8 +135,8 @@ pub fn update(
     let before = load(tx, caller, &user)?;
     request.check_if_match(&before)?;
     let (change, mut form) = request.open()?;
-    refuse_absent(&mut form, "linode", &change.linodes, &before.linodes);
-    refuse_absent(&mut form, "vpc", &change.vpcs, &before.vpcs);
+    refuse_wrong_ids(&mut form, "linode", &change.linodes, &before.linodes);
+    refuse_wrong_ids(&mut form, "vpc", &change.vpcs, &before.vpcs);
     if !user.restricted {
         let text = "Grants are not available for unrestricted users";
         form.refuse_whole(Reason::new(Code::GrantsUnrestricted, text));
@@ -171,8 +171,7 @@ fn set_globals(
     Ok(())
 }
 
-/// Writes the entries that differ from the current grants, so the number of objects limits the number of writes. If an
-/// object is listed several times, the last entry applies.
+/// Writes the entries that differ from the current grants, so the number of objects limits the number of writes.
 fn set_entries(
     tx: &mut WriteTx,
     user: &User,
@@ -252,15 +251,19 @@ fn read_entries(form: &mut Form, kind: &'static str) -> Vec<Option<Entry>> {
     entries.into_iter().map(Option::flatten).collect()
 }
 
-/// Adds an error for each entry whose object does not exist.
-fn refuse_absent(form: &mut Form, kind: &str, entries: &[Option<Entry>], present: &[EntityGrant]) {
+/// Adds an error for each entry whose object does not exist, or is in an earlier entry.
+fn refuse_wrong_ids(form: &mut Form, kind: &str, entries: &[Option<Entry>], present: &[EntityGrant]) {
     let present: HashSet<_> = present.iter().map(|entity_grant| entity_grant.id).collect();
+    let mut earlier = HashSet::new();
     for (at, entry) in entries.iter().enumerate() {
-        if entry.is_some_and(|(id, _)| !present.contains(&id)) {
-            form.refuse_with(|| {
-                let reason = Reason::new(Code::GrantInvalid, "id is not valid");
-                (format!("{kind}[{at}].id"), reason)
-            });
-        }
+        let Some((id, _)) = *entry else { continue };
+        let text = if !present.contains(&id) {
+            "id is not valid".to_owned()
+        } else if !earlier.insert(id) {
+            format!("The object {id} is listed more than once")
+        } else {
+            continue;
+        };
+        form.refuse_with(|| (format!("{kind}[{at}].id"), Reason::new(Code::GrantInvalid, text)));
     }
 }

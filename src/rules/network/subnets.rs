@@ -12,6 +12,7 @@ use crate::model::id::{SubnetId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
 use crate::model::policy::{Policy, Quota};
+use crate::model::range_placement::{self, Placement};
 use crate::model::range_request::{OF_SUBNETS, RangeRequest};
 use crate::model::reason::{Code, Reason};
 use crate::model::subnet::{NewSubnet, Subnet, SubnetChange, SubnetUse};
@@ -22,7 +23,7 @@ use crate::rules::field_errors::{MAX_LISTED_ERRORS, refusal};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{FromForm, Request};
-use crate::rules::{accounts, events, ipv6_prefixes, vpcs};
+use crate::rules::{accounts, events, ipv6_prefixes, not_offered, vpcs};
 use crate::store::stored_family::Space;
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -236,41 +237,51 @@ pub fn refuse_ipv6(form: &mut Form, drafts: &[Option<Draft>]) {
     }
 }
 
-/// Inserts the subnets of a new VPC. Certain IPv6 ranges are taken before the lowest free ones are chosen.
-pub fn insert_all(tx: &mut WriteTx, caller: &Caller, vpc: &Vpc, new: &[NewSubnet]) -> Result<Vec<Subnet>> {
-    let mut errors = Vec::new();
-    let field = |at: usize| format!("subnets[{at}].ipv6[0].range");
-    for (at, subnet) in new.iter().enumerate() {
-        if let Some(RangeRequest::This(range)) = subnet.ipv6 {
-            match choose_range(tx, vpc, RangeRequest::This(range))? {
-                Ok(range) => {
-                    store::free_ranges::take(tx, &Space::vpc(vpc.id), (range.first(), range.last()))?
-                }
-                Err(reason) => errors.push(FieldError::on(field(at), reason)),
-            }
-        }
-    }
-    let mut inserted = Vec::with_capacity(new.len());
-    for (at, subnet) in new.iter().enumerate() {
-        let range = match subnet.ipv6 {
-            None => None,
-            Some(RangeRequest::This(range)) => Some(range),
-            Some(request) => match choose_range(tx, vpc, request)? {
-                Ok(range) => Some(range),
-                Err(reason) => {
-                    errors.push(FieldError::on(field(at), reason));
-                    continue;
-                }
-            },
+/// Chooses the IPv6 ranges of the subnets of a new VPC with an IPv6 range. Adds an error for each range that does not
+/// fit into it.
+pub fn choose_ranges(
+    form: &mut Form,
+    vpc_range: Option<Cidr6>,
+    drafts: &[Option<Draft>],
+) -> Vec<Option<Cidr6>> {
+    let Some(vpc_range) = vpc_range else {
+        return vec![None; drafts.len()];
+    };
+    let requests: Vec<_> = drafts.iter().map(|draft| draft.as_ref()?.ipv6).collect();
+    let placements = range_placement::place(vpc_range, &requests)
+        .into_iter()
+        .enumerate();
+    let chosen = placements.map(|(at, placement)| {
+        let reason = match placement? {
+            Placement::At(range) => return Some(range),
+            Placement::Outside => outside(vpc_range),
+            Placement::NoRoom(prefix) => none_free(vpc_range, prefix),
         };
-        if errors.is_empty() {
-            inserted.push(store::subnets::insert(tx, caller.account, vpc.id, subnet, range)?);
-        }
+        form.refuse_with(|| (format!("subnets[{at}].ipv6[0].range"), reason));
+        None
+    });
+    chosen.collect()
+}
+
+/// Inserts the subnets of a new VPC with these IPv6 ranges.
+pub fn insert_all(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    vpc: &Vpc,
+    new: &[NewSubnet],
+    ranges: &[Option<Cidr6>],
+) -> Result<Vec<Subnet>> {
+    let mut inserted = Vec::with_capacity(new.len());
+    for (subnet, range) in new.iter().zip(ranges) {
+        inserted.push(store::subnets::insert(
+            tx,
+            caller.account,
+            vpc.id,
+            subnet,
+            *range,
+        )?);
     }
-    match errors.is_empty() {
-        true => Ok(inserted),
-        false => Err(refusal(errors, 0)),
-    }
+    Ok(inserted)
 }
 
 /// Chooses the IPv6 range of a new subnet.
@@ -281,20 +292,24 @@ fn choose_range(tx: &mut ReadTx, vpc: &Vpc, request: RangeRequest) -> Result<Res
     match request {
         RangeRequest::Lowest(prefix) => {
             let lowest = store::free_ranges::lowest_free(tx, &Space::vpc(vpc.id), prefix, &[])?;
-            Ok(lowest.ok_or_else(|| {
-                let text = format!("No /{prefix} in {vpc_range} is free");
-                Reason::new(Code::NoFreeRange, text)
-            }))
+            Ok(lowest.ok_or_else(|| none_free(vpc_range, prefix)))
         }
-        RangeRequest::This(range) if !vpc_range.contains(range) => {
-            let text = format!("Must be inside {vpc_range}, the IPv6 range of the VPC");
-            Ok(Err(Reason::new(Code::RangeInvalid, text)))
-        }
+        RangeRequest::This(range) if !vpc_range.contains(range) => Ok(Err(outside(vpc_range))),
         RangeRequest::This(range) => Ok(match store::subnets::overlapping6(tx, vpc.id, range)? {
             Some((taken, label)) => Err(overlap(taken, Some(&label))),
             None => Ok(range),
         }),
     }
+}
+
+fn outside(vpc_range: Cidr6) -> Reason {
+    let text = format!("Must be inside {vpc_range}, the IPv6 range of the VPC");
+    Reason::new(Code::RangeInvalid, text)
+}
+
+fn none_free(vpc_range: Cidr6, prefix: u8) -> Reason {
+    let text = format!("No /{prefix} in {vpc_range} is free");
+    Reason::new(Code::NoFreeRange, text)
 }
 
 fn no_vpc_range() -> Reason {
@@ -342,6 +357,8 @@ fn read_change(tx: &mut ReadTx, subnet: &Subnet, request: &Request) -> Result<Su
     {
         form.refuse("label", label_taken());
     }
+    let text = "The IPv6 range of a subnet cannot be changed. Omit the field";
+    not_offered::refuse_other_ranges(&mut form, "ipv6", subnet.ipv6.as_slice(), text);
     form.finish(|| Some(SubnetChange { label }))
 }
 

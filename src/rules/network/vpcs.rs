@@ -50,17 +50,19 @@ pub fn list_in_range<F: StoredFamily>(
 /// Creates a VPC together with its first subnets, or nothing.
 pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Result<Vpc> {
     caller.require_global_grant(Global::AddVpcs)?;
-    let new = validate(tx, caller, request)?;
-
-    let ipv6 = match new.ipv6 {
-        Some(request) => Some(ipv6_prefixes::choose(tx, caller, request)?),
+    let (draft, mut form) = validate(tx, caller, request)?;
+    let ipv6 = match draft.ipv6 {
+        Some(request) => ipv6_prefixes::choose(tx, caller, &mut form, draft.region.as_ref(), request)?,
         None => None,
     };
+    let ranges = subnets::choose_ranges(&mut form, ipv6, &draft.subnets);
+    let new = form.finish(|| draft.finish())?;
+
     let mut vpc = store::vpcs::insert(tx, caller.account, &new, ipv6)?;
     if let Some(range) = ipv6 {
         store::ipv6_prefixes::assign(tx, caller.account, vpc.id, range)?;
     }
-    vpc.subnets = subnets::insert_all(tx, caller, &vpc, &new.subnets)?;
+    vpc.subnets = subnets::insert_all(tx, caller, &vpc, &new.subnets, &ranges)?;
     if caller.is_restricted() {
         store::grants::set(tx, caller.user(), GrantKind::Vpc, vpc.id.0, Permission::ReadWrite)?;
     }
@@ -72,10 +74,11 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Draft>) -> Re
     Ok(vpc)
 }
 
-/// Validates like `create` without changing anything.
+/// Validates like `create` without changing anything, except that no IPv6 ranges are chosen.
 pub fn check(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<NewVpc> {
     caller.require_global_grant(Global::AddVpcs)?;
-    validate(tx, caller, request)
+    let (draft, form) = validate(tx, caller, request)?;
+    form.finish(|| draft.finish())
 }
 
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: VpcId) -> Result<Vpc> {
@@ -178,7 +181,12 @@ impl Draft {
     }
 }
 
-fn validate(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Result<NewVpc> {
+/// The draft, and a form with all errors that do not depend on the IPv6 range of the VPC.
+fn validate<'a>(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    request: &'a Drafted<Draft>,
+) -> Result<(&'a Draft, Form<'static>)> {
     let (draft, mut form) = request.open()?;
     let limits =
         store::vpcs::creation_limits(tx, caller.account, draft.label.as_ref(), draft.region.as_ref())?;
@@ -193,7 +201,7 @@ fn validate(tx: &mut ReadTx, caller: &Caller, request: &Drafted<Draft>) -> Resul
     if draft.subnets.len() as i64 > quota.subnets_per_vpc {
         form.refuse_whole(subnets::over_quota(quota));
     }
-    form.finish(|| draft.finish())
+    Ok((draft, form))
 }
 
 fn read_change(tx: &mut ReadTx, caller: &Caller, vpc: &Vpc, request: &Request) -> Result<VpcChange> {
@@ -213,7 +221,10 @@ fn read_change(tx: &mut ReadTx, caller: &Caller, vpc: &Vpc, request: &Request) -
 /// response back, so unchanged values are accepted.
 fn refuse_not_offered(form: &mut Form, policy: &Policy, existing: Option<&Vpc>) {
     let text = "Customer defined IPv4 ranges are not supported in this region";
-    not_offered::refuse_other_ranges(form, "ipv4", &policy.default_ranges, text);
+    // An empty list means that the VPC has no custom ranges.
+    if form.value("ipv4") != Some(&Input::List(Vec::new())) {
+        not_offered::refuse_other_ranges(form, "ipv4", &policy.default_ranges, text);
+    }
     if let Some(vpc) = existing {
         let text = "The IPv6 range of a VPC cannot be changed. Omit the field";
         not_offered::refuse_other_ranges(form, "ipv6", vpc.ipv6.as_slice(), text);

@@ -43,8 +43,8 @@ pub static FIELDS: [Field; 9] = [
     Field::new("subnet_id", Kind::Integer, "s.id"),
 ];
 
-/// The fields of the IPv6 list: those of the IPv4 list. Its records have no `address`.
-pub static FIELDS6: [Field; 9] = [
+/// The fields of the IPv6 list: those of the IPv4 list, and two more. Its records have no `address`.
+pub static FIELDS6: [Field; 11] = [
     Field::new("active", Kind::Boolean, "p.active"),
     Field::new("address", Kind::Address, "CAST(NULL AS BIGINT)"),
     Field::new("config_id", Kind::Integer, "p.config"),
@@ -54,6 +54,8 @@ pub static FIELDS6: [Field; 9] = [
     Field::new("region", Kind::Text, "v.region"),
     Field::new("vpc_id", Kind::Integer, "v.id"),
     Field::new("subnet_id", Kind::Integer, "s.id"),
+    Field::new("ipv6_range", Kind::SlaacNetwork, "p.first_address"),
+    Field::new("ipv6_is_public", Kind::Boolean, "p.is_public"),
 ];
 
 /// The IPv4 addresses and ranges of an account, of one of its VPCs or of one of its instances.

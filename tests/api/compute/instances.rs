@@ -345,6 +345,82 @@ async fn create_and_update_of_an_instance_have_the_same_validation() {
 }
 
 #[tokio::test]
+async fn locks_of_an_instance_are_not_offered() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let body = |locks: Value| json!({"type": "g6-nanode-1", "region": "us-east", "locks": locks});
+    for locks in [json!(["cannot_delete"]), json!("cannot_delete"), json!([{}])] {
+        let refused = ada.post("/linode/instances", body(locks.clone())).await;
+        assert_eq!(refused.errors(), ["locks not_offered"], "{locks}");
+    }
+    assert_eq!(ada.post("/linode/instances", body(json!([]))).await.status, 200);
+    let refused = ada
+        .put("/linode/instances/1", json!({"locks": ["cannot_delete"]}))
+        .await;
+    assert_eq!(refused.errors(), ["locks not_offered"]);
+    // Clients send the whole object back.
+    let instance = ada.get("/linode/instances/1").await.json();
+    let echoed = ada.put("/linode/instances/1", instance.clone()).await;
+    assert_eq!(
+        (echoed.status.as_u16(), &echoed.json()["locks"]),
+        (200, &json!([])),
+        "{echoed}"
+    );
+}
+
+#[tokio::test]
+async fn user_data_must_be_base64() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let make = async |user_data: &str| {
+        let metadata = json!({"user_data": user_data});
+        let body = json!({"type": "g6-nanode-1", "region": "us-east", "metadata": metadata});
+        ada.post("/linode/instances", body).await
+    };
+    for invalid in [
+        "#cloud-config",
+        "bXk",
+        "bXk==",
+        "b=Xk",
+        "====",
+        "bXk=\n",
+        "bX-_",
+        "bXk=bXk=",
+        "=",
+        "é=",
+    ] {
+        let refused = make(invalid).await;
+        assert_eq!(
+            refused.errors(),
+            ["metadata.user_data user_data_invalid"],
+            "{invalid}"
+        );
+    }
+    for (valid, has_user_data) in [
+        ("", false),
+        ("bXk=", true),
+        ("bQ==", true),
+        ("bXkx", true),
+        ("+/+/", true),
+    ] {
+        let created = make(valid).await;
+        assert_eq!(created.status, 200, "{created}");
+        assert_eq!(created.json()["has_user_data"], has_user_data, "{valid}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_region_of_an_instance_has_one_error() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let interfaces = json!([{"purpose": "vpc", "subnet_id": 1}]);
+    let body = json!({"type": "g6-nanode-1", "region": "mars", "interfaces": interfaces});
+    let refused = ada.post("/linode/instances", body).await;
+    assert_eq!(refused.errors(), ["region region_invalid"]);
+}
+
+#[tokio::test]
 async fn instances_are_filtered_by_the_fields_that_clients_send() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;

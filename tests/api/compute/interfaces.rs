@@ -190,6 +190,61 @@ async fn interfaces_of_a_running_instance_can_be_added_but_not_removed_or_moved(
 }
 
 #[tokio::test]
+async fn the_purpose_and_the_subnet_of_an_interface_cannot_be_changed() {
+    let app = TestApp::new().await;
+    let ada = set_up(&app).await;
+    let attached = ada.post(PATH, json!({"purpose": "vpc", "subnet_id": 1})).await;
+    let public = ada.post(PATH, json!({"purpose": "public"})).await;
+    let events = ada.events().await.len();
+    for (id, body, errors) in [
+        (1, json!({"subnet_id": 2}), vec!["subnet_id interface_field"]),
+        (1, json!({"subnet_id": 99}), vec!["subnet_id interface_field"]),
+        (1, json!({"subnet_id": "1"}), vec!["subnet_id wrong_type"]),
+        (1, json!({"purpose": "public"}), vec!["purpose interface_field"]),
+        (1, json!({"purpose": "vlan"}), vec!["purpose interface_field"]),
+        (1, json!({"purpose": "x"}), vec!["purpose purpose_invalid"]),
+        (1, json!({"label": "x"}), vec!["label interface_field"]),
+        (
+            1,
+            json!({"ipam_address": "10.0.0.1/24"}),
+            vec!["ipam_address interface_field"],
+        ),
+        (2, json!({"subnet_id": 1}), vec!["subnet_id interface_field"]),
+        (2, json!({"purpose": "vpc"}), vec!["purpose interface_field"]),
+        (
+            1,
+            json!({"ipv4": {"vpc": "10.0.0.1"}, "subnet_id": 2, "primary": 1, "purpose": "public", "label": "x"}),
+            vec![
+                "purpose interface_field",
+                "primary wrong_type",
+                "label interface_field",
+                "subnet_id interface_field",
+                "ipv4.vpc address_invalid",
+            ],
+        ),
+    ] {
+        let refused = ada.put(&format!("{PATH}/{id}"), body.clone()).await;
+        assert_eq!(
+            (refused.status.as_u16(), refused.errors()),
+            (400, errors.iter().map(ToString::to_string).collect()),
+            "{body}"
+        );
+    }
+    assert_eq!(ada.events().await.len(), events);
+
+    // Clients send the whole object back.
+    for (id, interface) in [(1, attached.json()), (2, public.json())] {
+        let path = format!("{PATH}/{id}");
+        assert_eq!(ada.put(&path, interface.clone()).await.json(), interface);
+    }
+    let omitted = json!({"purpose": null, "subnet_id": null, "label": "", "ipam_address": ""});
+    assert_eq!(
+        ada.put(&format!("{PATH}/1"), omitted).await.json(),
+        attached.json()
+    );
+}
+
+#[tokio::test]
 async fn a_vlan_interface_cannot_be_changed() {
     let app = TestApp::new().await;
     let ada = set_up(&app).await;

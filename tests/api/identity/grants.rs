@@ -184,6 +184,7 @@ async fn invalid_grants_change_nothing() {
             "linode wrong_type",
             "vpc[1].id grant_invalid",
             "vpc[2].id required",
+            "vpc[3].id grant_invalid",
             "vpc[3].permissions grant_invalid",
             "vpc[4] wrong_type",
             "domain[0].id grant_invalid",
@@ -192,6 +193,53 @@ async fn invalid_grants_change_nothing() {
     let grants = ada.get(GRANTS).await.json();
     assert_eq!(grants["vpc"][0]["permissions"], Value::Null);
     assert_eq!(other.get(GRANTS).await.status, 404, "another account's user");
+}
+
+#[tokio::test]
+async fn an_object_can_be_listed_only_once_in_a_change_of_grants() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.user("bob").restricted().await;
+    let (core, shop) = (
+        ada.create_vpc("core", &[]).await.0,
+        ada.create_vpc("shop", &[]).await.0,
+    );
+    let body = json!({"type": "g6-nanode-1", "region": "us-east"});
+    let instance = ada.post("/linode/instances", body).await.json()["id"].clone();
+
+    let entry = |id: i64, permissions: &str| json!({"id": id, "permissions": permissions});
+    let vpcs = json!([
+        entry(core, "read_only"),
+        entry(shop, "read_only"),
+        entry(core, "read_write"),
+        entry(core, "read_only")
+    ]);
+    let refused = ada.put(GRANTS, json!({"vpc": vpcs})).await;
+    assert_eq!(
+        refused.errors(),
+        ["vpc[2].id grant_invalid", "vpc[3].id grant_invalid"]
+    );
+    assert_eq!(
+        refused.reason(),
+        format!("The object {core} is listed more than once")
+    );
+    let linodes = json!([{"id": instance, "permissions": "read_only"}, {"id": instance}]);
+    let refused = ada.put(GRANTS, json!({"linode": linodes})).await;
+    assert_eq!(refused.errors(), ["linode[1].id grant_invalid"]);
+    let grants = ada.get(GRANTS).await.json();
+    assert_eq!(grants["vpc"][0]["permissions"], Value::Null);
+    assert_eq!(grants["linode"][0]["permissions"], Value::Null);
+
+    // An unknown object has one error.
+    let unknown = json!([entry(99, "read_only"), entry(99, "read_only")]);
+    let refused = ada.put(GRANTS, json!({"vpc": unknown})).await;
+    assert_eq!(
+        refused.errors(),
+        ["vpc[0].id grant_invalid", "vpc[1].id grant_invalid"]
+    );
+    // The IDs of different kinds of objects are unrelated.
+    let both = json!({"vpc": [entry(1, "read_only")], "linode": [entry(1, "read_only")]});
+    assert_eq!(ada.put(GRANTS, both).await.status, 200);
 }
 
 #[tokio::test]

@@ -84,6 +84,39 @@ async fn a_token_has_at_most_the_scopes_of_the_token_that_creates_it() {
 }
 
 #[tokio::test]
+async fn no_field_of_a_new_token_is_required() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").scopes("account:read_write vpc:read_only").await;
+    let nulls = json!({"label": null, "scopes": null, "expiry": null});
+    for body in [Some(json!({})), Some(nulls), None] {
+        let call = ada.call(Method::POST, "/profile/tokens");
+        let created = match &body {
+            Some(body) => call.json(body).await,
+            None => call.await,
+        };
+        assert_eq!(created.status, 200, "{created}");
+        let token = created.json();
+        assert_eq!(
+            (&token["label"], &token["scopes"], &token["expiry"]),
+            (
+                &json!(""),
+                &json!("account:read_write vpc:read_only"),
+                &json!("2999-12-12T05:00:00")
+            )
+        );
+    }
+    let blank = json!({"label": "", "scopes": "", "expiry": ""});
+    assert_eq!(
+        ada.post("/profile/tokens", blank).await.errors(),
+        [
+            "label too_short",
+            "scopes scopes_invalid",
+            "expiry expiry_invalid"
+        ]
+    );
+}
+
+#[tokio::test]
 async fn an_expiry_is_in_the_future_and_takes_effect() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;

@@ -4,9 +4,11 @@ use garth::model::cidr::Cidr;
 use garth::model::grant::Permission;
 use garth::model::id::InstanceId;
 use garth::rules::grants::Grant;
+use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{TestApp, User};
+use crate::openapi::DOCUMENT;
 
 fn public() -> Value {
     json!({"type": "ipv4", "public": true})
@@ -346,6 +348,39 @@ async fn reserving_sharing_and_moving_addresses_is_not_offered() {
         .await;
     assert_eq!(reserve.errors(), ["rdns rdns_invalid", "reserved not_offered"]);
     assert_eq!(ada.events().await, ["linode_create 1"], "nothing has changed");
+}
+
+#[tokio::test]
+async fn former_paths_are_documented_and_have_the_same_access_rules() {
+    let app = TestApp::new().await;
+    let (ada, staff) = (app.user("ada").await, app.user("sam").staff().await);
+    let reader = app.user("reader").scopes("ips:read_only").await;
+    let reference = include_str!("../../../docs/reference.md");
+    for (former, current) in [
+        ("/networking/ipv4/assign", "/networking/ips/assign"),
+        ("/networking/ipv4/share", "/networking/ips/share"),
+        ("/networking/vpcs/ips", "/vpcs/ips"),
+    ] {
+        let operations = DOCUMENT["paths"][current].as_object().unwrap();
+        for (method, operation) in operations {
+            let method: Method = method.to_uppercase().parse().unwrap();
+            let description = operation["description"].as_str().unwrap();
+            assert!(
+                description.contains(&format!("as {former}")),
+                "{former}: {description}"
+            );
+            for user in [&ada, &staff, &reader, &app.anonymous()] {
+                let call = async |path: &str| user.call(method.clone(), path).json(&json!({})).await;
+                let (by_former, by_current) = (call(former).await, call(current).await);
+                assert_eq!(
+                    (by_former.status, by_former.json()),
+                    (by_current.status, by_current.json()),
+                    "{former}"
+                );
+            }
+        }
+        assert!(reference.contains(&format!("`{former}`")), "{former}");
+    }
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! IPv6 ranges of VPCs and subnets (decision 0029).
 
+use garth::model::cidr::Cidr6;
 use serde_json::{Value, json};
 
 use crate::harness::{Reply, TestApp, User};
@@ -104,6 +105,8 @@ async fn invalid_ranges_are_refused() {
     for (ipv6, error) in [
         (json!([{"range": "/56"}]), "ipv6[0].range cidr_prefix"),
         (json!([{"range": "/52x"}]), "ipv6[0].range cidr_prefix"),
+        (json!([{"range": "52"}]), "ipv6[0].range cidr_invalid"),
+        (json!([{"range": "AUTO"}]), "ipv6[0].range cidr_invalid"),
         (json!([{"range": "fd00::"}]), "ipv6[0].range cidr_invalid"),
         (json!([{"range": "fd00::1/52"}]), "ipv6[0].range cidr_host_bits"),
         (
@@ -216,6 +219,208 @@ async fn a_vpc_keeps_its_range_and_accepts_it_unchanged() {
     ] {
         let refused = ada.put(&format!("/vpcs/{id}"), body).await;
         assert_eq!(refused.errors(), [error]);
+    }
+}
+
+#[tokio::test]
+async fn an_update_refuses_every_other_value_of_ipv6() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    create_vpc(&ada, "core", "/52", &["auto"]).await;
+    ada.create_vpc("plain", &["10.0.0.0/24"]).await;
+    let others = [
+        json!({}),
+        json!(""),
+        json!("auto"),
+        json!(0),
+        json!(false),
+        json!([7]),
+        json!([{}]),
+        json!([{"range": null}]),
+        json!([{"range": "auto"}]),
+        json!([{"range": "/52"}]),
+        json!([{"range": "fd67:6172::/52"}, {"range": "fd67:6172::/56"}]),
+    ];
+    for path in ["/vpcs/1", "/vpcs/1/subnets/1", "/vpcs/2", "/vpcs/2/subnets/2"] {
+        let before = ada.get(path).await.json();
+        for ipv6 in &others {
+            let refused = ada.put(path, json!({"label": "new", "ipv6": ipv6})).await;
+            assert_eq!(refused.errors(), ["ipv6 not_offered"], "{path} {ipv6}");
+        }
+        for ipv6 in [&before["ipv6"], &Value::Null] {
+            let body = json!({"ipv6": ipv6});
+            let echoed = ada.put(path, body).await;
+            assert_eq!(
+                (echoed.status.as_u16(), &echoed.json()["ipv6"]),
+                (200, &before["ipv6"]),
+                "{path} {ipv6}"
+            );
+        }
+        // Only an object without an IPv6 range has an empty list of ranges.
+        let empty = ada.put(path, json!({"ipv6": []})).await;
+        match before["ipv6"] {
+            Value::Null => assert_eq!(empty.status, 200, "{path}"),
+            _ => assert_eq!(empty.errors(), ["ipv6 not_offered"], "{path}"),
+        }
+    }
+    for ipv4 in [json!({}), json!(""), json!(0), json!(false), json!([{}])] {
+        let refused = ada.put("/vpcs/1", json!({"ipv4": ipv4})).await;
+        assert_eq!(refused.errors(), ["ipv4 not_offered"], "{ipv4}");
+    }
+}
+
+#[tokio::test]
+async fn errors_about_ranges_are_reported_together_with_all_others() {
+    let app = TestApp::with(|policy, _| policy.ipv6.pool = Cidr6::parse("fd00::/51").ok()).await;
+    let ada = app.user("ada").await;
+    create_vpc(&ada, "core", "/52", &[]).await;
+    let subnet = |label: &str, third: u8, ipv6: &str| json!({"label": label, "ipv4": format!("10.0.{third}.0/24"), "ipv6": [{"range": ipv6}]});
+    let post = async |ipv6: &str, subnets: Value| {
+        let body =
+            json!({"label": "core", "region": "us-east", "ipv6": [{"range": ipv6}], "subnets": subnets});
+        ada.post("/vpcs", body).await.errors()
+    };
+    assert_eq!(
+        post("fd99::/52", json!([])).await,
+        ["label label_taken", "ipv6[0].range range_invalid"]
+    );
+    assert_eq!(
+        post("fd00::/52", json!([subnet("a", 0, "bad")])).await,
+        [
+            "label label_taken",
+            "subnets[0].ipv6[0].range cidr_invalid",
+            "ipv6[0].range cidr_overlap"
+        ]
+    );
+    let outside = [subnet("a", 0, "fd99::/56"), subnet("A", 0, "fd98::/56")];
+    assert_eq!(
+        post("/52", json!(outside)).await,
+        [
+            "label label_taken",
+            "subnets[0].ipv6[0].range range_invalid",
+            "subnets[1].label label_taken",
+            "subnets[1].ipv4 cidr_overlap",
+            "subnets[1].ipv6[0].range range_invalid",
+        ]
+    );
+    let too_many = [
+        subnet("a", 0, "/53"),
+        subnet("b", 1, "/53"),
+        subnet("c", 2, "/62"),
+    ];
+    assert_eq!(
+        post("/52", json!(too_many)).await,
+        ["label label_taken", "subnets[2].ipv6[0].range no_free_range"]
+    );
+    create_vpc(&ada, "last", "/52", &[]).await;
+    assert_eq!(
+        post("/52", json!([])).await,
+        ["label label_taken", "ipv6[0].range no_free_range"]
+    );
+    assert_eq!(ada.events().await, ["vpc_create 1", "vpc_create 2"]);
+
+    let body = json!({"label": "_", "ipv4": "8.8.8.0/24", "ipv6": [{"range": "fd99::/56"}]});
+    assert_eq!(
+        ada.post("/vpcs/1/subnets", body).await.errors(),
+        [
+            "label label_characters",
+            "ipv4 cidr_not_private",
+            "ipv6[0].range range_invalid"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_invalid_range_names_the_accepted_values() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    create_vpc(&ada, "core", "/52", &["/62"]).await;
+    let invalid = [
+        "AUTO",
+        "Auto",
+        "52",
+        "/52 ",
+        " /52",
+        "/",
+        "",
+        "/52/",
+        "/64x",
+        "fd00::",
+        "fd00::/65",
+        "/129",
+        "10.0.0.0/8",
+    ];
+    for raw in invalid {
+        let ipv6 = json!([{"range": raw}]);
+        let vpc = json!({"label": "new", "region": "us-east", "ipv6": ipv6});
+        let refused = ada.post("/vpcs", vpc).await;
+        assert_eq!(
+            refused.reason(),
+            "Must be auto, /52, /48 or /44, or a range that your account has recently released",
+            "{raw:?}"
+        );
+        let subnet = json!({"label": "new", "ipv4": "10.9.0.0/24", "ipv6": ipv6});
+        let refused = ada.post("/vpcs/1/subnets", subnet).await;
+        assert_eq!(
+            refused.reason(),
+            "Must be auto, a prefix length from /52 to /62, or a range of the VPC with such a prefix length",
+            "{raw:?}"
+        );
+        for ipv6 in [json!({"slaac": ipv6}), json!({"ranges": ipv6})] {
+            let interfaces = json!([{"purpose": "vpc", "subnet_id": 1, "ipv6": ipv6}]);
+            let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces});
+            let refused = ada.post("/linode/instances", body).await;
+            assert_eq!(
+                refused.reason(),
+                "Must be auto, /64, or a /64 of the subnet",
+                "{raw:?}"
+            );
+        }
+    }
+    let foreign = json!({"label": "new", "region": "us-east", "ipv6": [{"range": "fd00::/52"}]});
+    assert_eq!(
+        ada.post("/vpcs", foreign).await.reason(),
+        "Must be auto, /52, /48 or /44, or a range that your account has recently released"
+    );
+}
+
+#[tokio::test]
+async fn the_pool_limits_the_prefix_lengths() {
+    for (pool, lengths, accepted) in [
+        ("fd00::/52", json!([]), "/52"),
+        ("fd00::/49", json!([]), "/52"),
+        ("fd00::/48", json!([52, 48]), "/52 or /48"),
+        ("fd00::/45", json!([52, 48]), "/52 or /48"),
+        ("fd00::/44", json!([52, 48, 44]), "/52, /48 or /44"),
+    ] {
+        let app = TestApp::with(|policy, _| policy.ipv6.pool = Cidr6::parse(pool).ok()).await;
+        let ada = app.user("ada").await;
+        for path in ["/regions/us-east/vpc-availability", "/regions/vpc-availability"] {
+            let reply = ada.get(path).await.json();
+            let region = reply["data"].get(0).unwrap_or(&reply);
+            assert_eq!(region["available_ipv6_prefix_lengths"], lengths, "{pool} {path}");
+        }
+        for length in ["/52", "/48", "/44"] {
+            let body = json!({"label": "core", "region": "us-east", "ipv6": [{"range": length}]});
+            let reply = ada.post("/vpcs", body).await;
+            if accepted.contains(length) {
+                assert_eq!(
+                    reply.json()["ipv6"][0]["range"],
+                    format!("fd00::{length}"),
+                    "{pool}"
+                );
+                assert_eq!(
+                    ada.delete(&format!("/vpcs/{}", reply.json()["id"])).await.status,
+                    200
+                );
+                app.advance(24 * 3600);
+            } else {
+                assert_eq!(reply.errors(), ["ipv6[0].range cidr_prefix"], "{pool} {length}");
+                let text =
+                    format!("Must be auto, {accepted}, or a range that your account has recently released");
+                assert_eq!(reply.reason(), text);
+            }
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use garth::rules::grants::Grant;
 use serde_json::{Value, json};
 
 use crate::harness::{Reply, TestApp};
+use crate::network::ipv6::create_vpc;
 
 fn addresses(reply: &Reply) -> Vec<String> {
     let one = |ip: &Value| {
@@ -110,6 +111,70 @@ async fn lists_of_ipv6_addresses_are_empty_and_checked_like_those_of_ipv4() {
     let bob = app.user("bob").restricted().await;
     assert_eq!(bob.get("/vpcs/1/ipv6s").await.status, 404);
     assert_eq!(bob.count("/vpcs/ipv6s").await, 0);
+}
+
+#[tokio::test]
+async fn ipv6_networks_are_filtered_and_sorted_by_network() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    create_vpc(&ada, "core", "/52", &["/60"]).await;
+    for (slaac, is_public) in [
+        ("fd67:6172:0:9::/64", true),
+        ("auto", false),
+        ("fd67:6172:0:a::/64", true),
+    ] {
+        let ipv6 = json!({"slaac": [{"range": slaac}], "ranges": [{}], "is_public": is_public});
+        let interfaces = json!([{"purpose": "vpc", "subnet_id": 1, "ipv6": ipv6}]);
+        let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces});
+        assert_eq!(ada.post("/linode/instances", body).await.status, 200);
+    }
+    let networks = async |filter: &str| {
+        let rows = ada.filter("/vpcs/ipv6s", filter).await.data();
+        let network = |row: &Value| {
+            let range = row["ipv6_range"].as_str().unwrap();
+            range
+                .trim_start_matches("fd67:6172:0:")
+                .trim_end_matches("::/64")
+                .to_owned()
+        };
+        rows.iter().map(network).collect::<Vec<_>>().join(" ")
+    };
+    for (filter, expected) in [
+        ("{}", "9 1 2 3 a 4"),
+        (r#"{"ipv6_range":"fd67:6172:0:9::/64"}"#, "9"),
+        (r#"{"ipv6_range":"FD67:6172:0000:9:0::/64"}"#, "9"),
+        (r#"{"ipv6_range":"fd67:6172:0:8::/64"}"#, ""),
+        (r#"{"ipv6_range":{"+neq":"fd67:6172:0:9::/64"}}"#, "1 2 3 a 4"),
+        (
+            r#"{"ipv6_range":{"+gte":"fd67:6172:0:3::/64","+lt":"fd67:6172:0:a::/64"}}"#,
+            "9 3 4",
+        ),
+        (
+            r#"{"ipv6_range":{"+or":["fd67:6172:0:1::/64","fd67:6172:0:a::/64"]}}"#,
+            "1 a",
+        ),
+        (r#"{"+order_by":"ipv6_range"}"#, "1 2 3 4 9 a"),
+        (r#"{"+order_by":"ipv6_range","+order":"desc"}"#, "a 9 4 3 2 1"),
+        (r#"{"ipv6_range":null}"#, ""),
+        (r#"{"ipv6_is_public":true}"#, "9 1 a 4"),
+        (r#"{"ipv6_is_public":false,"linode_id":2}"#, "2 3"),
+    ] {
+        assert_eq!(networks(filter).await, expected, "{filter}");
+    }
+    for value in [
+        r#""fd67:6172::/52""#,
+        r#""fd67:6172:0:9::1/64""#,
+        r#""9""#,
+        "9",
+        r#"{"+contains":"9"}"#,
+    ] {
+        let refused = ada
+            .filter("/vpcs/1/ipv6s", &format!(r#"{{"ipv6_range":{value}}}"#))
+            .await;
+        assert_eq!(refused.errors(), ["X-Filter filter_type"], "{value}");
+    }
+    let refused = ada.filter("/vpcs/ips", r#"{"ipv6_range":null}"#).await;
+    assert_eq!(refused.errors(), ["X-Filter filter_field"]);
 }
 
 #[tokio::test]

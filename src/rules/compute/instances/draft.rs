@@ -62,7 +62,7 @@ impl FromForm for Draft {
         let image = form.optional("image", |raw| image_named(policy, raw));
         let tags = read_tags(form).unwrap_or_default();
         let booted = form.boolean("booted");
-        let user_data = |form: &mut Form| form.optional("user_data", |raw| Ok(!raw.is_empty()));
+        let user_data = |form: &mut Form| form.optional("user_data", parse_user_data);
         let has_user_data = form.within("metadata", user_data).flatten().unwrap_or(false);
         let authorized_users = read_credentials(form);
         let disk = plan_disk(policy, plan.as_deref());
@@ -149,12 +149,14 @@ pub struct Change {
 
 impl FromForm for Change {
     fn read(form: &mut Form, _: &Policy) -> Self {
-        Self {
+        let change = Self {
             label: form.optional("label", InstanceLabel::parse),
             group: form.optional("group", short_text),
             tags: read_tags(form),
             upkeep: UpkeepDraft::read(form),
-        }
+        };
+        refuse_locks(form);
+        change
     }
 }
 
@@ -223,6 +225,24 @@ fn refuse_not_offered(form: &mut Form) {
     ] {
         refuse_field(form, name, text);
     }
+    refuse_locks(form);
+}
+
+fn refuse_locks(form: &mut Form) {
+    let text = "Garth has no locks: leave this field out, or send an empty list";
+    refuse_field(form, "locks", text);
+}
+
+/// Whether there is user data. Garth does not store it, so it is not decoded.
+fn parse_user_data(raw: &str) -> Result<bool, Reasons> {
+    let digits = raw.trim_end_matches('=');
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let is_base64 = raw.len() % 4 == 0 && raw.len() - digits.len() <= 2 && digits.bytes().all(is_digit);
+    if !is_base64 {
+        let text = "Must be base64 with padding (RFC 4648, section 4), without line breaks";
+        return Err(vec![Reason::new(Code::UserDataInvalid, text)]);
+    }
+    Ok(!raw.is_empty())
 }
 
 fn read_tags(form: &mut Form) -> Option<Vec<String>> {

@@ -112,12 +112,8 @@ fn read_draft(form: &mut Form) -> Draft {
     let path = form.path("");
     let purpose = form.required("purpose", Purpose::parse);
     let primary = form.boolean("primary").unwrap_or(false);
-    let label = form
-        .optional("label", short_text)
-        .filter(|label| !label.is_empty());
-    let ipam_address = form
-        .optional("ipam_address", short_text)
-        .filter(|address| !address.is_empty());
+    let label = read_text(form, "label");
+    let ipam_address = read_text(form, "ipam_address");
     let names_subnet = form.has("subnet_id");
     let subnet = form.integer("subnet_id").map(SubnetId);
     let (address, nat) = read_ipv4(form).unwrap_or_default();
@@ -141,6 +137,11 @@ fn read_draft(form: &mut Form) -> Draft {
     draft
 }
 
+/// A text that is not empty.
+fn read_text(form: &mut Form, name: &'static str) -> Option<String> {
+    form.optional(name, short_text).filter(|text| !text.is_empty())
+}
+
 impl FromForm for Draft {
     fn read(form: &mut Form, _: &Policy) -> Self {
         read_draft(form)
@@ -159,16 +160,35 @@ pub fn read_all(form: &mut Form) -> Option<Vec<Option<Draft>>> {
 /// A change of an interface.
 #[derive(Debug)]
 pub struct Change {
+    pub(super) fixed: FixedFields,
     pub(super) primary: Option<bool>,
     pub(super) ipv4: Option<(Option<u32>, Option<Nat>)>,
     pub(super) ranges: Option<Vec<Cidr>>,
     pub(super) ipv6: Ipv6Draft,
 }
 
+/// The fields of an interface that cannot be changed. Clients send them back unchanged.
+#[derive(Debug)]
+pub(super) struct FixedFields {
+    pub(super) purpose: Option<Purpose>,
+    pub(super) label: Option<String>,
+    pub(super) ipam_address: Option<String>,
+    pub(super) subnet: Option<SubnetId>,
+}
+
 impl FromForm for Change {
     fn read(form: &mut Form, _: &Policy) -> Self {
+        let purpose = form.optional("purpose", Purpose::parse);
+        let primary = form.boolean("primary");
+        let fixed = FixedFields {
+            purpose,
+            label: read_text(form, "label"),
+            ipam_address: read_text(form, "ipam_address"),
+            subnet: form.integer("subnet_id").map(SubnetId),
+        };
         Self {
-            primary: form.boolean("primary"),
+            fixed,
+            primary,
             ipv4: read_ipv4(form),
             ranges: read_ranges(form),
             ipv6: read_ipv6(form),

@@ -1,7 +1,7 @@
 //! Checks that an interface has the fields of its purpose, and that a config can have all its interfaces
 //! together.
 
-use super::draft::{Draft, MAX_INTERFACES, Nat};
+use super::draft::{Draft, FixedFields, MAX_INTERFACES, Nat};
 use crate::model::interface::{Interface, Purpose, parse_address};
 use crate::model::reason::{Code, Reason};
 use crate::rules::form::Form;
@@ -117,6 +117,31 @@ fn is_address_with_prefix(raw: &str) -> bool {
         .parse::<u8>()
         .is_ok_and(|bits| bits <= 32 && bits.to_string() == prefix);
     is_prefix && parse_address(address).is_ok()
+}
+
+/// Adds an error for each field that would change a fixed property of an interface.
+pub(super) fn refuse_changes(form: &mut Form, fixed: &FixedFields, interface: &Interface) {
+    let subnet = interface.vpc.as_ref().map(|vpc| vpc.subnet);
+    let is_other = |sent: &Option<String>, held: &Option<String>| sent.is_some() && sent != held;
+    for (name, is_changed) in [
+        (
+            "purpose",
+            fixed.purpose.is_some_and(|purpose| purpose != interface.purpose),
+        ),
+        ("label", is_other(&fixed.label, &interface.label)),
+        (
+            "ipam_address",
+            is_other(&fixed.ipam_address, &interface.ipam_address),
+        ),
+        ("subnet_id", fixed.subnet.is_some() && fixed.subnet != subnet),
+    ] {
+        if is_changed {
+            let text = format!(
+                "The {name} of an interface cannot be changed. Omit the field, or delete the interface and create another one"
+            );
+            form.refuse(name, Reason::new(Code::InterfaceField, text));
+        }
+    }
 }
 
 /// Adds errors about conflicts between the interfaces of one config.

@@ -21,7 +21,8 @@ use crate::store::{self, ReadTx};
 pub struct TargetInstance<'a> {
     /// `None` if the instance is created together with the interface.
     pub owner: Option<InstanceId>,
-    pub region: &'a str,
+    /// `None` if the region of a new instance is invalid.
+    pub region: Option<&'a str>,
     /// The public addresses of the instance.
     pub public: &'a [u32],
     /// The interfaces that the new interfaces replace. A new interface in the same subnet gets the old
@@ -33,7 +34,7 @@ impl<'a> TargetInstance<'a> {
     pub fn of(instance: &'a Instance, current: &'a [Interface]) -> Self {
         Self {
             owner: Some(instance.id),
-            region: &instance.region,
+            region: Some(&instance.region),
             public: &instance.ipv4,
             current,
         }
@@ -106,8 +107,10 @@ fn resolve_attachment(
         form.refuse(format!("{}subnet_id", draft.path), reason);
         return Ok(None);
     };
-    let (region, vpc_region) = (target.region, &vpc.region.0);
-    if vpc_region != region {
+    let vpc_region = &vpc.region.0;
+    if let Some(region) = target.region
+        && vpc_region != region
+    {
         let text = format!(
             "The VPC is in {vpc_region} and the instance in {region}; they must be in the same region"
         );
