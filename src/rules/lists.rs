@@ -125,10 +125,8 @@ impl ListRequest {
         let mut add = |field: &str, reason| errors.push(FieldError::on(field, reason));
         let numbers = 1..=i64::MAX;
         let number = self.page.read(1, numbers.clone()).unwrap_or_else(|()| {
-            add(
-                "page",
-                Reason::new(Code::PageInvalid, accepted_integers(&numbers)),
-            );
+            let text = format!("Must be an integer from {} to {}", numbers.start(), numbers.end());
+            add("page", Reason::new(Code::PageInvalid, text));
             1
         });
         let sizes = policy.page_size_min..=Page::MAX_SIZE;
@@ -136,7 +134,7 @@ impl ListRequest {
             .page_size
             .read(Page::DEFAULT_SIZE, sizes.clone())
             .unwrap_or_else(|()| {
-                let text = accepted_integers(&sizes);
+                let text = format!("Must be {}-{}", sizes.start(), sizes.end());
                 add("page_size", Reason::new(Code::PageSizeInvalid, text));
                 Page::DEFAULT_SIZE
             });
@@ -182,10 +180,6 @@ impl Number {
             Number::Own(number) => Ok(*number),
         }
     }
-}
-
-fn accepted_integers(bounds: &RangeInclusive<i64>) -> String {
-    format!("Must be an integer from {} to {}", bounds.start(), bounds.end())
 }
 
 fn parse_integer(raw: &str, bounds: RangeInclusive<i64>) -> Result<i64, ()> {

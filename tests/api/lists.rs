@@ -63,7 +63,7 @@ async fn page_and_page_size_are_validated_together() {
     for invalid in ["0", "501", "-1", "x", "", "1e2"] {
         let reply = ada.get(&format!("/vpcs?page_size={invalid}")).await;
         assert_eq!(reply.errors(), ["page_size page_size_invalid"], "{invalid}");
-        assert_eq!(reply.reason(), "Must be an integer from 1 to 500");
+        assert_eq!(reply.reason(), "Must be 1-500");
     }
     for valid in [
         "page=1",
