@@ -237,7 +237,8 @@ fn refuse_locks(form: &mut Form) {
 fn parse_user_data(raw: &str) -> Result<bool, Reasons> {
     let digits = raw.trim_end_matches('=');
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    let is_base64 = raw.len() % 4 == 0 && raw.len() - digits.len() <= 2 && digits.bytes().all(is_digit);
+    let is_base64 =
+        raw.len().is_multiple_of(4) && raw.len() - digits.len() <= 2 && digits.bytes().all(is_digit);
     if !is_base64 {
         let text = "Must be base64 with padding (RFC 4648, section 4), without line breaks";
         return Err(vec![Reason::new(Code::UserDataInvalid, text)]);
