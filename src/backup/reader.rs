@@ -211,5 +211,5 @@ fn damaged(cause: std::io::Error) -> anyhow::Error {
 }
 
 fn damaged_text(cause: &str) -> String {
-    format!("the archive is damaged: {cause}")
+    format!("the archive is damaged: {cause}. Use another archive")
 }

@@ -17,7 +17,7 @@ use crate::model::token::hex;
 use crate::store::context::RandomSource;
 
 /// The name of standard input and standard output.
-const PIPE: &str = "-";
+pub const PIPE: &str = "-";
 
 /// The archive of a backup or a restore.
 #[derive(Args)]

@@ -57,7 +57,7 @@ pub async fn run(
     }
     let folder = args.folder(&settings);
     let policy = policy_of(&settings)?;
-    let _lock = data_folder::lock(&folder)?;
+    let _lock = data_folder::lock_for_restore(&folder)?;
     refuse_used(&TargetLocation::Folder(folder.clone()))?;
     let bar = Arc::new(Bar::new());
     let restore = Restore {

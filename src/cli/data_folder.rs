@@ -45,6 +45,51 @@ pub fn create(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Locks the folder for a restore. Refuses a folder of another user, because the server could not read the restored
+/// files.
+pub fn lock_for_restore(folder: &Path) -> anyhow::Result<FolderLock> {
+    let lock = lock(folder)?;
+    let owner = std::fs::metadata(folder)
+        .map_err(|error| access_error(folder, error))?
+        .uid();
+    ensure!(
+        owner == rustix::process::geteuid().as_raw(),
+        "the data folder {} belongs to the user {owner}: run this command as that user, for example with runuser -u garth --",
+        folder.display()
+    );
+    Ok(lock)
+}
+
+/// What a data folder can contain before a restore: the files of an unfinished restore, and the folder that some file
+/// systems create.
+const KNOWN_FILES: [&str; 10] = [
+    "archive",
+    "attachments",
+    "garth.db",
+    "garth.db-shm",
+    "garth.db-wal",
+    "lost+found",
+    "restoring",
+    "serve.lock",
+    "serve.url",
+    "spool",
+];
+
+/// Refuses a folder with files that no restore has written.
+pub fn refuse_other_files(folder: &Path) -> anyhow::Result<()> {
+    let entries = std::fs::read_dir(folder).map_err(|error| access_error(folder, error))?;
+    for entry in entries {
+        let name = entry?.file_name();
+        ensure!(
+            KNOWN_FILES.iter().any(|known| name == *known),
+            "the data folder {} is not empty: it has {}. Choose a new folder",
+            folder.display(),
+            name.to_string_lossy()
+        );
+    }
+    Ok(())
+}
+
 /// Creates the folder if it is missing, and locks it against other servers.
 pub fn lock(folder: &Path) -> anyhow::Result<FolderLock> {
     create(folder)?;

@@ -6,7 +6,7 @@ use anyhow::{Context, ensure};
 use clap::Args;
 use serde::Serialize;
 
-use super::archive_file::{ArchiveArgs, open_input};
+use super::archive_file::{ArchiveArgs, PIPE, open_input};
 use super::output::Output;
 use super::policy::policy_of;
 use super::progress::Bar;
@@ -61,10 +61,16 @@ pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::
     if archive_restore::is_continuous(&options.archive.file) {
         return archive_restore::run(args, settings, output, options).await;
     }
+    let file = &options.archive.file;
+    ensure!(
+        file.as_os_str() == PIPE || file.exists(),
+        "{} does not exist",
+        file.display()
+    );
     ensure!(
         options.at.is_none() && !options.list,
         "--at and --list need a continuous archive, which is a folder or an s3:// URL: {} is neither",
-        options.archive.file.display()
+        file.display()
     );
     let policy = policy_of(&settings)?;
     let keys = bucket_keys::read(&settings.attachments)?;
@@ -73,7 +79,7 @@ pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::
         Some(database) => (TargetLocation::Database(Box::new(database)), None),
         None => (
             TargetLocation::Folder(folder.clone()),
-            Some(data_folder::lock(&folder)?),
+            Some(data_folder::lock_for_restore(&folder)?),
         ),
     };
     refuse_used(&target)?;
@@ -101,8 +107,12 @@ pub async fn run(args: &StoreArgs, output: Output, options: Options) -> anyhow::
 /// Refuses a target that is not empty, before the archive is read.
 pub fn refuse_used(target: &TargetLocation) -> anyhow::Result<()> {
     match target.state()? {
-        TargetState::Unfinished(_) => Ok(()),
-        state => Ok(state.check("").map(drop)?),
+        TargetState::Unfinished(_) => {}
+        state => drop(state.check("")?),
+    }
+    match target {
+        TargetLocation::Folder(folder) => data_folder::refuse_other_files(folder),
+        TargetLocation::Database(_) => Ok(()),
     }
 }
 

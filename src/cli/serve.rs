@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use sd_notify::NotifyState;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -205,9 +206,11 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
         prepared.certificate,
         stopping,
     ));
+    notify_systemd(NotifyState::Ready);
     wait_for_stop(&store, signaled).await?;
 
     tracing::info!("shutting down");
+    notify_systemd(NotifyState::Stopping);
     stop.send_replace(true);
     serving.await?;
     jobs.await?;
@@ -232,6 +235,13 @@ async fn prepare_jobs(
         is_only_server: !is_shared,
     };
     Runner::prepare(context).await.map_err(describe_error)
+}
+
+/// Has no effect if systemd has not started the server.
+fn notify_systemd(state: NotifyState) {
+    if let Err(cause) = sd_notify::notify(&[state]) {
+        tracing::warn!(error = %cause, "systemd not notified");
+    }
 }
 
 async fn close(store: Store) {

@@ -68,7 +68,7 @@ fn each_problem_of_the_settings_is_found() {
         (
             "bootstrap_token_file",
             &[("BOOTSTRAP_TOKEN_FILE", &secret)],
-            "chmod 600",
+            "chmod 640",
         ),
         (
             "disk",
@@ -86,6 +86,39 @@ fn each_problem_of_the_settings_is_found() {
         }
         assert_found(&mut doctor, area, text);
     }
+}
+
+#[test]
+fn a_secret_of_the_servers_group_is_accepted() {
+    let folder = Folder::new("doctor-group");
+    create_data_folder(&folder);
+    let secret = folder.write("secret", &"be".repeat(32));
+    let doctor_of = |mode: u32| {
+        set_mode(&secret, mode);
+        let mut doctor = doctor(&folder);
+        doctor
+            .env_remove("GARTH_BOOTSTRAP_TOKEN")
+            .env("GARTH_BOOTSTRAP_TOKEN_FILE", &secret);
+        doctor
+    };
+    let accepted = Process::spawn(&mut doctor_of(0o640)).wait();
+    assert_eq!(accepted.code, Some(0), "{accepted:?}");
+    assert_only(
+        &mut doctor_of(0o660),
+        "bootstrap_token_file",
+        "(mode 0660)",
+        "chmod 640",
+    );
+}
+
+#[test]
+fn an_archive_that_cannot_be_a_folder_is_found() {
+    let folder = Folder::new("doctor-archive");
+    create_data_folder(&folder);
+    let file = folder.write("file", "text");
+    let mut doctor = doctor(&folder);
+    doctor.env("GARTH_ARCHIVE", file.join("archive"));
+    assert_only(&mut doctor, "archive", "is not a folder", "ReadWritePaths");
 }
 
 /// The server does not start with any of these settings.

@@ -1,5 +1,6 @@
 //! The checks of `/readyz`: writer, flush and disk. `tests/nodes` tests the check of the database.
 
+use std::os::unix::net::UnixDatagram;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection as Store;
@@ -41,6 +42,26 @@ fn wait_for_checks(server: &Server, expected: &[(&str, &str)]) -> Value {
         let shown = expected.iter().all(|(check, outcome)| checks[check] == *outcome);
         (shown && is_ready == ready).then_some(checks)
     })
+}
+
+#[test]
+fn systemd_is_told_when_the_server_accepts_connections_and_when_it_stops() {
+    let folder = Folder::new("ready-systemd");
+    let path = folder.path("notify");
+    let systemd = UnixDatagram::bind(&path).expect("a socket");
+    systemd
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .expect("a socket has a timeout");
+    let receive = || {
+        let mut message = [0; 64];
+        let length = systemd.recv(&mut message).expect("a message");
+        String::from_utf8_lossy(&message[..length]).into_owned()
+    };
+    let server = Server::start(folder.serve().env("NOTIFY_SOCKET", &path));
+    assert_eq!(receive().trim(), "READY=1");
+    assert_eq!(server.client().get("/healthz").status, 200);
+    assert_eq!(server.stop().code, Some(0));
+    assert_eq!(receive().trim(), "STOPPING=1");
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! The continuous archive: whether the server's uploads succeed.
 
 use super::advice::Advice;
+use super::folder::FolderProblem;
 use crate::archiving::format::precise;
 use crate::archiving::status;
+use crate::archiving::target::folder_of;
 use crate::cli::data_folder;
 use crate::cli::settings::Settings;
 use crate::cli::store_args::StoreArgs;
@@ -12,8 +14,23 @@ use crate::store::context::Clock;
 /// A running server records a success every 30 seconds.
 const MAX_AGE_SECONDS: i64 = 300;
 
+const FIX: &str = "check that the folder or bucket is reachable, that the user of the server can write to it (systemd: \
+    ReadWritePaths), and that it has space; the server then catches up by itself";
+
 pub fn examine(args: &StoreArgs, settings: &Settings) -> Option<Advice> {
-    settings.archive.as_ref()?;
+    let url = settings.archive.as_ref()?;
+    let problem = folder_of(url).and_then(|folder| Some((FolderProblem::find(&folder)?, folder)));
+    match problem {
+        // The server creates the folder.
+        None | Some((FolderProblem::Missing, _)) => examine_status(args, settings),
+        Some((problem, folder)) => {
+            let fix = problem.permissions_fix(&folder).unwrap_or_else(|| FIX.to_owned());
+            Some(Advice::new("archive", problem.describe(&folder), fix))
+        }
+    }
+}
+
+fn examine_status(args: &StoreArgs, settings: &Settings) -> Option<Advice> {
     let folder = args.folder(settings);
     let status = status::read(&folder)?;
     let until = Time::from_micros(status.archived_until_micros);
@@ -31,6 +48,6 @@ pub fn examine(args: &StoreArgs, settings: &Settings) -> Option<Advice> {
             "the archive is behind: it has all writes until {}: {cause}",
             precise(until)
         ),
-        "check that the folder or bucket is reachable and has space; the server then catches up by itself",
+        FIX,
     ))
 }

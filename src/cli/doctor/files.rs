@@ -12,6 +12,12 @@ use crate::web::Options;
 /// Space for several days: below this multiple of the required free space, an operator should act.
 const COMFORTABLE_FACTOR: u64 = 4;
 
+/// Permissions of the store.
+const PRIVATE_FOLDER: u32 = 0o700;
+const PRIVATE_FILE: u32 = 0o600;
+/// Permissions of a file with a secret. It can belong to root, and the server reads it as a member of its group.
+const SECRET_FILE: u32 = 0o640;
+
 /// File systems that lose data or locks, by the magic number of `statfs`.
 const UNSUITABLE: [(i64, &str, &str); 4] = [
     (0x0102_1994, "tmpfs", "loses its files when the machine restarts"),
@@ -41,11 +47,11 @@ pub fn examine(args: &StoreArgs, settings: &Settings) -> Vec<Advice> {
     };
     if uses_embedded_store && data.exists() {
         advice.extend(examine_file_system(&data));
-        advice.extend(examine_mode(&data.join("garth.db"), "data folder", 0o600));
+        advice.extend(examine_mode(&data.join("garth.db"), "data folder", PRIVATE_FILE));
     }
     for (setting, path) in secret_files(args, settings) {
         // A missing file prevents the start of the server, so the validation of the settings reports it.
-        advice.extend(examine_mode(&path, setting, 0o600));
+        advice.extend(examine_mode(&path, setting, SECRET_FILE));
     }
     advice
 }
@@ -67,7 +73,7 @@ fn examine_data_folder(data: &Path, problem: &FolderProblem, uses_embedded_store
 
 /// Finds permissions that let other users access the folder, and a disk that is nearly full.
 pub fn examine_private_folder(folder: &Path, area: &'static str, settings: &Settings) -> Vec<Advice> {
-    let mode = examine_mode(folder, area, 0o700);
+    let mode = examine_mode(folder, area, PRIVATE_FOLDER);
     mode.into_iter().chain(examine_space(folder, settings)).collect()
 }
 
@@ -98,16 +104,17 @@ fn secret_files(args: &StoreArgs, settings: &Settings) -> Vec<(&'static str, Pat
 }
 
 /// Finds permissions that let other users read or write.
-fn examine_mode(path: &Path, area: &'static str, expected: u32) -> Option<Advice> {
+fn examine_mode(path: &Path, area: &'static str, allowed: u32) -> Option<Advice> {
     let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
-    if mode & 0o077 == 0 {
+    // The owner may have any permission.
+    if mode & !(allowed | 0o700) == 0 {
         return None;
     }
     let path = path.display();
     Some(Advice::new(
         area,
         format!("other users can access {path} (mode {mode:04o})"),
-        format!("run chmod {expected:o} {path}"),
+        format!("run chmod {allowed:o} {path}"),
     ))
 }
 

@@ -82,8 +82,14 @@ fn examine_addresses(args: &StoreArgs, settings: &Settings) -> Vec<Advice> {
                 format!("another program uses {address}"),
                 "stop the other program, or choose another address; if garth.socket holds the address, start the server",
             )),
-            // The unit of the server can grant a capability that this process does not have.
-            ErrorKind::PermissionDenied => None,
+            // A running server has a capability that this process does not have.
+            ErrorKind::PermissionDenied if may_be_running => None,
+            ErrorKind::PermissionDenied => Some(Advice::new(
+                setting,
+                format!("this user cannot listen on {address}"),
+                "use a port above 1023, or grant the capability CAP_NET_BIND_SERVICE (systemd: AmbientCapabilities); if the \
+                 unit of the server grants it, ignore this",
+            )),
             _ => Some(Advice::new(
                 setting,
                 format!("cannot listen on {address}: {cause}"),

@@ -180,9 +180,15 @@ pub fn make_private_file(file: &Path) -> Result<(), StoreError> {
         .append(true)
         .mode(0o600)
         .open(file);
-    created
-        .map(drop)
-        .map_err(|e| StoreError::Files(format!("creating {}", file.display()), e))
+    created.map(drop).map_err(|e| {
+        use std::os::unix::fs::MetadataExt;
+        let path = file.display();
+        let text = match std::fs::metadata(file) {
+            Ok(metadata) => format!("opening {path}, which belongs to the user {}", metadata.uid()),
+            Err(_) => format!("creating {path}"),
+        };
+        StoreError::Files(text, e)
+    })
 }
 
 #[cfg(test)]

@@ -32,12 +32,18 @@ fn unsuitable_settings_are_refused() {
 
 #[test]
 fn a_restore_from_a_missing_folder_names_the_archive() {
-    let archived = Archived::new("missing");
-    let output = archived.try_restore("refused", None);
-    assert_eq!(output.code, Some(1), "{output:?}");
-    assert!(
-        output.stderr.contains("archive: ") && output.stderr.contains("is not a folder: mount the disk"),
-        "{output:?}"
-    );
-    assert!(!output.stderr.contains("attachments"), "{output:?}");
+    let archived = Archived::in_folder("missing");
+    let path = archived.archive.display().to_string();
+    for (archive, message) in [
+        (path.clone(), format!("{path} does not exist")),
+        (
+            format!("file://{path}"),
+            format!("archive: {path} is not a folder: mount the disk"),
+        ),
+    ] {
+        let mut command = archived.folder.garth("restore --list");
+        let output = Process::spawn(command.arg(archive)).wait();
+        assert_eq!(output.code, Some(1), "{output:?}");
+        assert!(output.stderr.contains(&message), "{output:?}");
+    }
 }

@@ -31,6 +31,30 @@ fn a_store_that_is_in_use_or_not_empty_is_refused() {
     assert_eq!(server.client().vpc_labels(), ["untouched"]);
 }
 
+/// Only root can write to the folder of another user, and the server of that user could not read the result.
+#[test]
+fn a_folder_of_another_user_is_refused() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let (folder, target) = (Folder::new("backup-owner"), Folder::new("backup-owner-restored"));
+    drop(server_with(&folder, SMALL));
+    let archive = back_up(&folder, "archive");
+    std::fs::create_dir_all(target.data()).expect("the folder can be created");
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(target.data(), private).expect("the folder can be changed");
+    std::os::unix::fs::chown(target.data(), Some(65534), None).expect("root can change the owner");
+
+    let refused = restore(&target, &archive);
+
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(
+        refused.stderr.contains("belongs to the user 65534"),
+        "{refused:?}"
+    );
+    assert!(!target.data().join("garth.db").exists());
+}
+
 #[test]
 fn other_files_and_tables_are_refused_and_not_changed() {
     if !is_local() {
@@ -51,6 +75,12 @@ fn other_files_and_tables_are_refused_and_not_changed() {
     assert!(refused.stderr.contains("stray"), "{refused:?}");
     assert!(stray.exists() && !target.data().join("garth.db").exists());
     std::fs::remove_file(&stray).expect("the file exists");
+    let notes = target.data().join("notes.txt");
+    std::fs::write(&notes, "of another program").expect("a file");
+    let refused = restore(&target, &archive);
+    assert!(refused.stderr.contains("it has notes.txt"), "{refused:?}");
+    assert!(notes.exists() && !target.data().join("garth.db").exists());
+    std::fs::remove_file(&notes).expect("the file exists");
     let other = rusqlite::Connection::open(target.data().join("garth.db")).expect("a database");
     other
         .execute("CREATE TABLE recipe (name TEXT)", ())
