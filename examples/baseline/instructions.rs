@@ -16,7 +16,7 @@ use garth::rules::lists::ListRequest;
 use garth::rules::{self, Error};
 use garth::store::context::Clock;
 use garth::store::{ReadTx, WriteTx};
-use garth::web::WireNames;
+use garth::web::{WireNames, ranges_json};
 
 use crate::rows::to_json;
 use crate::setup::{caller, context, error_in, object, open, request, text, token};
@@ -119,7 +119,12 @@ fn read(tx: &mut ReadTx, path: Path, times: usize, raw: &str, caller: &Caller) -
     let page = rules::vpcs::list(tx, caller, &ListRequest::default())?;
     let policy = tx.policy();
     let names = WireNames::Both;
-    let context = ViewContext { names, policy };
+    let default_ranges = &ranges_json(&policy.default_ranges);
+    let context = ViewContext {
+        names,
+        policy,
+        default_ranges,
+    };
     for _ in 0..times {
         match path {
             Path::Token => {

@@ -17,7 +17,7 @@ use garth::model::vpc::Vpc;
 use garth::rules;
 use garth::rules::lists::ListRequest;
 use garth::store::context::Clock;
-use garth::web::WireNames;
+use garth::web::{WireNames, ranges_json};
 use serde::Serialize;
 
 use crate::setup::{caller, context, error_in, listen, open, token};
@@ -67,7 +67,12 @@ pub fn to_json(page: &Paged<Vpc>, policy: &Policy) -> Vec<u8> {
         results: i64,
     }
     let names = WireNames::Both;
-    let context = ViewContext { names, policy };
+    let default_ranges = &ranges_json(&policy.default_ranges);
+    let context = ViewContext {
+        names,
+        policy,
+        default_ranges,
+    };
     let envelope = Envelope {
         data: page.items.iter().map(|vpc| VpcView::new(vpc, &context)).collect(),
         page: page.page.number,

@@ -5,6 +5,7 @@
 
 use axum::extract::{FromRequest, FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
+use serde_json::value::RawValue;
 
 use crate::model::page::Paged;
 use crate::model::policy::Policy;
@@ -20,6 +21,8 @@ use crate::web::{App, WireNames, answer};
 pub struct ViewContext<'a> {
     pub names: WireNames,
     pub policy: &'a Policy,
+    /// The ranges in which the subnets of a VPC can be.
+    pub default_ranges: &'a RawValue,
 }
 
 /// The view of a rule without a result.
@@ -137,11 +140,15 @@ async fn read<C: Principal, T>(
     rule: impl Fn(&mut ReadTx, &C) -> Result<T> + Send + 'static,
     view: impl Fn(&T, &ViewContext) -> Response + Send + 'static,
 ) -> Response {
-    let names = app.names();
+    let (names, default_ranges) = (app.names(), app.default_ranges());
     let response = app.read(caller, move |tx, caller| {
         let found = rule(tx, caller)?;
-        let policy = tx.policy();
-        Ok(view(&found, &ViewContext { names, policy }))
+        let context = ViewContext {
+            names,
+            policy: tx.policy(),
+            default_ranges: &default_ranges,
+        };
+        Ok(view(&found, &context))
     });
     response.await.into_response()
 }
@@ -152,11 +159,15 @@ async fn write<C: Principal, T>(
     rule: impl Fn(&mut WriteTx, &C) -> Result<T> + Send + 'static,
     view: impl Fn(&T, &ViewContext) -> Response + Send + 'static,
 ) -> Response {
-    let names = app.names();
+    let (names, default_ranges) = (app.names(), app.default_ranges());
     let response = app.write(caller, move |tx, caller| {
         let result = rule(tx, caller)?;
-        let policy = tx.policy();
-        Ok(view(&result, &ViewContext { names, policy }))
+        let context = ViewContext {
+            names,
+            policy: tx.policy(),
+            default_ranges: &default_ranges,
+        };
+        Ok(view(&result, &context))
     });
     response.await.into_response()
 }
@@ -188,7 +199,11 @@ fn catalog_view<T>(
     rule: impl Fn(&Policy) -> Result<T>,
     view: impl Fn(&T, &ViewContext) -> Response,
 ) -> Response {
-    let (names, policy) = (app.names(), &app.store().context().policy);
-    let response = rule(policy).map(|found| view(&found, &ViewContext { names, policy }));
+    let context = ViewContext {
+        names: app.names(),
+        policy: &app.store().context().policy,
+        default_ranges: &app.default_ranges(),
+    };
+    let response = rule(context.policy).map(|found| view(&found, &context));
     response.into_response()
 }

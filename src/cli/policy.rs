@@ -7,7 +7,6 @@ use super::settings::{
     ImageSettings, MAX_ATTACHMENT_BYTES, Profile, RegionPriceSettings, RegionSettings, Reopen, Settings,
     TypeSettings,
 };
-use crate::api::ranges as range_views;
 use crate::model::cidr::{Cidr, Cidr6};
 use crate::model::image::{self, Image, ImageState};
 use crate::model::ip::Hostname;
@@ -42,7 +41,6 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
     );
     let forbidden_ranges = settings.forbidden_ranges.as_deref();
     let forbidden_ranges = ranges("forbidden_ranges", forbidden_ranges, &["192.168.128.0/17"])?;
-    let default_ranges = default_ranges::without_forbidden(&forbidden_ranges);
     Ok(Policy {
         regions,
         plans,
@@ -51,8 +49,7 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
         additional_addresses: additional_addresses_of(settings)?,
         rdns_domain: rdns_domain_of(settings)?,
         settle_ms,
-        default_ranges_json: range_views::json(&default_ranges)?,
-        default_ranges,
+        default_ranges: default_ranges::without_forbidden(&forbidden_ranges),
         forbidden_ranges,
         ipv6: ipv6_of(settings)?,
         quota: quota_of(settings)?,

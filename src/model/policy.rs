@@ -1,7 +1,5 @@
 //! The provider's policy: limits and choices from the settings.
 
-use serde_json::value::RawValue;
-
 use super::cidr::{Cidr, Cidr6};
 use super::image::Image;
 use super::plan::Plan;
@@ -26,8 +24,6 @@ pub struct Policy {
     pub forbidden_ranges: Vec<Cidr>,
     /// The private ranges without the forbidden ranges, in which every subnet is.
     pub default_ranges: Vec<Cidr>,
-    /// `default_ranges` as JSON. Every VPC shows it, so it is written once.
-    pub default_ranges_json: Box<RawValue>,
     pub ipv6: Ipv6Policy,
     pub quota: Quota,
     pub page_size_min: i64,

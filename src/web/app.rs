@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quick_cache::sync::Cache;
+use serde_json::value::RawValue;
 use tokio::sync::{OnceCell, watch};
 
 use crate::files::{Files, Scanner};
@@ -15,6 +16,7 @@ use crate::rules::request::{Prepared, Request};
 use crate::rules::{Error, Result, devices};
 use crate::store::{ReadTx, Store, StoreError, WriteTx};
 use crate::uploads::Uploads;
+use crate::web::answer;
 use crate::web::client_address::ClientAddress;
 use crate::web::connections::MaxConnections;
 use crate::web::hashing::{HashingQueue, PermitRequest};
@@ -45,6 +47,7 @@ struct Shared {
     device_key: OnceCell<DeviceKey>,
     stopping: watch::Receiver<bool>,
     readiness: Readiness,
+    default_ranges: Arc<RawValue>,
 }
 
 /// The default of `min_free_bytes`: 256 MiB.
@@ -122,6 +125,7 @@ impl App {
         let limits = options.rate_limits.then(Limits::default);
         let identities = Cache::new(MAX_CACHED_IDENTITIES);
         let response_memory = ResponseMemory::new(options.response_memory);
+        let default_ranges = answer::ranges_json(&store.context().policy.default_ranges);
         Self(Arc::new(Shared {
             store,
             files,
@@ -135,7 +139,13 @@ impl App {
             device_key: OnceCell::new(),
             stopping,
             readiness: Readiness::default(),
+            default_ranges,
         }))
+    }
+
+    /// The ranges in which the subnets of a VPC can be, as JSON. Every VPC shows them, so they are written once.
+    pub fn default_ranges(&self) -> Arc<RawValue> {
+        self.0.default_ranges.clone()
     }
 
     pub fn store(&self) -> &Store {

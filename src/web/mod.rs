@@ -27,6 +27,7 @@ pub(crate) mod proxies;
 pub(crate) mod readiness;
 pub mod server;
 
+pub use answers::answer::ranges_json;
 pub(crate) use answers::{answer, chunks, common_headers, downloads, entity_tags, response_memory};
 pub use connection::{connections, tls};
 pub(crate) use connection::{head_lines, refusals, sending, timed_connection, unread, write_stall};

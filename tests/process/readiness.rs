@@ -45,7 +45,7 @@ fn wait_for_checks(server: &Server, expected: &[(&str, &str)]) -> Value {
 }
 
 #[test]
-fn systemd_is_told_when_the_server_accepts_connections_and_when_it_stops() {
+fn systemd_is_notified_when_the_server_accepts_connections_and_when_it_stops() {
     let folder = Folder::new("ready-systemd");
     let path = folder.path("notify");
     let systemd = UnixDatagram::bind(&path).expect("a socket");

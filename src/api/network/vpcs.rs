@@ -40,7 +40,7 @@ impl<'a> VpcView<'a> {
             label: vpc.label.as_str(),
             description: vpc.description.as_str(),
             region: &vpc.region.0,
-            ipv4: policy.wire_extras.then_some(&*policy.default_ranges_json),
+            ipv4: policy.wire_extras.then_some(context.default_ranges),
             ipv6: ranges::ipv6(vpc.ipv6, policy),
             subnets: vpc
                 .subnets

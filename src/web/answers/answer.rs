@@ -1,13 +1,15 @@
 //! Builds JSON responses: one object, a page of a collection, or an empty object.
 
 use std::hash::Hash;
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
-use crate::model::cidr::Network;
+use crate::model::cidr::{Cidr, Network};
 use crate::model::entity_tag::EntityTag;
 use crate::model::family::Family;
 use crate::model::page::Paged;
@@ -84,4 +86,24 @@ pub fn time<S: Serializer>(time: &Time, to: S) -> Result<S::Ok, S::Error> {
 /// Serializes a network in the format of the API.
 pub fn network<F: Family, S: Serializer>(network: &Network<F>, to: S) -> Result<S::Ok, S::Error> {
     F::with_text(*network, |text| to.serialize_str(text))
+}
+
+/// An object with a range.
+#[derive(Serialize)]
+pub struct RangeView<F: Family> {
+    #[serde(serialize_with = "network")]
+    range: Network<F>,
+}
+
+impl<F: Family> RangeView<F> {
+    pub fn new(range: Network<F>) -> Self {
+        Self { range }
+    }
+}
+
+/// The JSON of a list of ranges, for use in many responses.
+pub fn ranges_json(ranges: &[Cidr]) -> Arc<RawValue> {
+    let views: Vec<_> = ranges.iter().map(|range| RangeView::new(*range)).collect();
+    let json = serde_json::value::to_raw_value(&views).expect("views can be serialized as JSON");
+    json.into()
 }
