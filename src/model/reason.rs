@@ -144,6 +144,10 @@ codes! {
     InstanceState = "instance_state",
     InterfaceActive = "interface_active",
     ConfigActive = "config_active",
+    NoCapacity = "no_capacity",
+
+    // Hosts.
+    HostInUse = "host_in_use",
 
     // Tickets and their subjects.
     TicketClosed = "ticket_closed",
