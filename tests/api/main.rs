@@ -28,6 +28,7 @@ mod docs;
 mod engine_equality;
 mod field_validation;
 mod filters;
+mod hosting;
 mod identity;
 mod jobs;
 mod lists;

@@ -28,7 +28,10 @@ const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
 
 /// Exchanges a join token for the credential of the host.
 pub async fn join(State(app): State<App>, request: Request) -> Result<Response> {
-    let joined = app.store().write(move |tx| rules::hosts::join(tx, &request)).await?;
+    let joined = app
+        .store()
+        .write(move |tx| rules::hosts::join(tx, &request))
+        .await?;
     let response = JoinResponse {
         protocol: PROTOCOL_VERSION,
         host_id: joined.host.id.0,
@@ -75,7 +78,9 @@ pub async fn state(
     // Subscribe before the first query, so that no change is missed.
     let subscription = Subscription::new(&app, Topic::Host(principal.host));
     let reader = principal.clone();
-    let first = app.store().read(move |tx| desired_state::first(tx, &reader, after));
+    let first = app
+        .store()
+        .read(move |tx| desired_state::first(tx, &reader, after));
     let (messages, sent) = first.await?;
     let mut following = Following {
         subscription,
@@ -133,8 +138,8 @@ impl Following {
 
     fn add(&mut self, messages: Vec<StateMessage>) -> Result<()> {
         for message in messages {
-            let mut line = serde_json::to_vec(&message)
-                .map_err(|cause| StoreError::Unexpected(cause.to_string()))?;
+            let mut line =
+                serde_json::to_vec(&message).map_err(|cause| StoreError::Unexpected(cause.to_string()))?;
             line.push(b'\n');
             self.ready.push_back(line.into());
         }

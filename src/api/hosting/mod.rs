@@ -17,21 +17,47 @@ const HOST: &str = "/hosts/{hostId}";
 /// The operations for the provider's staff.
 pub fn operations() -> Vec<Operation> {
     vec![
-        get("getHosts", HOSTS, list(|tx, _: &Staff, list| rules::hosts::list(tx, list).map(|page| (page, tx.now())), hosts::page))
-            .on_hosts()
-            .list(),
+        get(
+            "getHosts",
+            HOSTS,
+            list(
+                |tx, _: &Staff, list| rules::hosts::list(tx, list).map(|page| (page, tx.now())),
+                hosts::page,
+            ),
+        )
+        .on_hosts()
+        .list(),
         post(
             "createHost",
             HOSTS,
-            change(|tx, _: &Staff, request| rules::hosts::create(tx, request).map(|host| (host, tx.now())), hosts::one),
+            change(
+                |tx, _: &Staff, request| rules::hosts::create(tx, request).map(|host| (host, tx.now())),
+                hosts::one,
+            ),
         )
         .on_hosts(),
-        get("getHost", HOST, view_at(|tx, _: &Staff, id| rules::hosts::view(tx, id).map(|host| (host, tx.now())), hosts::one)).on_hosts(),
-        put("updateHost", HOST, change_at(at_now(rules::hosts::update), hosts::one)).on_hosts(),
+        get(
+            "getHost",
+            HOST,
+            view_at(
+                |tx, _: &Staff, id| rules::hosts::view(tx, id).map(|host| (host, tx.now())),
+                hosts::one,
+            ),
+        )
+        .on_hosts(),
+        put(
+            "updateHost",
+            HOST,
+            change_at(at_now(rules::hosts::update), hosts::one),
+        )
+        .on_hosts(),
         delete(
             "deleteHost",
             HOST,
-            change_at(|tx, _: &Staff, id, request| rules::hosts::delete(tx, id, request), done),
+            change_at(
+                |tx, _: &Staff, id, request| rules::hosts::delete(tx, id, request),
+                done,
+            ),
         )
         .on_hosts(),
         post(
@@ -43,8 +69,18 @@ pub fn operations() -> Vec<Operation> {
             ),
         )
         .on_hosts(),
-        post("drainHost", "/hosts/{hostId}/drain", change_at(at_now(rules::hosts::drain), hosts::one)).on_hosts(),
-        post("undrainHost", "/hosts/{hostId}/undrain", change_at(at_now(rules::hosts::undrain), hosts::one)).on_hosts(),
+        post(
+            "drainHost",
+            "/hosts/{hostId}/drain",
+            change_at(at_now(rules::hosts::drain), hosts::one),
+        )
+        .on_hosts(),
+        post(
+            "undrainHost",
+            "/hosts/{hostId}/undrain",
+            change_at(at_now(rules::hosts::undrain), hosts::one),
+        )
+        .on_hosts(),
     ]
 }
 

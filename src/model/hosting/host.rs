@@ -159,7 +159,16 @@ mod tests {
         for (raw, canonical) in [("192.0.2.1", "192.0.2.1"), ("2001:DB8:0::1", "2001:db8::1")] {
             assert_eq!(UnderlayAddress::parse(raw).unwrap().as_str(), canonical);
         }
-        for raw in ["", "host", "0.0.0.0", "::", "127.0.0.1", "::1", "224.0.0.1", "192.0.2.1/24"] {
+        for raw in [
+            "",
+            "host",
+            "0.0.0.0",
+            "::",
+            "127.0.0.1",
+            "::1",
+            "224.0.0.1",
+            "192.0.2.1/24",
+        ] {
             assert!(UnderlayAddress::parse(raw).is_err(), "{raw}");
         }
     }

@@ -143,12 +143,7 @@ fn begin(tx: &mut WriteTx, author: Author, instance: Instance, change: Change) -
 }
 
 /// Begins a change. Returns false and changes nothing if no host of the region has capacity.
-fn begin_if_placed(
-    tx: &mut WriteTx,
-    author: Author,
-    mut instance: Instance,
-    change: Change,
-) -> Result<bool> {
+fn begin_if_placed(tx: &mut WriteTx, author: Author, mut instance: Instance, change: Change) -> Result<bool> {
     let target = match change {
         Change::Boot(_) | Change::Reboot(_) => placements::target(tx, &instance)?,
         Change::Provision | Change::Shutdown => Target::Simulated,

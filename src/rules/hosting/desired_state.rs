@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::agent_protocol::{
-    Endpoint, HostState, IpRange, MacAddress, PROTOCOL_VERSION, Port, Slaac, StateMessage, Subnet, SubnetRange,
-    Underlay, VpcState,
+    Endpoint, HostState, IpRange, MacAddress, PROTOCOL_VERSION, Port, Slaac, StateMessage, Subnet,
+    SubnetRange, Underlay, VpcState,
 };
 use crate::model::cidr::{Cidr, Cidr6};
 use crate::model::id::{HostId, InstanceId, InterfaceId, VpcId};
@@ -115,7 +115,10 @@ fn underlay(tx: &mut ReadTx, id: HostId) -> Result<Underlay> {
         address: host.underlay_address.ip(),
         mtu: u16::try_from(mtu.unwrap_or(DEFAULT_MTU)).unwrap_or(u16::MAX),
         hosts: peers.iter().filter_map(|peer| peer.parse().ok()).collect(),
-        resolvers: resolvers.split(',').filter_map(|one| one.trim().parse().ok()).collect(),
+        resolvers: resolvers
+            .split(',')
+            .filter_map(|one| one.trim().parse().ok())
+            .collect(),
         encryption_peers: Vec::new(),
     })
 }
@@ -139,7 +142,9 @@ fn changed_vpcs(tx: &mut ReadTx, host: HostId, after: i64) -> Result<Vec<VpcStat
         let (Some(vpc), Some(place)) = (&interface.vpc, places.get(&interface.id)) else {
             continue;
         };
-        let Some(state) = vpcs.get_mut(&vpc.vpc) else { continue };
+        let Some(state) = vpcs.get_mut(&vpc.vpc) else {
+            continue;
+        };
         match place.host == host {
             true => state.ports.push(port(&interface, vpc, place)),
             false => state.endpoints.extend(endpoint(&interface, vpc, place)),
@@ -161,7 +166,9 @@ fn subnet_state(subnet: &HostSubnet) -> Result<Subnet> {
     });
     Ok(Subnet {
         id: subnet.id.0,
-        vni: vni.and_then(|vni| u32::try_from(vni).ok()).ok_or_else(exhausted)?,
+        vni: vni
+            .and_then(|vni| u32::try_from(vni).ok())
+            .ok_or_else(exhausted)?,
         gateway_mac: GATEWAY_MAC,
         ipv4: Some(ipv4),
         ipv6,
@@ -214,7 +221,10 @@ fn slaac(interface: &Interface, vpc: &VpcAttachment) -> Option<Slaac> {
 }
 
 fn ranges(vpc: &VpcAttachment) -> Vec<IpRange> {
-    let ipv6 = vpc.ipv6.iter().flat_map(|ipv6| ipv6.ranges.iter().copied().map(range6));
+    let ipv6 = vpc
+        .ipv6
+        .iter()
+        .flat_map(|ipv6| ipv6.ranges.iter().copied().map(range6));
     vpc.ranges.iter().copied().map(range4).chain(ipv6).collect()
 }
 

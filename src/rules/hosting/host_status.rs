@@ -17,7 +17,12 @@ const MAX_REASON_CHARS: usize = 300;
 pub fn record(tx: &mut WriteTx, principal: &HostPrincipal, report: &StatusReport) -> Result<()> {
     let host = hosts::view(tx, principal.host)?;
     let mtu_before = store::host_reports::smallest_mtu(tx, &host.region)?;
-    let warnings: Vec<String> = report.warnings.iter().take(MAX_WARNINGS).map(|text| line(text)).collect();
+    let warnings: Vec<String> = report
+        .warnings
+        .iter()
+        .take(MAX_WARNINGS)
+        .map(|text| line(text))
+        .collect();
     let new = NewReport {
         applied_revision: number(report.applied_revision),
         agent_version: &line(&report.agent_version),
@@ -29,8 +34,11 @@ pub fn record(tx: &mut WriteTx, principal: &HostPrincipal, report: &StatusReport
         store::host_revisions::underlay_changed(tx, &host.region)?;
     }
 
-    let reports: HashMap<i64, &PortReport> =
-        report.ports.iter().map(|port| (port.interface_id, port)).collect();
+    let reports: HashMap<i64, &PortReport> = report
+        .ports
+        .iter()
+        .map(|port| (port.interface_id, port))
+        .collect();
     for port in store::ports::of_host(tx, host.id)? {
         let reported = reports.get(&port.interface.0);
         if let Some(new) = reported.and_then(|reported| change(&port, new.applied_revision, reported)) {

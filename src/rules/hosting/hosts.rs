@@ -56,7 +56,13 @@ pub fn create(tx: &mut WriteTx, request: &Request) -> Result<Host> {
     let region = form.required("region", |raw| parse_region(policy, raw));
     let address = form.required("underlay_address", UnderlayAddress::parse);
     let capacity = read_capacity(&mut form);
-    refuse_taken(tx, &mut form, (label.as_ref(), address.as_ref()), region.as_deref(), None)?;
+    refuse_taken(
+        tx,
+        &mut form,
+        (label.as_ref(), address.as_ref()),
+        region.as_deref(),
+        None,
+    )?;
     let new = form.finish(|| {
         Some(NewHost {
             label: label?,
@@ -82,10 +88,18 @@ pub fn update(tx: &mut WriteTx, id: HostId, request: &Request) -> Result<Host> {
     let address = form.optional("underlay_address", UnderlayAddress::parse);
     let capacity = read_capacity(&mut form);
     let region = Some(host.region.as_str());
-    refuse_taken(tx, &mut form, (label.as_ref(), address.as_ref()), region, Some(id))?;
+    refuse_taken(
+        tx,
+        &mut form,
+        (label.as_ref(), address.as_ref()),
+        region,
+        Some(id),
+    )?;
     form.finish(|| Some(()))?;
 
-    let has_moved = address.as_ref().is_some_and(|address| *address != host.underlay_address);
+    let has_moved = address
+        .as_ref()
+        .is_some_and(|address| *address != host.underlay_address);
     host.label = label.unwrap_or(host.label);
     host.underlay_address = address.unwrap_or(host.underlay_address);
     host.capacity = capacity.unwrap_or(host.capacity);
@@ -198,9 +212,7 @@ fn parse_region(policy: &Policy, raw: &str) -> Result<String, Reasons> {
 
 fn read_capacity(form: &mut Form) -> Option<Capacity> {
     let capacity = Capacity::new(form.integer("capacity")?);
-    capacity
-        .map_err(|reason| form.refuse("capacity", reason))
-        .ok()
+    capacity.map_err(|reason| form.refuse("capacity", reason)).ok()
 }
 
 fn refuse_taken(

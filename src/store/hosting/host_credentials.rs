@@ -49,6 +49,9 @@ pub fn revoke(tx: &mut WriteTx, host: HostId) -> Result<bool, StoreError> {
 
 /// The host of a credential.
 pub fn host_of(tx: &mut ReadTx, hash: &TokenHash) -> Result<Option<HostId>, StoreError> {
-    let row = tx.find("SELECT host FROM host_credential WHERE hash = $1", args![hash.hex()])?;
+    let row = tx.find(
+        "SELECT host FROM host_credential WHERE hash = $1",
+        args![hash.hex()],
+    )?;
     row.map(|mut row| row.take()).transpose()
 }

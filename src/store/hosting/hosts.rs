@@ -98,7 +98,10 @@ pub fn insert(tx: &mut WriteTx, new: &NewHost) -> Result<HostId, StoreError> {
     let address = new.underlay_address.as_str();
     let args = args![&new.label, new.region.as_str(), address, new.capacity.get(), now];
     let id: HostId = tx.one(sql, args)?.take()?;
-    tx.execute("INSERT INTO host_revision (host, revision) VALUES ($1, 1)", args![id])?;
+    tx.execute(
+        "INSERT INTO host_revision (host, revision) VALUES ($1, 1)",
+        args![id],
+    )?;
     tx.changed(PROVIDER, ChangeKind::Host, id.0)?;
     Ok(id)
 }
@@ -120,7 +123,13 @@ pub fn update(tx: &mut WriteTx, host: &Host) -> Result<(), StoreError> {
 
 /// Deletes a host, which must have no instances.
 pub fn delete(tx: &mut WriteTx, id: HostId) -> Result<(), StoreError> {
-    for table in ["host_join_token", "host_credential", "host_report", "host_revision", "host_vpc"] {
+    for table in [
+        "host_join_token",
+        "host_credential",
+        "host_report",
+        "host_revision",
+        "host_vpc",
+    ] {
         tx.execute(&format!("DELETE FROM {table} WHERE host = $1"), args![id])?;
     }
     tx.execute("DELETE FROM host WHERE id = $1", args![id])?;
