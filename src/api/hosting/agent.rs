@@ -89,7 +89,7 @@ pub async fn state(
         ready: VecDeque::new(),
     };
     following.add(messages)?;
-    // An agent with the current state gets the first line at once, too: it shows that the connection works.
+    // An agent with the current state gets the first line immediately, too: it shows that the connection works.
     if following.ready.is_empty() {
         let heartbeat = following.sent.heartbeat();
         following.add(vec![heartbeat])?;

@@ -1,4 +1,4 @@
-//! The agent of a host as a principal, beside tenants and staff.
+//! The agent of a host as a principal, in addition to tenants and staff.
 
 use crate::model::id::HostId;
 use crate::model::token::{TokenHash, TokenText};
