@@ -124,7 +124,10 @@ const BREAKS: &[(&str, &str)] = &[
         "UPDATE instance SET region = 'eu-west' WHERE id = 1",
     ),
     (ACCEPTED_VALUES, "UPDATE port SET status = 'asleep'"),
-    (ACCEPTED_VALUES, "UPDATE host SET underlay_address = 'here'"),
+    (
+        ACCEPTED_VALUES,
+        "UPDATE host SET underlay_address = 'here' WHERE id = 1",
+    ),
     (
         "instances are on hosts of their region",
         "UPDATE host SET region = 'us-ord' WHERE id = 1",
