@@ -2,8 +2,10 @@
 //!
 //! It uses only the messages of `agent_protocol`. `layout` and `plan` are pure functions.
 
+pub mod credential;
 pub mod dhcp;
 pub mod filters;
+pub mod http_client;
 pub mod kernel;
 pub mod kernel_state;
 pub mod layout;
@@ -15,4 +17,5 @@ pub mod plan;
 mod plan_tests;
 pub mod reconcile;
 pub mod run;
+pub mod server_link;
 pub mod state_folder;

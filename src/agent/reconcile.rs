@@ -91,14 +91,22 @@ impl Agent {
             .iter()
             .filter(|((namespace, _), _)| *namespace == Namespace::Host);
         let host_counters = self.kernel.counters(Namespace::Host);
+        let underlay_mtu = self.kernel.mtu_of(state.underlay.address);
+        let mut warnings: Vec<String> = host_failures.map(|(_, reason)| reason.clone()).collect();
+        if let Some(mtu) = underlay_mtu.filter(|mtu| *mtu < state.underlay.mtu) {
+            let expected = state.underlay.mtu;
+            warnings.push(format!(
+                "the MTU of the underlay is {mtu}, but {expected} is expected"
+            ));
+        }
         StatusReport {
             protocol: PROTOCOL_VERSION,
             applied_revision: state.revision,
             agent_version: env!("CARGO_PKG_VERSION").to_owned(),
-            underlay_mtu: None,
+            underlay_mtu,
             wireguard_public_key: None,
             ports,
-            warnings: host_failures.map(|(_, reason)| reason.clone()).collect(),
+            warnings,
             unknown_endpoint_packets: host_counters.get(UNKNOWN_ENDPOINT).copied().unwrap_or_default(),
         }
     }

@@ -7,12 +7,13 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::dhcp::DhcpServers;
 use super::reconcile::Agent;
 use super::state_folder::StateFolder;
-use crate::agent_protocol::{HostState, PortStatus};
+use crate::agent_protocol::{HostState, PortStatus, StatusReport};
 
 /// How often the agent looks for a new desired state.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -20,9 +21,15 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// The delay of the first retry. It doubles up to the resynchronization interval.
 const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// Runs until `stop` is ready. Leaves the kernel as it is.
-pub async fn run(agent: Agent, folder: StateFolder, resync: Duration, stop: impl Future<Output = ()>) {
-    let (agent, folder) = (Arc::new(agent), Arc::new(folder));
+/// Runs until `stop` is ready. Leaves the kernel as it is. `reports` gets the report of each pass.
+pub async fn run(
+    agent: Agent,
+    folder: Arc<StateFolder>,
+    resync: Duration,
+    reports: watch::Sender<StatusReport>,
+    stop: impl Future<Output = ()>,
+) {
+    let agent = Arc::new(agent);
     let dhcp = Arc::new(Mutex::new(DhcpServers::default()));
     tokio::pin!(stop);
     let mut applied: Option<HostState> = None;
@@ -39,7 +46,11 @@ pub async fn run(agent: Agent, folder: StateFolder, resync: Duration, stop: impl
         if let Some(state) = state
             && (applied.as_ref() != Some(&state) || Instant::now() >= next_pass)
         {
-            let ok = pass(&agent, &folder, &dhcp, state.clone()).await;
+            let report = pass(&agent, &folder, &dhcp, state.clone()).await;
+            let ok = report.as_ref().is_some_and(is_as_desired);
+            if let Some(report) = report {
+                reports.send_replace(report);
+            }
             failed_passes = if ok { 0 } else { failed_passes + 1 };
             applied = Some(state);
             next_pass = Instant::now()
@@ -56,20 +67,20 @@ pub async fn run(agent: Agent, folder: StateFolder, resync: Duration, stop: impl
     }
 }
 
-/// Runs one pass on a thread for blocking work. Returns whether everything is as desired.
+/// Runs one pass on a thread for blocking work. Returns its report; `None` if the kernel could not be read.
 async fn pass(
     agent: &Arc<Agent>,
     folder: &Arc<StateFolder>,
     dhcp: &Arc<Mutex<DhcpServers>>,
     state: HostState,
-) -> bool {
+) -> Option<StatusReport> {
     let (agent, folder, dhcp) = (agent.clone(), folder.clone(), dhcp.clone());
     let work = move || {
         let (steps, mut report) = match agent.reconcile(&state) {
             Ok(done) => done,
             Err(error) => {
                 tracing::error!(error, "pass failed");
-                return false;
+                return None;
             }
         };
         if steps > 0 {
@@ -84,18 +95,22 @@ async fn pass(
         if let Err(error) = written {
             tracing::warn!(error = %error, "status not written");
         }
-        report.warnings.is_empty() && report.ports.iter().all(|port| port.status == PortStatus::Up)
+        Some(report)
     };
-    tokio::task::spawn_blocking(work).await.unwrap_or(false)
+    tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }
 
-/// The delay after some failed passes in a row, between 50 and 100 % of its nominal value.
-fn retry_delay(failed_passes: u32, longest: Duration) -> Duration {
+fn is_as_desired(report: &StatusReport) -> bool {
+    report.warnings.is_empty() && report.ports.iter().all(|port| port.status == PortStatus::Up)
+}
+
+/// The delay after some failed attempts in a row, between 50 and 100 % of its nominal value.
+pub fn retry_delay(failed_attempts: u32, longest: Duration) -> Duration {
     let nominal = FIRST_RETRY_DELAY
-        .saturating_mul(1 << failed_passes.saturating_sub(1).min(16))
+        .saturating_mul(1 << failed_attempts.saturating_sub(1).min(16))
         .min(longest);
     // The keys of the standard hasher are random.
-    let percent = 50 + u32::try_from(RandomState::new().hash_one(failed_passes) % 51).unwrap_or_default();
+    let percent = 50 + u32::try_from(RandomState::new().hash_one(failed_attempts) % 51).unwrap_or_default();
     nominal * percent / 100
 }
 

@@ -1,23 +1,30 @@
-//! The folder of an agent: the last desired state, and the record of rules. Survives a reboot.
+//! The folder of an agent: its credential, the last desired state, and the record of rules. Survives a reboot.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
+
+use super::credential::Credential;
 use crate::agent_protocol::HostState;
 
 pub struct StateFolder(PathBuf);
 
 impl StateFolder {
     pub fn open(path: &Path) -> io::Result<Self> {
-        fs::create_dir_all(path)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         Ok(Self(path.to_owned()))
     }
 
     /// The last desired state; `None` before the first one.
     pub fn desired(&self) -> io::Result<Option<HostState>> {
-        match fs::read(self.0.join("desired.json")) {
+        self.read("desired.json")
+    }
+
+    fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
+        match fs::read(self.0.join(name)) {
             Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -26,6 +33,23 @@ impl StateFolder {
 
     pub fn set_desired(&self, state: &HostState) -> io::Result<()> {
         self.replace("desired.json", &serde_json::to_vec(state)?)
+    }
+
+    /// The credential of the host; `None` before the agent has joined.
+    pub fn credential(&self) -> io::Result<Option<Credential>> {
+        self.read("credential.json")
+    }
+
+    pub fn set_credential(&self, credential: &Credential) -> io::Result<()> {
+        self.replace("credential.json", &serde_json::to_vec_pretty(credential)?)
+    }
+
+    /// Forgets the desired state, because it is that of another host.
+    pub fn forget_desired(&self) -> io::Result<()> {
+        match fs::remove_file(self.0.join("desired.json")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// The report of the last pass, for `garth agent status`.

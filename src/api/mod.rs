@@ -9,6 +9,7 @@ pub(crate) mod docs;
 pub(crate) mod entity_urls;
 mod handlers;
 pub(crate) mod health;
+mod hosting;
 pub(crate) mod icon;
 mod identity;
 mod network;

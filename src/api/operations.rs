@@ -8,7 +8,9 @@ use axum::http::Method;
 use axum::routing::MethodRouter;
 use axum::{Router, middleware};
 
-use crate::api::{account, compute, docs, health, icon, identity, network, other_products, service, support};
+use crate::api::{
+    account, compute, docs, health, hosting, icon, identity, network, other_products, service, support,
+};
 use crate::web::operation::{Operation, get, handler};
 use crate::web::{App, access, error};
 
@@ -21,6 +23,8 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         support::operations(),
         support::desk_operations(),
         account::desk_operations(),
+        hosting::operations(),
+        hosting::agent_operations(),
         compute::catalog_operations(),
         other_products::operations(),
         identity::oauth_operations(),

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand, ValueEnum};
+use tokio::sync::watch;
 
 use super::logging::LogSettings;
 use super::output::Output;
@@ -15,10 +17,29 @@ use crate::agent::layout;
 use crate::agent::names::Prefix;
 use crate::agent::reconcile::Agent;
 use crate::agent::run;
+use crate::agent::server_link::{self, ServerLink};
 use crate::agent::state_folder::StateFolder;
+use crate::agent_protocol::StatusReport;
 
 #[derive(Subcommand)]
 pub enum Command {
+    /// Join as the agent of a host, with the token of garth host add
+    ///
+    /// Stores the credential of the host in the folder, readable only for its owner.
+    Join {
+        /// URL of the server; http:// is accepted only for a loopback address
+        #[arg(long, value_name = "URL")]
+        server: String,
+        /// Join token, which can be used once
+        #[arg(long)]
+        token: String,
+        /// Folder of the agent
+        #[arg(long, value_name = "FOLDER")]
+        state: PathBuf,
+        /// PEM file with the certificate of the server or of its authority, if the system does not trust it
+        #[arg(long, value_name = "FILE")]
+        certificate: Option<PathBuf>,
+    },
     /// Make this host's interfaces, tunnels and filters match the desired state, until stopped
     ///
     /// Needs root, or CAP_NET_ADMIN and CAP_SYS_ADMIN, and the programs ip, bridge and nft. The network remains when the
@@ -49,7 +70,7 @@ pub enum Command {
 
 #[derive(Args)]
 pub struct Options {
-    /// Folder with the desired state (desired.json) and the records of the agent
+    /// Folder of the agent: the credential, the desired state (desired.json) and records
     #[arg(long, value_name = "FOLDER")]
     state: PathBuf,
     /// How instances are attached
@@ -88,6 +109,34 @@ impl Options {
 
 pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Join {
+            server,
+            token,
+            state,
+            certificate,
+        } => {
+            let folder = StateFolder::open(&state);
+            let folder = folder.with_context(|| format!("folder {}", state.display()))?;
+            let read = |path: PathBuf| {
+                std::fs::read_to_string(&path).with_context(|| format!("certificate {}", path.display()))
+            };
+            let certificate = certificate.map(read).transpose()?;
+            let joined = server_link::join(&server, &token, certificate).await;
+            let credential = joined.map_err(|error| anyhow!(error))?;
+            if folder
+                .credential()
+                .ok()
+                .flatten()
+                .is_some_and(|old| old.host_id != credential.host_id)
+            {
+                folder.forget_desired().context("desired state")?;
+            }
+            folder.set_credential(&credential).context("credential")?;
+            output.text(&format!(
+                "joined as host {} ({})",
+                credential.host_id, credential.label
+            ))?;
+        }
         Command::Run {
             options,
             resync_seconds,
@@ -95,9 +144,21 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             let (agent, folder) = options.open()?;
             logging::start(&LogSettings::default(), None)?;
             let mut signaled = stop_signals::listen()?;
+            let (folder, resync) = (Arc::new(folder), Duration::from_secs(resync_seconds));
+            let (reports, reported) = watch::channel(StatusReport::default());
+            let mut stopping = signaled.clone();
             // An error means that the signal thread has ended, which it does not before the process.
             let stop = async move { drop(signaled.wait_for(|signaled| *signaled).await) };
-            run::run(agent, folder, Duration::from_secs(resync_seconds), stop).await;
+            let passes = run::run(agent, folder.clone(), resync, reports, stop);
+            match folder.credential().context("credential")? {
+                // Without a server, another program writes the desired state into the folder.
+                None => passes.await,
+                Some(credential) => {
+                    let link = ServerLink::new(credential, folder).map_err(|error| anyhow!(error))?;
+                    let stop = async move { drop(stopping.wait_for(|stopping| *stopping).await) };
+                    tokio::join!(passes, link.run(reported, stop));
+                }
+            }
         }
         Command::Plan { options } => {
             let (agent, folder) = options.open()?;

@@ -52,7 +52,7 @@ pub async fn check(
     let (parts, content) = request.into_parts();
     let visit = match page.audience {
         Audience::Public => Ok(None),
-        Audience::Tenants | Audience::Staff => load_visit(&app, &parts).await,
+        Audience::Tenants | Audience::Staff | Audience::Agents => load_visit(&app, &parts).await,
     };
     let (mut response, visit) = match visit {
         Err(response) => (*response, None),

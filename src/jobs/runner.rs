@@ -203,6 +203,7 @@ impl Runner {
         match kind {
             JobKind::InstancePower
             | JobKind::DiskWork
+            | JobKind::HostDrain
             | JobKind::IdentityRetention
             | JobKind::EventRetention => Ok(()),
             JobKind::UploadSweep => sweep::uploads(store, files).await,

@@ -21,6 +21,7 @@ ids!(
     DiskId,
     EventId,
     HistoryId,
+    HostId,
     InstanceId,
     InterfaceId,
     JobId,

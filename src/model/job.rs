@@ -14,6 +14,8 @@ const MAX_RETRY_SECONDS: i64 = HOUR_SECONDS;
 pub enum JobKind {
     /// Runs the next step of an instance's power change.
     InstancePower,
+    /// Moves the instances of a host that is draining.
+    HostDrain,
     /// Runs the next step of work on a disk.
     DiskWork,
     /// Deletes expired sessions, links, codes and tokens.
@@ -29,9 +31,10 @@ pub enum JobKind {
 }
 
 impl JobKind {
-    pub const ALL: [JobKind; 7] = [
+    pub const ALL: [JobKind; 8] = [
         JobKind::InstancePower,
         JobKind::DiskWork,
+        JobKind::HostDrain,
         JobKind::IdentityRetention,
         JobKind::EventRetention,
         JobKind::UploadSweep,
@@ -43,6 +46,7 @@ impl JobKind {
         match self {
             JobKind::InstancePower => "instance_power",
             JobKind::DiskWork => "disk_work",
+            JobKind::HostDrain => "host_drain",
             JobKind::IdentityRetention => "identity_retention",
             JobKind::EventRetention => "event_retention",
             JobKind::UploadSweep => "upload_sweep",
@@ -58,7 +62,7 @@ impl JobKind {
     /// Seconds from the end of a run to the start of the next run; `None` for kinds that do not repeat.
     pub const fn interval_seconds(self) -> Option<i64> {
         match self {
-            JobKind::InstancePower | JobKind::DiskWork => None,
+            JobKind::InstancePower | JobKind::DiskWork | JobKind::HostDrain => None,
             JobKind::IdentityRetention | JobKind::EventRetention | JobKind::UploadSweep => Some(HOUR_SECONDS),
             JobKind::AttachmentScrub => Some(60),
             JobKind::DatabaseCheck => Some(24 * HOUR_SECONDS),

@@ -145,6 +145,10 @@ codes! {
     InterfaceActive = "interface_active",
     ConfigActive = "config_active",
     UserDataInvalid = "user_data_invalid",
+    NoCapacity = "no_capacity",
+
+    // Hosts.
+    HostInUse = "host_in_use",
 
     // Tickets and their subjects.
     TicketClosed = "ticket_closed",

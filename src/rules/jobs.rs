@@ -1,7 +1,7 @@
 //! Background jobs: leases, runs and completes jobs, and lets operators manage them.
 
 use super::error::{Error, Result};
-use super::{attachments, disks, events, login_records, oauth_tokens, power, sessions};
+use super::{attachments, disks, drain, events, login_records, oauth_tokens, power, sessions};
 use crate::model::id::JobId;
 use crate::model::job::{Job, JobCount, JobKind, JobSummary, Outcome};
 use crate::model::time::Time;
@@ -74,6 +74,7 @@ pub fn run(tx: &mut WriteTx, job: &Job) -> Result<bool> {
     let outcome = match job.kind {
         JobKind::InstancePower => power::advance(tx, job)?,
         JobKind::DiskWork => disks::advance(tx, job)?,
+        JobKind::HostDrain => drain::advance(tx, job)?,
         JobKind::IdentityRetention => {
             sessions::sweep(tx)?;
             oauth_tokens::sweep(tx)?;

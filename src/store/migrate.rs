@@ -200,6 +200,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "ipv6",
         sql: include_str!("migrations/0018_ipv6.sql"),
     },
+    Migration {
+        number: 19,
+        name: "hosts",
+        sql: include_str!("migrations/0019_hosts.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

@@ -15,6 +15,7 @@ mod engine;
 mod entity_columns;
 pub mod error;
 pub mod filter;
+mod hosting;
 mod identity;
 pub mod jobs;
 pub mod list;
@@ -43,6 +44,7 @@ pub mod write_lock;
 
 pub use account::{accounts, events, tags};
 pub use compute::{configs, disks, instances, interface_ranges, interfaces};
+pub use hosting::{host_credentials, host_reports, host_revisions, hosts, placements, ports};
 pub use identity::{
     grants, login_records, logins, oauth_clients, oauth_grants, sessions, ssh_keys, tokens, users,
 };

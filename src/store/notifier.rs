@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-use crate::model::id::AccountId;
+use crate::model::id::{AccountId, HostId};
 
 /// A kind of change that tasks subscribe to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,6 +18,8 @@ pub enum Topic {
     Desk,
     /// A scheduled job.
     Jobs,
+    /// A change of the desired state or of the credential of this host.
+    Host(HostId),
     /// An event of this account.
     Account(AccountId),
 }

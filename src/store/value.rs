@@ -8,8 +8,8 @@ use crate::model::canned_reply::Template;
 use crate::model::config::ConfigLabel;
 use crate::model::disk::DiskLabel;
 use crate::model::id::{
-    AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HistoryId, InstanceId, InterfaceId,
-    JobId, LoginRecordId, NoteId, ReplyId, SshKeyId, SubnetId, TicketId, TokenId, UserId, VpcId,
+    AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HistoryId, HostId, InstanceId,
+    InterfaceId, JobId, LoginRecordId, NoteId, ReplyId, SshKeyId, SubnetId, TicketId, TokenId, UserId, VpcId,
 };
 use crate::model::instance::InstanceLabel;
 use crate::model::ip::Hostname;
@@ -129,6 +129,7 @@ from_ids!(
     DiskId,
     EventId,
     HistoryId,
+    HostId,
     InstanceId,
     InterfaceId,
     JobId,

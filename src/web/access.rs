@@ -11,6 +11,7 @@ use crate::model::scope::Scopes;
 use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
 use crate::rules::caller::{Caller, Principal};
+use crate::rules::host_principal::is_credential;
 use crate::rules::{Error, Result};
 use crate::web::answering::{ANY_SCOPE, RequestInfo};
 use crate::web::entity_tags::KnownTags;
@@ -50,7 +51,7 @@ pub async fn check(
     response
 }
 
-/// Runs the access checks, and inserts the `Caller` or the `Staff` into the request. If a check fails, the
+/// Runs the access checks, and inserts the `Caller`, the `Staff` or the `HostPrincipal` into the request. If a check fails, the
 /// error is the response.
 async fn admit(
     app: &App,
@@ -61,12 +62,31 @@ async fn admit(
     let refuse = |error: Error| Box::new(error.into_response());
     let key = match operation.audience {
         Audience::Public => address_key(request),
+        Audience::Agents => {
+            let principal = match bearer(request.headers()) {
+                Some(hash) => app.identify_host(hash).await,
+                None => Err(Error::Unauthenticated),
+            };
+            let principal = match principal {
+                Err(Error::Unauthenticated) => match bearer(request.headers()) {
+                    // The token of a user is valid, but not for agents.
+                    Some(hash) if app.identify(hash).await.is_ok() => Err(Error::WrongAudience),
+                    _ => return Err(Box::new(count_bad_token(app, request, info))),
+                },
+                other => other,
+            };
+            request.extensions_mut().insert(principal.map_err(refuse)?);
+            None
+        }
         Audience::Tenants | Audience::Staff => {
             let identity = match bearer(request.headers()) {
                 Some(hash) => app.identify(hash).await,
                 None => Err(Error::Unauthenticated),
             };
             let identity = match identity {
+                Err(Error::Unauthenticated) if is_host(app, request.headers()).await => {
+                    return Err(refuse(Error::WrongAudience));
+                }
                 Err(Error::Unauthenticated) => return Err(Box::new(count_bad_token(app, request, info))),
                 other => other.map_err(refuse)?,
             };
@@ -120,11 +140,23 @@ fn count_bad_token(app: &App, request: &Request, info: &mut RequestInfo) -> Resp
     Error::Unauthenticated.into_response()
 }
 
+/// Whether the token is the credential of a host, which is for agents only.
+async fn is_host(app: &App, headers: &HeaderMap) -> bool {
+    match bearer_text(headers) {
+        Some(text) if is_credential(text) => app.identify_host(TokenHash::of(text)).await.is_ok(),
+        _ => false,
+    }
+}
+
 fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
+    bearer_text(headers).map(TokenHash::of)
+}
+
+fn bearer_text(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (kind, token) = value.split_once(' ')?;
     let token = token.trim();
-    (kind.eq_ignore_ascii_case("bearer") && !token.is_empty()).then(|| TokenHash::of(token))
+    (kind.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
 }
 
 /// The entity tags in `If-None-Match` of a GET or HEAD request.

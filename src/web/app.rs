@@ -12,6 +12,7 @@ use crate::model::device::DeviceKey;
 use crate::model::proof::{Identity, Proof};
 use crate::model::token::TokenHash;
 use crate::rules::caller::{Principal, authenticate};
+use crate::rules::host_principal::HostPrincipal;
 use crate::rules::request::{Prepared, Request};
 use crate::rules::{Error, Result, devices};
 use crate::store::{ReadTx, Store, StoreError, WriteTx};
@@ -239,6 +240,13 @@ impl App {
         let identity = self.store().read(move |tx| authenticate(tx, hash)).await?;
         self.0.identities.insert(hash, identity.clone());
         Ok(identity)
+    }
+
+    /// The agent of a host. Each request reads the credential, so that a revocation takes effect immediately.
+    pub async fn identify_host(&self, hash: TokenHash) -> Result<HostPrincipal> {
+        self.store()
+            .read(move |tx| HostPrincipal::authenticate(tx, hash))
+            .await
     }
 
     /// Runs a rule that reads. The same transaction confirms the identity of the principal.

@@ -27,7 +27,7 @@ pub trait Source: Send + 'static {
 
 /// A subscription to the commits of a topic, with a regular heartbeat.
 pub struct Subscription {
-    app: App,
+    pub app: App,
     commits: watch::Receiver<()>,
     heartbeat: Interval,
     stopping: watch::Receiver<bool>,
@@ -52,7 +52,7 @@ impl Subscription {
 
     /// Waits for a commit or a heartbeat. Returns true for a heartbeat, and `None` when the server shuts down. Commits do
     /// not delay the heartbeat.
-    async fn wait(&mut self) -> Option<bool> {
+    pub async fn wait(&mut self) -> Option<bool> {
         let is_heartbeat = tokio::select! {
             notified = self.commits.changed() => notified.ok().map(|()| false),
             _ = self.stopping.wait_for(|stopping| *stopping) => None,

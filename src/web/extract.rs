@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 use crate::model::id::{
-    AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, InstanceId, InterfaceId,
+    AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HostId, InstanceId, InterfaceId,
     LoginRecordId, SshKeyId, SubnetId, TicketId, TokenId, VpcId,
 };
 use crate::model::interface::parse_address;
@@ -17,6 +17,7 @@ use crate::model::reason::{Code, Reason};
 use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
+use crate::rules::host_principal::HostPrincipal;
 use crate::rules::lists::{FILTER, ListRequest, Number};
 use crate::rules::request::{Drafted, Expected, FromForm, Request};
 use crate::rules::usage::MonthPath;
@@ -37,6 +38,15 @@ impl FromRequestParts<App> for Staff {
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
         let staff = parts.extensions.remove::<Staff>();
         Ok(staff.expect("the access check inserts the staff user of a desk operation"))
+    }
+}
+
+impl FromRequestParts<App> for HostPrincipal {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let principal = parts.extensions.remove::<HostPrincipal>();
+        Ok(principal.expect("the access check inserts the principal of an agents' operation"))
     }
 }
 
@@ -177,6 +187,12 @@ impl FromPath for (TicketId, SubnetId) {
 impl FromPath for CannedReplyId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         CannedReplyId(parse_id(find("cannedReplyId")))
+    }
+}
+
+impl FromPath for HostId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        HostId(parse_id(find("hostId")))
     }
 }
 

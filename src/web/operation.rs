@@ -44,6 +44,8 @@ pub enum Audience {
     Tenants,
     /// The provider's staff.
     Staff,
+    /// The agents of hosts.
+    Agents,
 }
 
 /// The grant that a restricted user needs. It is for documentation only: the rules enforce grants.
@@ -179,6 +181,19 @@ impl Operation {
             true => self.scope(Scope::DESK_READ_ONLY),
             false => self.scope(Scope::DESK_READ_WRITE),
         }
+    }
+
+    /// Makes the operation on hosts available to the provider's staff, instead of tenants.
+    pub fn on_hosts(mut self) -> Self {
+        self.audience = Audience::Staff;
+        self.of_family("hosts")
+    }
+
+    /// Makes the operation available to the agents of hosts, instead of tenants. It has no rate limit, because the
+    /// provider runs the agents.
+    pub fn for_agents(mut self) -> Self {
+        self.audience = Audience::Agents;
+        self.class(Class::Unlimited)
     }
 
     pub fn list(self) -> Self {

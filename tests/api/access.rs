@@ -8,13 +8,15 @@ use std::fmt::Write;
 
 use garth::api::operations::OPERATIONS;
 use garth::model::grant::{Global, Permission};
-use garth::model::id::{InstanceId, VpcId};
+use garth::model::id::{HostId, InstanceId, VpcId};
+use garth::model::input::Input;
 use garth::model::login_record::LoginStatus;
 use garth::model::scope::Scopes;
 use garth::model::ssh_key::{KeyLabel, PublicKey};
-use garth::rules::Error;
 use garth::rules::grants::Grant;
 use garth::rules::lists::ListRequest;
+use garth::rules::request::Request;
+use garth::rules::{self, Error};
 use garth::web::operation::{Audience, Base, Needs, Operation};
 use hyper::Method;
 use serde_json::{Value, json};
@@ -28,7 +30,7 @@ const CLIENT: &str = "abab0000000000000003";
 const SSH_KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMtUMl4Y0bSAMOHUOWuFKqZr8nSVXhFaLbqkmzoQX8sU";
 
 /// The kinds of requests: the columns of the table.
-const REQUEST_KINDS: [&str; 12] = [
+const REQUEST_KINDS: [&str; 13] = [
     "no token",
     "malformed",
     "unknown",
@@ -36,6 +38,7 @@ const REQUEST_KINDS: [&str; 12] = [
     "revoked",
     "wrong scope",
     "other side",
+    "host",
     "no grant",
     "read grant",
     "other account",
@@ -44,7 +47,8 @@ const REQUEST_KINDS: [&str; 12] = [
 ];
 
 /// Operations that need more than a token to succeed, and the tests in which they succeed.
-const SUCCEED_ELSEWHERE: [(&str, &str, &str); 7] = [
+const SUCCEED_ELSEWHERE: [(&str, &str, &str); 8] = [
+    ("joinAgent", include_str!("hosting/agents.rs"), JOIN),
     ("authorize", include_str!("identity/oauth.rs"), LOG_IN),
     ("authorizeDecision", include_str!("identity/oauth.rs"), LOG_IN),
     ("logIn", include_str!("identity/oauth.rs"), LOG_IN),
@@ -66,6 +70,7 @@ const SUCCEED_ELSEWHERE: [(&str, &str, &str); 7] = [
     ),
 ];
 const LOG_IN: &str = "a_user_logs_in_and_consents_and_the_client_gets_access";
+const JOIN: &str = "a_join_token_can_be_used_once_within_an_hour";
 const REVOKE: &str = "a_client_can_revoke_its_own_access_and_refresh_tokens";
 
 #[tokio::test]
@@ -180,6 +185,10 @@ async fn app_with_objects() -> TestApp {
             json!({"account_id": 1, "type": "domain", "id": 1, "label": "example.com"}),
         ),
         ("/desk/tickets/1/claim", json!({})),
+        (
+            "/hosts",
+            json!({"label": "rack-1", "region": "us-west", "underlay_address": "192.0.2.1"}),
+        ),
     ] {
         assert_eq!(staff.post(path, body).await.status, 200);
     }
@@ -230,9 +239,19 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
         }
         "other side" => match operation.audience {
             Audience::Staff => app.user("tenant").await,
+            // Agents are refused by operations for users, and users by operations for agents.
+            Audience::Agents => app.user("tenant").await,
             _ => app.user("staff").staff().await,
         },
-        "no grant" | "read grant" | "other account" if operation.audience == Audience::Staff => return None,
+        "host" => match operation.audience {
+            Audience::Agents => return None,
+            _ => app.with_token(&join_host(app).await),
+        },
+        "no grant" | "read grant" | "other account"
+            if matches!(operation.audience, Audience::Staff | Audience::Agents) =>
+        {
+            return None;
+        }
         "no grant" => app.user("bound").restricted().await,
         "read grant" => {
             let unrestricted = Some(Needs::Unrestricted);
@@ -275,6 +294,10 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
             let scope = operation
                 .scope
                 .map_or("domains:read_only".to_owned(), |scope| scope.to_string());
+            if operation.audience == Audience::Agents {
+                let agent = app.with_token(&join_host(app).await);
+                return send_observed(operation, call_of(&agent, operation, &own)).await;
+            }
             if operation.audience == Audience::Staff {
                 prepare_for(app, operation).await;
                 let user = app.user("agent").staff().scopes(&scope).await;
@@ -317,6 +340,25 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
         other => panic!("{other}?"),
     };
     send_observed(operation, call_of(&user, operation, &own)).await
+}
+
+/// Lets the agent of the host join; returns its credential.
+async fn join_host(app: &TestApp) -> String {
+    let joined = app.store.write(|tx| {
+        let request = || Request {
+            expected: None,
+            body: Ok(Input::Object(Vec::new())),
+        };
+        let token = rules::hosts::create_join_token(tx, HostId(1), &request())?;
+        let token = Input::Text(token.text.reveal().to_owned());
+        let body = Input::Object(vec![("token".to_owned(), token)]);
+        let join = Request {
+            body: Ok(body),
+            ..request()
+        };
+        Ok::<_, Error>(rules::hosts::join(tx, &join)?.credential.reveal().to_owned())
+    });
+    joined.await.expect("the agent joins")
 }
 
 /// Records a log-in of a user; returns its ID.
@@ -389,7 +431,7 @@ async fn send_observed(operation: &Operation, call: Call<'_>) -> Option<Reply> {
 /// Sends a request. A stream does not end, so only its head is read. All other responses are read and checked
 /// completely.
 async fn send_unobserved(operation: &Operation, call: Call<'_>) -> Option<Reply> {
-    if operation.id == "streamEvents" && call.send().await.status() == 200 {
+    if ["streamEvents", "streamAgentState"].contains(&operation.id) && call.send().await.status() == 200 {
         let head = call.send().await.into_parts().0;
         return Some(Reply {
             status: head.status,
@@ -437,6 +479,7 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
     let path = path
         .replace("{ticketId}", &vpc.to_string())
         .replace("{attachmentId}", &id.to_string())
+        .replace("{hostId}", &id.to_string())
         .replace("{cannedReplyId}", &id.to_string());
     let path = path
         .replace("{accountId}", "1")
@@ -472,7 +515,7 @@ fn call_of<'a>(user: &'a User<'_>, operation: &Operation, path: &str) -> Call<'a
     match operation.method {
         _ if operation.id == "createTicketAttachment" => call.file("notes.txt", "Notes"),
         // Forms of pages and OAuth clients, without fields.
-        Method::POST if operation.audience == Audience::Public => {
+        Method::POST if operation.audience == Audience::Public && operation.id != "joinAgent" => {
             call.header("content-type", "application/x-www-form-urlencoded")
         }
         Method::POST | Method::PUT => call.json(&body_for(operation.id)),
@@ -498,6 +541,9 @@ fn body_for(id: &str) -> Value {
         "createCannedReply" => json!({"label": "Sorry", "description": "We are sorry."}),
         "updateCannedReply" => json!({"label": "Many thanks"}),
         "previewCannedReply" => json!({"ticket_id": 1}),
+        "createHost" => json!({"label": "rack-2", "region": "us-west", "underlay_address": "192.0.2.2"}),
+        "joinAgent" => json!({"protocol": 1, "token": "garth_join_0", "agent_version": "0.2.0"}),
+        "reportAgentStatus" => json!({"protocol": 1, "applied_revision": 1, "agent_version": "0.2.0"}),
         "setDeskEntity" => json!({"account_id": 1, "type": "domain", "id": 2, "label": "example.org"}),
         "createUser" => json!({"username": "newcomer", "email": "newcomer@example.com"}),
         "createToken" | "updateToken" => json!({"label": "laptop"}),

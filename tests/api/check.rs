@@ -9,7 +9,7 @@ use hyper::Method;
 use serde_json::json;
 
 use crate::engine::Engine;
-use crate::harness::TestApp;
+use crate::harness::{TestApp, User};
 
 /// For each invariant, statements that break it.
 const BREAKS: &[(&str, &str)] = &[
@@ -123,8 +123,49 @@ const BREAKS: &[(&str, &str)] = &[
         "instances are in the region of their VPCs",
         "UPDATE instance SET region = 'eu-west' WHERE id = 1",
     ),
+    (ACCEPTED_VALUES, "UPDATE port SET status = 'asleep'"),
     (
-        "an interface is active if and only if its config is running",
+        ACCEPTED_VALUES,
+        "UPDATE host SET underlay_address = 'here' WHERE id = 1",
+    ),
+    (
+        "instances are on hosts of their region",
+        "UPDATE host SET region = 'us-ord' WHERE id = 1",
+    ),
+    (
+        "only instances that run or boot are on a host",
+        "INSERT INTO placement (instance, host) VALUES (1, 1)",
+    ),
+    (
+        "ports are on the host of their instance",
+        "UPDATE port SET host = 2",
+    ),
+    (
+        "ports belong to the instance and the VPC of their interface",
+        "UPDATE port SET vpc = 1",
+    ),
+    (
+        "active VPC interfaces of instances on hosts have ports",
+        "DELETE FROM port",
+    ),
+    (
+        "hosts have a revision for each VPC with ports, and no other",
+        "INSERT INTO host_vpc (host, vpc, revision) VALUES (2, 1, 1)",
+    ),
+    (
+        "the revision of a host is not behind its VPCs and ports",
+        "UPDATE host_revision SET revision = 0",
+    ),
+    (
+        "every subnet of a VPC with ports has a tunnel",
+        "DELETE FROM tunnel",
+    ),
+    (
+        "secrets of hosts are stored as hashes",
+        "UPDATE host_credential SET hash = 'secret'",
+    ),
+    (
+        "an active interface belongs to the running config",
         "UPDATE interface SET active = 1 - active WHERE id = 1",
     ),
     (
@@ -297,6 +338,21 @@ async fn every_invariant_is_checked() {
     }
 }
 
+/// Such an interface is inactive until the next boot.
+#[tokio::test]
+async fn an_interface_that_was_added_to_a_running_config_is_not_a_finding() {
+    let app = filled().await;
+    let ada = app.user("bea").await;
+    assert_eq!(ada.post("/linode/instances/3/boot", json!({})).await.status, 200);
+    let public = json!({"purpose": "public"});
+    let added = ada.post("/linode/instances/3/configs/3/interfaces", public).await;
+    assert_eq!(
+        (added.status.as_u16(), &added.json()["active"]),
+        (200, &json!(false))
+    );
+    assert_eq!(findings(&app).await, []);
+}
+
 #[tokio::test]
 async fn a_value_that_the_model_refuses_is_named() {
     let app = filled().await;
@@ -361,6 +417,37 @@ async fn check_all(store: &Store) -> Vec<Finding> {
     found.await.expect("the store can be read")
 }
 
+/// A running instance on one of two hosts of another region.
+async fn run_on_host(ada: &User<'_>, sam: &User<'_>) {
+    let region = "us-west";
+    let vpc = json!({"label": "far", "region": region, "subnets": [{"label": "web", "ipv4": "10.0.0.0/24"}]});
+    assert_eq!(ada.post("/vpcs", vpc).await.status, 200);
+    for number in 1..=2 {
+        let address = format!("192.0.2.{number}");
+        let host = json!({"label": format!("rack-{number}"), "region": region, "underlay_address": address});
+        assert_eq!(sam.post("/hosts", host).await.status, 200);
+    }
+    let token = sam.post("/hosts/1/join-token", json!({})).await.json()["token"].clone();
+    let joined = sam
+        .app
+        .anonymous()
+        .post("/agent/join", json!({"token": token}))
+        .await;
+    let credential = joined.json()["credential"]
+        .as_str()
+        .expect("a credential")
+        .to_owned();
+    let agent = sam.app.with_token(&credential);
+    let ports = json!([{"interface_id": 4, "status": "up"}]);
+    let report = json!({"protocol": 1, "applied_revision": 99, "agent_version": "0.2.0", "ports": ports});
+    assert_eq!(agent.post("/agent/status", report.clone()).await.status, 200);
+    let interfaces = json!([{"purpose": "vpc", "subnet_id": 5}]);
+    let body = json!({"region": region, "type": "g6-nanode-1", "interfaces": interfaces, "booted": true});
+    assert_eq!(ada.post("/linode/instances", body).await.status, 200);
+    assert_eq!(agent.post("/agent/status", report).await.status, 200);
+    assert_eq!(ada.get("/linode/instances/4").await.json()["status"], "running");
+}
+
 /// A server with at least one object of every kind.
 async fn filled() -> TestApp {
     let app = TestApp::new().await;
@@ -387,6 +474,7 @@ async fn filled() -> TestApp {
     let interfaces = json!([{"purpose": "vpc", "subnet_id": 4}]);
     let body = json!({"label": "dual", "region": "us-east", "type": "g6-nanode-1", "interfaces": interfaces});
     assert_eq!(ada.post("/linode/instances", body).await.status, 200);
+    run_on_host(&ada, &sam).await;
     for _ in 0..2 {
         ada.open_ticket("Help").await;
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use garth::api::operations::OPERATIONS;
 use garth::model::reason::Code;
-use garth::web::operation::{Audience, Base, Needs};
+use garth::web::operation::{Audience, Base, Needs, Operation};
 use hyper::Method;
 use serde_json::json;
 
@@ -127,8 +127,10 @@ fn the_document_has_the_id_scope_grant_and_base_of_each_operation() {
         assert_eq!(documented["operationId"], id);
         let security = match (operation.audience, operation.scope) {
             (Audience::Public, _) => json!([]),
-            (Audience::Tenants | Audience::Staff, None) => json!([{"bearer": []}]),
-            (Audience::Tenants | Audience::Staff, Some(scope)) => json!([{"bearer": [scope.to_string()]}]),
+            (Audience::Tenants | Audience::Staff | Audience::Agents, None) => json!([{"bearer": []}]),
+            (Audience::Tenants | Audience::Staff | Audience::Agents, Some(scope)) => {
+                json!([{"bearer": [scope.to_string()]}])
+            }
         };
         assert_eq!(documented["security"], security, "{id}");
         let grant = operation.grant.map(|grant| match grant {
@@ -159,7 +161,9 @@ fn the_document_has_the_id_scope_grant_and_base_of_each_operation() {
 #[test]
 fn every_operation_is_in_the_table_of_clients() {
     let table = include_str!("../../docs/clients.md");
-    for operation in OPERATIONS.iter().filter(|op| op.audience != Audience::Staff) {
+    let is_for_clients =
+        |op: &&Operation| !matches!(op.audience, Audience::Staff | Audience::Agents) && op.id != "joinAgent";
+    for operation in OPERATIONS.iter().filter(is_for_clients) {
         let row = format!("\n| `{} {}` |", operation.method, operation.path);
         assert_eq!(
             table.matches(&row).count(),

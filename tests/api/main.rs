@@ -29,6 +29,7 @@ mod engine_equality;
 mod field_validation;
 mod filterable_fields;
 mod filters;
+mod hosting;
 mod identity;
 mod jobs;
 mod lists;

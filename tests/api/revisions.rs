@@ -15,17 +15,24 @@ use crate::rows::{Content, sorted};
 
 /// Tables that do not affect revisions: bookkeeping and secrets, which no operation shows, and
 /// `login_record`, because anyone can add a row with a failed log-in.
-const INTERNAL: [&str; 18] = [
+const INTERNAL: [&str; 26] = [
     "account_revision",
     "attachment_check",
     "change_log",
     "due_work",
     "free_range",
+    "host_credential",
+    "host_join_token",
+    "host_report",
+    "host_revision",
+    "host_vpc",
     "job",
     "login_record",
     "migration",
     "oauth_code",
     "password_link",
+    "placement",
+    "port",
     "refresh_token",
     "schema_compatibility",
     "server_secret",
@@ -33,6 +40,7 @@ const INTERNAL: [&str; 18] = [
     "tally",
     "ticket_text",
     "ticket_viewer",
+    "tunnel",
     "upload",
 ];
 

@@ -114,6 +114,8 @@ linodego 2 expect three different messages. Garth sends the message that the pro
 """.splitlines()
 
 DESK = "Garth's own: the desk of the provider; tested by `tests/api/support`"
+HOSTS = "Garth's own: hosts and their agents; tested by `tests/api/hosting`"
+OWN_TAGS = {"Desk": DESK, "Hosts": HOSTS, "Agents": HOSTS}
 
 
 def check(document, operations_by_client, file, update):
@@ -124,7 +126,7 @@ def check(document, operations_by_client, file, update):
         for method, details in methods.items()
         if method in METHODS
     }
-    unsupported = {id: DESK if tag == "Desk" else UNSUPPORTED_BY_ALL.get(id) for id, (_, tag) in operations.items()}
+    unsupported = {id: OWN_TAGS.get(tag) or UNSUPPORTED_BY_ALL.get(id) for id, (_, tag) in operations.items()}
     unsupported = {id: why for id, why in unsupported.items() if why}
     errors = list(find_errors(operations, unsupported, operations_by_client))
     table = render_table(operations, unsupported, operations_by_client)
@@ -215,8 +217,9 @@ def render_table(operations, unsupported, operations_by_client):
     lines += ["| operation | clients | reason |", "|---|---|---|"]
     lines += [f"| `{operations[id][0]}` | {', '.join(by)} | {REFUSED[id]} |" for id, by in refused.items()]
     lines += ["", "## Operations that no published client supports", "", "| operation | reason |", "|---|---|"]
-    lines += [f"| `{operations[id][0]}` | {why} |" for id, why in unsupported.items() if why != DESK]
+    lines += [f"| `{operations[id][0]}` | {why} |" for id, why in unsupported.items() if why not in (DESK, HOSTS)]
     lines.append(f"| the {list(unsupported.values()).count(DESK)} operations below `/desk` | {DESK} |")
+    lines.append(f"| the {list(unsupported.values()).count(HOSTS)} operations below `/hosts` and `/agent` | {HOSTS} |")
     lines += PUBLISHED_TESTS
     lines += ["", f"### {TERRAFORM}", "", "| test | requires | without the firewall |", "|---|---|---|"]
     lines += [f"| `{test}` | a firewall | succeeds |" for test in FIREWALL_ONLY]

@@ -46,7 +46,9 @@ class Fixtures:
         canned = self.post("grace", "/desk/canned-replies", label="Initial", description="Thank you.")
         self.post("grace", "/desk/entities", account_id=account, type="domain", id=1, label="example.com")
         self.post("grace", f"/desk/tickets/{ticket}/notes", description="Known.")
+        host = self.post("grace", "/hosts", label="initial", region="us-west", underlay_address="192.0.2.200")
         return {
+            "hostId": [host["id"]],
             "vpcId": [vpc["id"]],
             "vpcSubnetId": [subnet],
             "computeId": [instance],

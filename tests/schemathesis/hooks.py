@@ -73,6 +73,8 @@ NOT_IN_SCHEMA = {
     "ticket_closed": "the ticket is closed",
     "ticket_not_claimed": "the ticket is not claimed",
     "ticket_not_closable": "only staff can close the ticket",
+    "host_in_use": "the host has instances",
+    "no_capacity": "no host of the region has capacity",
     "user_self": "the user is the caller itself",
     # The result depends on the caller, or on the time.
     "rate_limited": "an account can try 20 taken usernames per hour",

@@ -7,6 +7,7 @@ mod process;
 mod rules_record;
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use super::kernel_state::KernelState;
@@ -50,6 +51,11 @@ impl Kernel {
     /// The packets of all named counters of a namespace.
     pub fn counters(&self, namespace: Namespace) -> BTreeMap<String, u64> {
         observe::counters(&self.prefix, namespace)
+    }
+
+    /// The MTU of the interface with this address.
+    pub fn mtu_of(&self, address: IpAddr) -> Option<u16> {
+        observe::mtu_of(&self.prefix, address)
     }
 
     pub fn traffic(&self, namespace: Namespace) -> BTreeMap<String, crate::agent_protocol::TrafficCounters> {

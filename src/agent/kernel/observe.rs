@@ -306,6 +306,17 @@ pub fn counters(prefix: &Prefix, namespace: Namespace) -> BTreeMap<String, u64> 
         .collect()
 }
 
+/// The MTU of the interface with this address in the host's namespace.
+pub fn mtu_of(prefix: &Prefix, address: IpAddr) -> Option<u16> {
+    let address = address.to_string();
+    let command = ["ip", "-j", "address", "show", "to", &address];
+    let links = arrays(prefix, Namespace::Host, &command, "").ok()?;
+    links
+        .iter()
+        .flatten()
+        .find_map(|link| u16::try_from(link["mtu"].as_u64()?).ok())
+}
+
 /// The traffic of the agent's links, as seen from the other end of each link.
 pub fn traffic(prefix: &Prefix, namespace: Namespace) -> BTreeMap<String, TrafficCounters> {
     let links = arrays(prefix, namespace, &["ip", "-j", "-s", "link", "show"], "").unwrap_or_default();

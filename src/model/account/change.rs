@@ -13,6 +13,7 @@ pub enum ChangeKind {
     Event,
     /// The grants of a user, with the ID of the user.
     Grant,
+    Host,
     Instance,
     Interface,
     OauthClient,
@@ -30,7 +31,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    pub const ALL: [ChangeKind; 21] = [
+    pub const ALL: [ChangeKind; 22] = [
         ChangeKind::Account,
         ChangeKind::Attachment,
         ChangeKind::CannedReply,
@@ -39,6 +40,7 @@ impl ChangeKind {
         ChangeKind::Entity,
         ChangeKind::Event,
         ChangeKind::Grant,
+        ChangeKind::Host,
         ChangeKind::Instance,
         ChangeKind::Interface,
         ChangeKind::OauthClient,
@@ -64,6 +66,7 @@ impl ChangeKind {
             ChangeKind::Entity => "entity",
             ChangeKind::Event => "event",
             ChangeKind::Grant => "grant",
+            ChangeKind::Host => "host",
             ChangeKind::Instance => "instance",
             ChangeKind::Interface => "interface",
             ChangeKind::OauthClient => "oauth_client",

@@ -13,13 +13,20 @@ pub enum WorkStep {
     Finish {
         event: EventId,
     },
+    /// Ends a boot on a host whose agent has not reported that it succeeded.
+    BootTimeout {
+        event: EventId,
+        begun: Time,
+    },
 }
 
 impl WorkStep {
     /// The event that shows the progress of the work.
     pub const fn event(self) -> EventId {
         match self {
-            WorkStep::Start { event, .. } | WorkStep::Finish { event } => event,
+            WorkStep::Start { event, .. }
+            | WorkStep::Finish { event }
+            | WorkStep::BootTimeout { event, .. } => event,
         }
     }
 
@@ -27,11 +34,15 @@ impl WorkStep {
         let mut words = payload.split(' ');
         let step = words.next()?;
         let event = EventId(words.next()?.parse().ok()?);
-        let finish = words.next();
-        match (step, finish, words.next()) {
+        let time = words.next();
+        match (step, time, words.next()) {
             ("start", Some(finish), None) => Some(WorkStep::Start {
                 event,
                 finish: Time::from_micros(finish.parse().ok()?),
+            }),
+            ("boot_timeout", Some(begun), None) => Some(WorkStep::BootTimeout {
+                event,
+                begun: Time::from_micros(begun.parse().ok()?),
             }),
             ("finish", None, None) => Some(WorkStep::Finish { event }),
             _ => None,
@@ -44,6 +55,7 @@ impl std::fmt::Display for WorkStep {
         match self {
             WorkStep::Start { event, finish } => write!(f, "start {event} {}", finish.micros()),
             WorkStep::Finish { event } => write!(f, "finish {event}"),
+            WorkStep::BootTimeout { event, begun } => write!(f, "boot_timeout {event} {}", begun.micros()),
         }
     }
 }
@@ -55,7 +67,11 @@ mod tests {
     #[test]
     fn steps_round_trip_and_other_text_is_refused() {
         let (event, finish) = (EventId(7), Time::from_micros(1_500_000));
-        for step in [WorkStep::Start { event, finish }, WorkStep::Finish { event }] {
+        for step in [
+            WorkStep::Start { event, finish },
+            WorkStep::Finish { event },
+            WorkStep::BootTimeout { event, begun: finish },
+        ] {
             assert_eq!(WorkStep::parse(&step.to_string()), Some(step));
         }
         for payload in [

@@ -18,7 +18,7 @@ pub struct Scope {
 
 /// All scope families. A token can have scopes of any family, although Garth has no operations for some
 /// families.
-const FAMILIES: [&str; 18] = [
+const FAMILIES: [&str; 19] = [
     "account",
     "child_account",
     "databases",
@@ -26,6 +26,7 @@ const FAMILIES: [&str; 18] = [
     "domains",
     "events",
     "firewall",
+    "hosts",
     "images",
     "ips",
     "linodes",

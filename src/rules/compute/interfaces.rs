@@ -281,6 +281,9 @@ pub fn insert(
 
 /// Deletes an interface and releases its addresses.
 pub fn remove(tx: &mut WriteTx, interface: &Interface) -> Result<()> {
+    if let Some(vpc) = &interface.vpc {
+        store::ports::delete(tx, interface.id, vpc.vpc)?;
+    }
     store::interfaces::delete(tx, interface.id)?;
     match &interface.vpc {
         Some(vpc) => addresses::release(tx, vpc),
@@ -299,6 +302,7 @@ fn replace(
     if let (Some(old), Some(new)) = (&old.vpc, &new.vpc) {
         addresses::release(tx, old)?;
         addresses::assign(tx, new)?;
+        store::host_revisions::vpc_changed(tx, new.vpc)?;
     }
     Ok(())
 }

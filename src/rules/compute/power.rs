@@ -1,22 +1,30 @@
 //! Booting, rebooting and shutting down instances.
 //!
-//! A change of the power state is work on the instance (`work.rs`), which can take time.
+//! A change of the power state is work on the instance (`work.rs`), which can take time. In a region with hosts, a boot
+//! ends when the agent of the host reports that the ports of the instance are up (decision 0031).
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
 use crate::model::grant::Permission;
-use crate::model::id::{ConfigId, EventId, InstanceId};
+use crate::model::id::{ConfigId, EventId, HostId, InstanceId};
 use crate::model::instance::{Instance, Status};
 use crate::model::job::{Job, JobKind, Outcome};
 use crate::model::reason::{Code, Reason};
+use crate::model::time::Time;
+use crate::model::work::WorkStep;
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
-use crate::rules::events::Author;
+use crate::rules::events::{self, Author};
 use crate::rules::loading::instance_for;
+use crate::rules::placements::{self, Target};
 use crate::rules::request::Request;
 use crate::rules::{disks, work};
+use crate::store::events::Progress;
 use crate::store::jobs::Claim;
 use crate::store::{self, ReadTx, WriteTx};
+
+/// The time after which a boot on a host has failed.
+const BOOT_TIMEOUT_SECONDS: i64 = 120;
 
 pub fn boot(tx: &mut WriteTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<()> {
     let instance = load_idle(tx, caller, id, request)?;
@@ -87,8 +95,9 @@ pub fn run_due_jobs(tx: &mut WriteTx) -> Result<bool> {
     Ok(true)
 }
 
-/// Cancels the job of an instance that is being deleted.
+/// Cancels the job of an instance that is being deleted, and removes it from its host.
 pub fn cancel(tx: &mut WriteTx, id: InstanceId) -> Result<()> {
+    placements::release(tx, id)?;
     work::cancel(tx, subject(id))
 }
 
@@ -125,7 +134,23 @@ impl Change {
     }
 }
 
-fn begin(tx: &mut WriteTx, author: Author, mut instance: Instance, change: Change) -> Result<()> {
+fn begin(tx: &mut WriteTx, author: Author, instance: Instance, change: Change) -> Result<()> {
+    let refusal = placements::no_capacity(&instance);
+    match begin_if_placed(tx, author, instance, change)? {
+        true => Ok(()),
+        false => Err(refusal),
+    }
+}
+
+/// Begins a change. Returns false and changes nothing if no host of the region has capacity.
+fn begin_if_placed(tx: &mut WriteTx, author: Author, mut instance: Instance, change: Change) -> Result<bool> {
+    let target = match change {
+        Change::Boot(_) | Change::Reboot(_) => placements::target(tx, &instance)?,
+        Change::Provision | Change::Shutdown => Target::Simulated,
+    };
+    if target == Target::NoCapacity {
+        return Ok(false);
+    }
     let config = match change {
         Change::Boot(config) | Change::Reboot(config) => Some(config),
         Change::Provision | Change::Shutdown => None,
@@ -142,17 +167,117 @@ fn begin(tx: &mut WriteTx, author: Author, mut instance: Instance, change: Chang
     instance.status = change.transient_status();
     instance.last_booted = config.map(|(id, _)| id).or(instance.last_booted);
 
+    if let Target::Host(host) = target {
+        boot_on_host(tx, author, instance, change.action(), entity.as_ref(), host)?;
+        return Ok(true);
+    }
+    if matches!(change, Change::Shutdown) {
+        placements::release(tx, instance.id)?;
+    }
     let subject = subject(instance.id);
     work::begin(tx, author, change.action(), &instance, entity.as_ref(), subject)?;
     if work::is_immediate(tx) {
-        return complete_change(tx, author, instance);
+        complete_change(tx, author, instance)?;
+        return Ok(true);
     }
     instance.updated = tx.now_after(instance.updated);
-    Ok(store::instances::update(tx, &instance)?)
+    store::instances::update(tx, &instance)?;
+    Ok(true)
+}
+
+/// Begins a boot that ends with the report of an agent. An instance without VPC interfaces needs no report.
+fn boot_on_host(
+    tx: &mut WriteTx,
+    author: Author,
+    mut instance: Instance,
+    action: Action,
+    entity: Option<&Entity>,
+    host: HostId,
+) -> Result<()> {
+    if let Some(config) = instance.last_booted {
+        placements::place(tx, instance.id, host, config)?;
+    }
+    let begun = tx.instant();
+    let event = events::record_progress(tx, author, action, &instance, entity, work::BOOTING)?;
+    let timeout = WorkStep::BootTimeout { event, begun }.to_string();
+    let due = begun.plus_seconds(BOOT_TIMEOUT_SECONDS);
+    let (kind, id) = subject(instance.id);
+    store::jobs::schedule(tx, kind, &id.to_string(), &timeout, due)?;
+    instance.updated = tx.now_after(instance.updated);
+    store::instances::update(tx, &instance)?;
+    match placements::has_pending_ports(tx, instance.id)? {
+        true => Ok(()),
+        false => complete_boot(tx, instance.id),
+    }
+}
+
+/// Completes a boot on a host, because all ports of the instance are up.
+pub fn complete_boot(tx: &mut WriteTx, id: InstanceId) -> Result<()> {
+    let Some(instance) = store::instances::find_any(tx, id)? else {
+        return Ok(());
+    };
+    let (kind, subject) = subject(id);
+    let step = store::jobs::unschedule(tx, kind, &subject.to_string())?;
+    if let Some(WorkStep::BootTimeout { event, begun }) = step.as_deref().and_then(WorkStep::parse) {
+        let duration = tx.instant().micros() - begun.micros();
+        store::events::progress(tx, event, events::finished(duration))?;
+    }
+    if let (Some(host), Some(config)) = (store::placements::host_of(tx, id)?, instance.last_booted) {
+        placements::add_ports(tx, id, host, config)?;
+    }
+    let provider = tx.policy().support.provider.clone();
+    complete_change(tx, provider_of(&instance, &provider), instance.clone())
+}
+
+/// Ends a boot whose ports were not up in time. The instance is then offline.
+fn fail_boot(tx: &mut WriteTx, id: InstanceId, event: EventId, begun: Time) -> Result<()> {
+    let failed = Progress {
+        status: "failed",
+        duration: Some(tx.instant().micros() - begun.micros()),
+        ..work::BOOTING
+    };
+    store::events::progress(tx, event, failed)?;
+    placements::release(tx, id)?;
+    let Some(mut instance) = store::instances::find_any(tx, id)? else {
+        return Ok(());
+    };
+    instance.running = None;
+    instance.status = Status::Offline;
+    instance.updated = tx.now_after(instance.updated);
+    store::instances::update(tx, &instance)?;
+    Ok(store::interfaces::set_active(tx, id, None)?)
+}
+
+/// Stops a running instance and starts it on another host. Returns false if no other host has capacity.
+pub fn move_to_another_host(tx: &mut WriteTx, id: InstanceId) -> Result<bool> {
+    let Some(instance) = store::instances::find_any(tx, id)? else {
+        return Ok(true);
+    };
+    let Some(config) = instance.running else {
+        return Ok(true);
+    };
+    let provider = tx.policy().support.provider.clone();
+    let author = provider_of(&instance, &provider);
+    begin_if_placed(tx, author, instance, Change::Reboot(config))
+}
+
+/// The provider as the author of an event of the instance's account.
+fn provider_of<'a>(instance: &Instance, name: &'a str) -> Author<'a> {
+    Author {
+        account: instance.account,
+        username: name,
+        user: None,
+    }
 }
 
 /// Runs the next step of an instance's power change.
 pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<Outcome> {
+    if let (Some(WorkStep::BootTimeout { event, begun }), Ok(id)) =
+        (WorkStep::parse(&job.payload), job.subject.parse())
+    {
+        fail_boot(tx, InstanceId(id), event, begun)?;
+        return Ok(Outcome::Done);
+    }
     let (outcome, finished) = work::advance(tx, job)?;
     if let Some((id, event)) = finished {
         complete_work(tx, InstanceId(id), event)?;
@@ -194,9 +319,26 @@ fn complete_change(tx: &mut WriteTx, author: Author, mut instance: Instance) -> 
         store::disks::set_ready(tx, instance.id)?;
     }
     match instance.last_booted.filter(|_| was_provisioning) {
-        Some(config) => begin(tx, author, instance, Change::Boot(config)),
+        Some(config) => {
+            let unplaced = instance.clone();
+            if !begin_if_placed(tx, author, instance, Change::Boot(config))? {
+                record_failed_boot(tx, author, &unplaced)?;
+            }
+            Ok(())
+        }
         None => Ok(()),
     }
+}
+
+/// Records that a new instance did not boot, because no host has capacity.
+fn record_failed_boot(tx: &mut WriteTx, author: Author, instance: &Instance) -> Result<()> {
+    let failed = Progress {
+        status: "failed",
+        percent: Some(0),
+        duration: Some(0),
+    };
+    events::record_progress(tx, author, Action::InstanceBoot, instance, None, failed)?;
+    Ok(())
 }
 
 fn load_idle(tx: &mut ReadTx, caller: &Caller, id: InstanceId, request: &Request) -> Result<Instance> {

@@ -1,7 +1,7 @@
 //! Operations on instances and disks that can take time. Each operation has an event with its progress, and a
 //! job that runs its steps.
 //!
-//! There is no real machine. Work completes immediately, or after `settle_ms`, so that clients can be tested
+//! In a region without hosts, there is no real machine. Work completes immediately, or after `settle_ms`, so that clients can be tested
 //! against a slow server. Work that takes time is a job (`rules/jobs.rs`), so a restarted server finishes it.
 
 use crate::model::entity::Entity;
@@ -22,6 +22,13 @@ pub type Subject = (JobKind, i64);
 /// The progress of work that has not started.
 const SCHEDULED: Progress = Progress {
     status: "scheduled",
+    percent: Some(0),
+    duration: None,
+};
+
+/// The progress of a boot on a host.
+pub const BOOTING: Progress = Progress {
+    status: "started",
     percent: Some(0),
     duration: None,
 };
@@ -75,6 +82,8 @@ pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<(Outcome, Option<(i64, Eve
             store::events::progress(tx, event, events::finished(wait_micros))?;
             Ok((Outcome::Done, Some((id, event))))
         }
+        // `power.rs` ends boots on hosts.
+        WorkStep::BootTimeout { .. } => Err(invalid_step().into()),
     }
 }
 
@@ -94,6 +103,7 @@ pub fn cancel(tx: &mut WriteTx, (kind, id): Subject) -> Result<()> {
         let last = match step {
             WorkStep::Start { .. } => SCHEDULED,
             WorkStep::Finish { .. } => started(tx.policy().settle_ms * 1000),
+            WorkStep::BootTimeout { .. } => BOOTING,
         };
         let failed = Progress {
             status: "failed",

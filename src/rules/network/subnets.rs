@@ -42,6 +42,7 @@ pub fn create(tx: &mut WriteTx, caller: &Caller, vpc: VpcId, request: &Request) 
         _ => None,
     };
     let subnet = store::subnets::insert(tx, caller.account, vpc.id, &new, ipv6)?;
+    store::host_revisions::vpc_changed(tx, vpc.id)?;
     events::record_subnet(tx, caller, Action::SubnetCreate, &subnet, &vpc)?;
     Ok(subnet)
 }

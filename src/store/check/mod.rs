@@ -6,6 +6,7 @@
 mod account;
 mod compute;
 mod free_space;
+mod hosting;
 mod identity;
 mod invariant;
 mod ipv6;
@@ -60,13 +61,14 @@ pub fn depends_on_settings(finding: &Finding) -> bool {
 
 /// All invariants, in the order in which they are checked.
 pub fn invariants() -> impl Iterator<Item = &'static Invariant> {
-    let domains: [&'static [Invariant]; 12] = [
+    let domains: [&'static [Invariant]; 13] = [
         schema::INVARIANTS,
         values::INVARIANTS,
         references::INVARIANTS,
         network::INVARIANTS,
         ipv6::INVARIANTS,
         compute::INVARIANTS,
+        hosting::INVARIANTS,
         plans::INVARIANTS,
         support::INVARIANTS,
         search::INVARIANTS,

@@ -6,7 +6,7 @@ use super::interface_ranges;
 use crate::model::address_map::Holder;
 use crate::model::change::ChangeKind;
 use crate::model::cidr::{Cidr, Network};
-use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId, VpcId};
+use crate::model::id::{ConfigId, HostId, InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::interface::{Interface, Ipv6Attachment, Purpose, VpcAttachment};
 use crate::model::subnet::SubnetUse;
 use crate::store::changes::Owner;
@@ -46,6 +46,16 @@ pub fn of_config(tx: &mut ReadTx, config: ConfigId) -> Result<Vec<Interface>, St
         .into_iter()
         .map(|(_, interface)| interface)
         .collect())
+}
+
+/// The interfaces with ports in the VPCs of a host that changed after a revision, by ID.
+pub fn with_ports(tx: &mut ReadTx, host: HostId, after: i64) -> Result<Vec<Interface>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM host_vpc v JOIN port p ON p.vpc = v.vpc JOIN interface f ON f.id = p.interface
+         WHERE v.host = $1 AND v.revision > $2 ORDER BY f.id"
+    );
+    let found = read_all(tx, &sql, args![host, after])?;
+    Ok(found.into_iter().map(|(_, interface)| interface).collect())
 }
 
 /// The interfaces of all configs of an instance.

@@ -17,7 +17,7 @@ use crate::store::stored_family::{Space, StoredFamily};
 use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, Value, args};
-use crate::store::{free_ranges, interfaces};
+use crate::store::{free_ranges, host_revisions, interfaces};
 
 /// A macro, so that frequent queries are constants.
 macro_rules! columns {
@@ -194,7 +194,9 @@ pub fn delete(tx: &mut WriteTx, account: AccountId, subnet: &Subnet) -> Result<(
         free_ranges::delete_all(tx, &V6::subnet_space(id))?;
         free_ranges::release(tx, &Space::vpc(vpc), (range.first(), range.last()))?;
     }
+    host_revisions::delete_tunnel(tx, id)?;
     tx.execute("DELETE FROM subnet WHERE id = $1", args![id])?;
+    host_revisions::vpc_changed(tx, vpc)?;
     tx.tally(tally_of(vpc), id.0, -1);
     tx.changed(account, ChangeKind::Subnet, id.0)
 }

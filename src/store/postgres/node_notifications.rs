@@ -18,7 +18,7 @@ use tokio_postgres::{AsyncMessage, Client};
 
 use super::address::{Address, Wire};
 use super::failure::Failure;
-use crate::model::id::AccountId;
+use crate::model::id::{AccountId, HostId};
 use crate::store::notifier::{Notifier, Topic};
 
 /// The notification channel. It has the same name in version 0.1, so that nodes of both versions can notify each other.
@@ -158,6 +158,7 @@ fn encode(topic: Topic) -> String {
         Topic::Everyone => "everyone".to_owned(),
         Topic::Desk => "desk".to_owned(),
         Topic::Jobs => "jobs".to_owned(),
+        Topic::Host(host) => format!("host {host}"),
         Topic::Account(account) => account.to_string(),
     }
 }
@@ -168,7 +169,10 @@ fn decode(text: &str) -> Option<Topic> {
         "everyone" => Some(Topic::Everyone),
         "desk" => Some(Topic::Desk),
         "jobs" => Some(Topic::Jobs),
-        account => account.parse().ok().map(|id| Topic::Account(AccountId(id))),
+        other => match other.strip_prefix("host ") {
+            Some(host) => host.parse().ok().map(|id| Topic::Host(HostId(id))),
+            None => other.parse().ok().map(|id| Topic::Account(AccountId(id))),
+        },
     }
 }
 
@@ -182,6 +186,7 @@ mod tests {
             Topic::Everyone,
             Topic::Desk,
             Topic::Jobs,
+            Topic::Host(HostId(7)),
             Topic::Account(AccountId(7)),
         ] {
             assert_eq!(decode(&encode(topic)), Some(topic));

@@ -1,0 +1,188 @@
+//! The connection to the server: joining, receiving the desired state and sending reports.
+//!
+//! The agent stores each received state in its folder, where `run` reads it. It works without the server.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::BodyExt;
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use super::credential::Credential;
+use super::http_client::{HttpClient, RequestError};
+use super::run::retry_delay;
+use super::state_folder::StateFolder;
+use crate::agent_protocol::{
+    HostState, JoinRequest, JoinResponse, PROTOCOL_VERSION, StateMessage, StatusReport,
+};
+
+/// The server sends a heartbeat every 15 seconds. Without a message for this time, the connection is dead.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(50);
+/// The longest delay between attempts to connect.
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(20);
+/// The time after which the last report is sent again. The server regards a host without reports for a minute as offline.
+const REPORT_INTERVAL: Duration = Duration::from_secs(20);
+const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
+
+/// Exchanges a join token for a credential.
+pub async fn join(server: &str, token: &str, certificate: Option<String>) -> Result<Credential, String> {
+    let client = HttpClient::new(server, certificate.as_deref())?;
+    let request = JoinRequest {
+        protocol: PROTOCOL_VERSION,
+        token: token.to_owned(),
+        agent_version: env!("CARGO_PKG_VERSION").to_owned(),
+        wireguard_public_key: None,
+    };
+    let body = serde_json::to_vec(&request).map_err(|e| e.to_string())?;
+    let response = client.post("/v4/agent/join", None, body).await;
+    let response = response.map_err(|error| match error.status {
+        Some(401) => "the token is not valid: it was used, has expired, or was replaced".to_owned(),
+        _ => error.text,
+    })?;
+    let joined: JoinResponse =
+        serde_json::from_slice(&response).map_err(|e| format!("invalid response: {e}"))?;
+    if joined.protocol > PROTOCOL_VERSION {
+        return Err("the server needs a newer agent".to_owned());
+    }
+    Ok(Credential {
+        server: server.to_owned(),
+        host_id: joined.host_id,
+        label: joined.label,
+        credential: joined.credential,
+        certificate,
+    })
+}
+
+pub struct ServerLink {
+    client: HttpClient,
+    credential: String,
+    folder: Arc<StateFolder>,
+}
+
+impl ServerLink {
+    pub fn new(credential: Credential, folder: Arc<StateFolder>) -> Result<Self, String> {
+        Ok(Self {
+            client: HttpClient::new(&credential.server, credential.certificate.as_deref())?,
+            credential: credential.credential,
+            folder,
+        })
+    }
+
+    /// Receives the desired state and sends the reports, until `stop` is ready.
+    pub async fn run(&self, reports: watch::Receiver<StatusReport>, stop: impl Future<Output = ()>) {
+        tokio::select! {
+            () = stop => {}
+            () = self.follow() => {}
+            () = self.send_reports(reports) => {}
+        }
+    }
+
+    /// Follows the stream, and connects again with back-off when it ends.
+    async fn follow(&self) {
+        let mut failures = 0;
+        let mut needs_snapshot = false;
+        loop {
+            match self.follow_once(needs_snapshot, &mut failures).await {
+                Ok(missed) => needs_snapshot = missed,
+                Err(error) => tracing::warn!(error = %error, "server not reachable"),
+            }
+            failures += 1;
+            sleep(retry_delay(failures, MAX_RETRY_DELAY)).await;
+        }
+    }
+
+    /// Follows one stream to its end. Returns whether the agent missed a message and needs a snapshot.
+    async fn follow_once(&self, needs_snapshot: bool, failures: &mut u32) -> Result<bool, RequestError> {
+        let mut state = self.folder.desired().ok().flatten();
+        let path = match &state {
+            Some(state) if !needs_snapshot => format!("/v4/agent/state?after={}", state.revision),
+            _ => "/v4/agent/state".to_owned(),
+        };
+        let mut body = self.client.get(&path, &self.credential).await?.into_body();
+        let mut buffer = Vec::new();
+        loop {
+            let frame = match timeout(SILENCE_TIMEOUT, body.frame()).await {
+                Ok(Some(Ok(frame))) => frame,
+                _ => return Ok(false),
+            };
+            let Ok(data) = frame.into_data() else { continue };
+            buffer.extend_from_slice(&data);
+            while let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = buffer.drain(..=end).collect();
+                match self.receive(&mut state, &line) {
+                    true => *failures = 0,
+                    false => return Ok(true),
+                }
+            }
+            if buffer.len() > MAX_LINE_BYTES {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Applies a message to the state and stores it. Returns false if the agent needs a snapshot.
+    fn receive(&self, state: &mut Option<HostState>, line: &[u8]) -> bool {
+        let message: StateMessage = match serde_json::from_slice(line) {
+            Ok(message) => message,
+            Err(error) => {
+                tracing::error!(error = %error, "invalid message of the server");
+                return false;
+            }
+        };
+        let is_change = !matches!(message, StateMessage::Heartbeat { .. } | StateMessage::Unknown);
+        let is_current = match (state.as_mut(), message) {
+            (_, StateMessage::Snapshot(snapshot)) if snapshot.protocol > PROTOCOL_VERSION => {
+                tracing::error!(protocol = snapshot.protocol, "the server needs a newer agent");
+                return false;
+            }
+            (_, StateMessage::Snapshot(snapshot)) => {
+                *state = Some(snapshot);
+                true
+            }
+            (Some(state), message) => state.apply(message),
+            (None, _) => false,
+        };
+        if let (true, Some(state)) = (is_change, state.as_ref())
+            && let Err(error) = self.folder.set_desired(state)
+        {
+            tracing::error!(error = %error, "desired state not stored");
+            return false;
+        }
+        is_current
+    }
+
+    /// Sends each new report, and the last report again at an interval.
+    async fn send_reports(&self, mut reports: watch::Receiver<StatusReport>) {
+        let mut failures = 0;
+        let mut wait = REPORT_INTERVAL;
+        loop {
+            if let Ok(Err(_)) = timeout(wait, reports.changed()).await {
+                // The loop of passes has ended.
+                return std::future::pending().await;
+            }
+            let report = reports.borrow_and_update().clone();
+            if report.protocol == 0 {
+                // There was no pass yet.
+                continue;
+            }
+            let sent = match serde_json::to_vec(&report) {
+                Ok(body) => {
+                    self.client
+                        .post("/v4/agent/status", Some(&self.credential), body)
+                        .await
+                }
+                Err(error) => return tracing::error!(error = %error, "report not encoded"),
+            };
+            match sent {
+                Ok(_) => (failures, wait) = (0, REPORT_INTERVAL),
+                Err(error) => {
+                    tracing::warn!(error = %error, "report not sent");
+                    failures += 1;
+                    wait = retry_delay(failures, REPORT_INTERVAL);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! JSON views of hosts.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Serialize;
+
+use crate::api::handlers::ViewContext;
+use crate::model::host::Host;
+use crate::model::page::Paged;
+use crate::model::time::Time;
+use crate::rules::hosts::JoinToken;
+use crate::web::answer;
+
+/// A host and the current time, on which its status depends.
+pub type HostNow = (Host, Time);
+
+#[derive(Serialize)]
+struct HostView<'a> {
+    id: i64,
+    label: &'a str,
+    region: &'a str,
+    status: &'static str,
+    underlay_address: &'a str,
+    instances: i64,
+    capacity: i64,
+    agent_version: Option<&'a str>,
+    #[serde(serialize_with = "answer::optional_time")]
+    last_seen: Option<Time>,
+    #[serde(serialize_with = "answer::time")]
+    created: Time,
+    #[serde(serialize_with = "answer::time")]
+    updated: Time,
+}
+
+impl<'a> HostView<'a> {
+    fn new(host: &'a Host, now: Time) -> Self {
+        let report = host.report.as_ref();
+        Self {
+            id: host.id.0,
+            label: host.label.as_str(),
+            region: &host.region,
+            status: host.status(now).word(),
+            underlay_address: host.underlay_address.as_str(),
+            instances: host.instances,
+            capacity: host.capacity.get(),
+            agent_version: report.map(|report| report.agent_version.as_str()),
+            last_seen: report.map(|report| report.last_seen),
+            created: host.created,
+            updated: host.updated,
+        }
+    }
+}
+
+pub fn one((host, now): &HostNow, _: &ViewContext) -> Response {
+    answer::one(host, &HostView::new(host, *now))
+}
+
+pub fn page((hosts, now): &(Paged<Host>, Time), _: &ViewContext) -> Response {
+    answer::page(hosts, |host| HostView::new(host, *now))
+}
+
+/// The response to a new join token, the only one with its text.
+pub fn join_token(token: &JoinToken, _: &ViewContext) -> Response {
+    #[derive(Serialize)]
+    struct JoinTokenView<'a> {
+        host_id: i64,
+        token: &'a str,
+        #[serde(serialize_with = "answer::time")]
+        expiry: Time,
+    }
+    let view = JoinTokenView {
+        host_id: token.host.id.0,
+        token: token.text.reveal(),
+        expiry: token.expiry,
+    };
+    answer::json(StatusCode::OK, &view)
+}

@@ -1,0 +1,315 @@
+//! `garth host …`: the hosts that run instances.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Subcommand;
+use serde::Serialize;
+
+use super::arguments::{integer, parse_with};
+use super::output::Output;
+use super::store_args::{OpenStore, StoreArgs};
+use crate::model::host::{DEFAULT_CAPACITY, Host, UnderlayAddress};
+use crate::model::id::HostId;
+use crate::model::input::Input;
+use crate::model::label::Label;
+use crate::model::time::Time;
+use crate::rules::hosts;
+use crate::rules::lists::ListRequest;
+use crate::rules::request::Request;
+use crate::store::WriteTx;
+
+const MAX_CAPACITY: i64 = 10_000;
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Add a host, and print the token with which its agent can join once, within an hour
+    Add {
+        /// Label of the host: letters, digits and dashes
+        #[arg(value_name = "NAME", value_parser = parse_with(Label::parse))]
+        label: Label,
+        /// ID of the region
+        #[arg(long)]
+        region: String,
+        /// Address of the host in the network between hosts
+        #[arg(long, value_name = "ADDRESS", value_parser = parse_with(UnderlayAddress::parse))]
+        underlay: UnderlayAddress,
+        /// Maximum number of instances on the host
+        #[arg(long, default_value_t = DEFAULT_CAPACITY, value_parser = integer(1..=MAX_CAPACITY))]
+        instances: i64,
+    },
+    /// List the hosts of all regions
+    List {
+        /// Page number (100 hosts per page)
+        #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = integer(1..=i64::MAX))]
+        page: i64,
+    },
+    /// Show a host
+    Show {
+        /// Label or ID of the host
+        #[arg(value_name = "HOST")]
+        name: String,
+    },
+    /// Change the address or the capacity of a host
+    Set {
+        /// Label or ID of the host
+        #[arg(value_name = "HOST")]
+        name: String,
+        /// Address of the host in the network between hosts
+        #[arg(long, value_name = "ADDRESS", value_parser = parse_with(UnderlayAddress::parse))]
+        underlay: Option<UnderlayAddress>,
+        /// Maximum number of instances on the host
+        #[arg(long, value_parser = integer(1..=MAX_CAPACITY))]
+        instances: Option<i64>,
+    },
+    /// Print a new token with which the agent of a host can join
+    JoinToken {
+        /// Label or ID of the host
+        #[arg(value_name = "HOST")]
+        name: String,
+        /// Revoke the credential of the host immediately
+        #[arg(long)]
+        revoke: bool,
+    },
+    /// Move the instances of a host to other hosts, and wait until they have moved
+    ///
+    /// The server moves the instances: each is stopped and started on another host. The command can be interrupted, and
+    /// draining continues.
+    Drain {
+        /// Label or ID of the host
+        #[arg(value_name = "HOST")]
+        name: String,
+        /// Do not wait
+        #[arg(long)]
+        no_wait: bool,
+    },
+    /// Make a host available for instances again
+    Undrain {
+        /// Label or ID of the host
+        #[arg(value_name = "HOST")]
+        name: String,
+    },
+    /// Remove a host without instances
+    Remove {
+        /// Label or ID of the host
+        #[arg(value_name = "HOST")]
+        name: String,
+    },
+}
+
+#[derive(Serialize)]
+struct HostView {
+    id: i64,
+    label: String,
+    region: String,
+    status: &'static str,
+    underlay_address: String,
+    instances: i64,
+    capacity: i64,
+    agent_version: Option<String>,
+    last_seen: Option<String>,
+    warnings: Vec<String>,
+}
+
+impl HostView {
+    fn new(host: &Host, now: Time) -> Self {
+        let report = host.report.as_ref();
+        Self {
+            id: host.id.0,
+            label: host.label.as_str().to_owned(),
+            region: host.region.clone(),
+            status: host.status(now).word(),
+            underlay_address: host.underlay_address.as_str().to_owned(),
+            instances: host.instances,
+            capacity: host.capacity.get(),
+            agent_version: report.map(|report| report.agent_version.clone()),
+            last_seen: report.map(|report| report.last_seen.to_string()),
+            warnings: report.map(|report| report.warnings.clone()).unwrap_or_default(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!(
+            "host {} ({}) in {}: {}, {} of {} instances, underlay address {}, last seen {}",
+            self.id,
+            self.label,
+            self.region,
+            self.status,
+            self.instances,
+            self.capacity,
+            self.underlay_address,
+            self.last_seen.as_deref().unwrap_or("never")
+        );
+        for warning in &self.warnings {
+            text += &format!("\n  {warning}");
+        }
+        text
+    }
+}
+
+#[derive(Serialize)]
+struct JoinTokenView {
+    host_id: i64,
+    token: String,
+    expiry: String,
+}
+
+pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow::Result<()> {
+    let store = store.open()?;
+    match command {
+        Command::Add {
+            label,
+            region,
+            underlay,
+            instances,
+        } => {
+            let fields = vec![
+                ("label", Input::Text(label.as_str().to_owned())),
+                ("region", Input::Text(region)),
+                ("underlay_address", Input::Text(underlay.as_str().to_owned())),
+                ("capacity", Input::Integer(instances)),
+            ];
+            let request = request(fields);
+            let add = move |tx: &mut WriteTx| {
+                let host = hosts::create(tx, &request)?;
+                hosts::create_join_token(tx, host.id, &no_fields())
+            };
+            let token = store.write(add).await?;
+            print_token(output, &token)
+        }
+        Command::List { page } => {
+            let list = ListRequest::default().at_page_in_url(&page.to_string());
+            let found = store.read(move |tx| hosts::list(tx, &list)).await?;
+            let views: Vec<_> = found
+                .items
+                .iter()
+                .map(|host| HostView::new(host, store.now()))
+                .collect();
+            let header = [
+                "ID",
+                "LABEL",
+                "REGION",
+                "STATUS",
+                "UNDERLAY",
+                "INSTANCES",
+                "CAPACITY",
+                "LAST SEEN",
+            ];
+            output.many(&views, &header, |view| {
+                vec![
+                    view.id.to_string(),
+                    view.label.clone(),
+                    view.region.clone(),
+                    view.status.to_owned(),
+                    view.underlay_address.clone(),
+                    view.instances.to_string(),
+                    view.capacity.to_string(),
+                    view.last_seen.clone().unwrap_or_default(),
+                ]
+            })
+        }
+        Command::Show { name } => {
+            let view = HostView::new(&find(&store, &name).await?, store.now());
+            output.one(&view, &view.text())
+        }
+        Command::Set {
+            name,
+            underlay,
+            instances,
+        } => {
+            let address = underlay.map(|address| Input::Text(address.as_str().to_owned()));
+            let fields = vec![
+                ("underlay_address", address.unwrap_or(Input::Null)),
+                ("capacity", instances.map_or(Input::Null, Input::Integer)),
+            ];
+            let request = request(fields);
+            let host = change(&store, &name, move |tx, id| hosts::update(tx, id, &request)).await?;
+            print_host(output, &store, &host)
+        }
+        Command::JoinToken { name, revoke } => {
+            let request = request(vec![("revoke", Input::Bool(revoke))]);
+            let token = change(&store, &name, move |tx, id| {
+                hosts::create_join_token(tx, id, &request)
+            })
+            .await?;
+            print_token(output, &token)
+        }
+        Command::Drain { name, no_wait } => {
+            let host = change(&store, &name, |tx, id| hosts::drain(tx, id, &no_fields())).await?;
+            match no_wait {
+                true => print_host(output, &store, &host),
+                false => wait_until_drained(output, &store, host).await,
+            }
+        }
+        Command::Undrain { name } => {
+            let host = change(&store, &name, |tx, id| hosts::undrain(tx, id, &no_fields())).await?;
+            print_host(output, &store, &host)
+        }
+        Command::Remove { name } => {
+            let host = find(&store, &name).await?;
+            change(&store, &name, |tx, id| hosts::delete(tx, id, &no_fields())).await?;
+            let message = format!("removed host {} ({})", host.id, host.label.as_str());
+            output.one(&HostView::new(&host, store.now()), &message)
+        }
+    }
+}
+
+async fn find(store: &OpenStore, name: &str) -> anyhow::Result<Host> {
+    let wanted = name.to_owned();
+    let found = store.read(move |tx| hosts::find(tx, &wanted)).await;
+    found.with_context(|| format!("host {name}"))
+}
+
+/// Runs a rule on the host with this label or ID.
+async fn change<T: Send + 'static>(
+    store: &OpenStore,
+    name: &str,
+    rule: impl Fn(&mut WriteTx, HostId) -> crate::rules::Result<T> + Send + 'static,
+) -> anyhow::Result<T> {
+    let id = find(store, name).await?.id;
+    store.write(move |tx| rule(tx, id)).await
+}
+
+/// Prints the progress to standard error whenever it changes.
+async fn wait_until_drained(output: Output, store: &OpenStore, mut host: Host) -> anyhow::Result<()> {
+    let (name, total) = (host.id.to_string(), host.instances);
+    let mut shown = None;
+    while host.instances > 0 && host.is_draining {
+        if shown != Some(host.instances) {
+            output.hint(&format!(
+                "{} of {total} instances have moved",
+                total - host.instances
+            ))?;
+            shown = Some(host.instances);
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        host = find(store, &name).await?;
+    }
+    print_host(output, store, &host)
+}
+
+fn print_host(output: Output, store: &OpenStore, host: &Host) -> anyhow::Result<()> {
+    let view = HostView::new(host, store.now());
+    output.one(&view, &view.text())
+}
+
+fn print_token(output: Output, token: &hosts::JoinToken) -> anyhow::Result<()> {
+    let view = JoinTokenView {
+        host_id: token.host.id.0,
+        token: token.text.reveal().to_owned(),
+        expiry: token.expiry.to_string(),
+    };
+    output.one(&view, &view.token)
+}
+
+fn no_fields() -> Request {
+    request(Vec::new())
+}
+
+fn request(fields: Vec<(&str, Input)>) -> Request {
+    let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
+    Request {
+        expected: None,
+        body: Ok(Input::Object(fields.collect())),
+    }
+}

@@ -1,0 +1,4 @@
+//! Hosts, and the ports of instances on them.
+
+pub mod host;
+pub mod port;

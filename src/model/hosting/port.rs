@@ -1,0 +1,54 @@
+//! A port: a VPC interface of an instance on a host.
+
+use crate::model::id::{HostId, InstanceId, InterfaceId};
+
+/// The state of a port in the kernel of its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortState {
+    /// The agent has not reported about the port since it was added.
+    Pending,
+    Up,
+    Error,
+}
+
+impl PortState {
+    pub const ALL: [PortState; 3] = [PortState::Pending, PortState::Up, PortState::Error];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            PortState::Pending => "pending",
+            PortState::Up => "up",
+            PortState::Error => "error",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredPort {
+    pub interface: InterfaceId,
+    pub instance: InstanceId,
+    pub host: HostId,
+    /// The revision of the host that added the port. Reports about earlier revisions do not concern it.
+    pub revision: i64,
+    pub report: PortRecord,
+}
+
+/// The part of a port that the agent reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortRecord {
+    pub state: PortState,
+    /// Why the port is in the state `error`.
+    pub reason: Option<String>,
+    pub traffic: Traffic,
+}
+
+/// Counters since the port was created, as seen from the instance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    pub received_bytes: i64,
+    pub received_packets: i64,
+    pub sent_bytes: i64,
+    pub sent_packets: i64,
+    /// Frames of the instance that a filter dropped.
+    pub dropped_packets: i64,
+}

@@ -1,0 +1,95 @@
+//! Reports of agents: the state of hosts, ports and booting instances is derived from them.
+
+use std::collections::HashMap;
+
+use crate::agent_protocol::{PortReport, PortStatus, StatusReport};
+use crate::model::port::{PortRecord, PortState, StoredPort, Traffic};
+use crate::rules::error::Result;
+use crate::rules::host_principal::HostPrincipal;
+use crate::rules::{hosts, power};
+use crate::store::host_reports::NewReport;
+use crate::store::{self, WriteTx};
+
+const MAX_WARNINGS: usize = 20;
+/// The maximum length of a stored reason or warning, in characters.
+const MAX_REASON_CHARS: usize = 300;
+
+pub fn record(tx: &mut WriteTx, principal: &HostPrincipal, report: &StatusReport) -> Result<()> {
+    let host = hosts::view(tx, principal.host)?;
+    let mtu_before = store::host_reports::smallest_mtu(tx, &host.region)?;
+    let warnings: Vec<String> = report
+        .warnings
+        .iter()
+        .take(MAX_WARNINGS)
+        .map(|text| line(text))
+        .collect();
+    let new = NewReport {
+        applied_revision: number(report.applied_revision),
+        agent_version: &line(&report.agent_version),
+        underlay_mtu: report.underlay_mtu.map(i64::from),
+        warnings: &warnings,
+    };
+    store::host_reports::set(tx, host.id, &new)?;
+    if store::host_reports::smallest_mtu(tx, &host.region)? != mtu_before {
+        store::host_revisions::underlay_changed(tx, &host.region)?;
+    }
+
+    let reports: HashMap<i64, &PortReport> = report
+        .ports
+        .iter()
+        .map(|port| (port.interface_id, port))
+        .collect();
+    for port in store::ports::of_host(tx, host.id)? {
+        let reported = reports.get(&port.interface.0);
+        if let Some(new) = reported.and_then(|reported| change(&port, new.applied_revision, reported)) {
+            store::ports::set_report(tx, port.interface, &new)?;
+        }
+    }
+    for instance in store::ports::booted_instances(tx, host.id)? {
+        power::complete_boot(tx, instance)?;
+    }
+    Ok(())
+}
+
+/// The new record of a port; `None` if it does not change. A report about an earlier revision can be about an earlier
+/// port of the interface.
+fn change(port: &StoredPort, applied_revision: i64, report: &PortReport) -> Option<PortRecord> {
+    if applied_revision < port.revision {
+        return None;
+    }
+    let drops = report.drops;
+    let dropped = [
+        drops.mac,
+        drops.ip,
+        drops.arp,
+        drops.neighbor_discovery,
+        drops.dhcp,
+        drops.router_advertisement,
+        drops.protocol,
+    ];
+    let new = PortRecord {
+        state: match report.status {
+            PortStatus::Up => PortState::Up,
+            PortStatus::Error | PortStatus::Unknown => PortState::Error,
+        },
+        reason: report.reason.as_deref().map(line),
+        traffic: Traffic {
+            received_bytes: number(report.traffic.received_bytes),
+            received_packets: number(report.traffic.received_packets),
+            sent_bytes: number(report.traffic.sent_bytes),
+            sent_packets: number(report.traffic.sent_packets),
+            dropped_packets: number(dropped.into_iter().fold(0, u64::saturating_add)),
+        },
+    };
+    (new != port.report).then_some(new)
+}
+
+fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// The text as one line of limited length.
+fn line(text: &str) -> String {
+    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    plain.take(MAX_REASON_CHARS).collect()
+}

@@ -1,0 +1,8 @@
+//! Rules for hosts, their agents and the placement of instances.
+
+pub mod desired_state;
+pub mod drain;
+pub mod host_principal;
+pub mod host_status;
+pub mod hosts;
+pub mod placements;

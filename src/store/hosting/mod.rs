@@ -1,0 +1,8 @@
+//! Queries for hosts, their secrets, the instances on them and their desired state.
+
+pub mod host_credentials;
+pub mod host_reports;
+pub mod host_revisions;
+pub mod hosts;
+pub mod placements;
+pub mod ports;

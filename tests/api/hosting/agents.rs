@@ -1,0 +1,176 @@
+//! Joining, credentials, and the stream of the desired state.
+
+use serde_json::json;
+
+use super::{StateStream, add_host, create_instance, join};
+use crate::harness::TestApp;
+
+#[tokio::test]
+async fn a_join_token_can_be_used_once_within_an_hour() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    add_host(&sam, 1, 5).await;
+    let token = async || sam.post("/hosts/1/join-token", json!({})).await.json()["token"].clone();
+    let try_join = async |token| app.anonymous().post("/agent/join", json!({"token": token})).await;
+
+    let (first, second) = (token().await, token().await);
+    assert_eq!(
+        try_join(first).await.status,
+        401,
+        "a new token replaces the previous one"
+    );
+    let joined = try_join(second.clone()).await;
+    assert_eq!(
+        (&joined.json()["label"], &joined.json()["region"]),
+        (&json!("rack-1"), &json!("us-east"))
+    );
+    assert_eq!(try_join(second).await.status, 401, "a token is used up");
+    let late = token().await;
+    app.advance(3600);
+    assert_eq!(try_join(late).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_new_credential_replaces_the_previous_one_and_ends_its_stream() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let agent = add_host(&sam, 1, 5).await;
+    let mut stream = StateStream::open(&agent.user, "/agent/state").await;
+    assert_eq!(stream.next().await.expect("a snapshot")["type"], "snapshot");
+    let next = app.with_token(&join(&sam, agent.id).await);
+    assert_eq!(stream.next().await, None);
+    assert_eq!(agent.user.get("/agent/state").await.status, 401);
+
+    let mut stream = StateStream::open(&next, "/agent/state").await;
+    stream.next().await.expect("a snapshot");
+    let revoked = sam.post("/hosts/1/join-token", json!({"revoke": true})).await;
+    assert_eq!(revoked.status, 200);
+    assert_eq!(stream.next().await, None);
+    assert_eq!(next.post("/agent/status", json!({})).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_credential_is_not_stored_and_is_no_token_of_a_user() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let agent = add_host(&sam, 1, 5).await;
+    let secret = agent.user.token.clone().expect("a credential");
+    let content = app.home().content().await;
+    assert!(!serde_json::to_string(&content).unwrap().contains(&secret));
+    for path in ["/vpcs", "/hosts", "/desk/tickets", "/profile"] {
+        let refused = agent.user.get(path).await;
+        assert_eq!(refused.json()["errors"][0]["code"], "wrong_side", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_with_the_current_revision_gets_no_snapshot() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let agent = add_host(&sam, 1, 5).await;
+    create_instance(&ada, 1).await;
+    let revision = agent.state().await["revision"].as_u64().expect("a revision");
+    let first = async |after: u64| {
+        let path = format!("/agent/state?after={after}");
+        StateStream::open(&agent.user, &path)
+            .await
+            .next()
+            .await
+            .expect("a message")
+    };
+    assert_eq!(
+        first(revision).await,
+        json!({"type": "heartbeat", "revision": revision})
+    );
+    assert_eq!(first(revision - 1).await["type"], "snapshot");
+    assert_eq!(first(revision + 1).await["type"], "snapshot");
+    let invalid = agent.user.get("/agent/state?after=soon").await;
+    assert_eq!(invalid.json()["errors"][0]["code"], "after_invalid");
+}
+
+#[tokio::test]
+async fn a_change_is_sent_to_the_hosts_of_its_vpc_and_to_no_other() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("other", &["10.0.0.0/24"]).await;
+    let (one, two) = (add_host(&sam, 1, 1).await, add_host(&sam, 2, 1).await);
+    create_instance(&ada, 1).await;
+    create_instance(&ada, 2).await;
+    let revisions = async || {
+        [
+            one.state().await["revision"].as_u64(),
+            two.state().await["revision"].as_u64(),
+        ]
+    };
+    let before = revisions().await;
+
+    let mut stream = StateStream::open(&one.user, "/agent/state").await;
+    stream.next().await.expect("a snapshot");
+    ada.post("/vpcs/1/subnets", json!({"label": "more", "ipv4": "10.0.1.0/24"}))
+        .await;
+    let messages = stream.change(before[0].unwrap()).await;
+    let types: Vec<_> = messages
+        .iter()
+        .map(|message| message["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(types, ["vpc", "underlay"]);
+    assert_eq!(messages[0]["vpc"]["subnets"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        messages[0]["revision"].as_u64(),
+        before[0],
+        "only the last message has the new revision"
+    );
+    let after = revisions().await;
+    assert!(after[0] > before[0]);
+    assert_eq!(after[1], before[1], "the other host has no instance of this VPC");
+
+    ada.delete("/linode/instances/1").await;
+    let messages = stream.change(after[0].unwrap()).await;
+    assert_eq!(
+        (&messages[0]["type"], &messages[0]["vpc_id"]),
+        (&json!("vpc_removed"), &json!(1))
+    );
+    assert_eq!(one.state().await["vpcs"], json!([]));
+}
+
+#[tokio::test]
+async fn a_host_without_a_credential_is_no_peer_and_has_no_endpoints() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let (one, two) = (add_host(&sam, 1, 1).await, add_host(&sam, 2, 1).await);
+    create_instance(&ada, 1).await;
+    create_instance(&ada, 1).await;
+    assert_eq!(one.state().await["underlay"]["hosts"], json!(["192.0.2.2"]));
+    assert_eq!(one.state().await["vpcs"][0]["endpoints"][0]["host"], "192.0.2.2");
+
+    sam.put("/hosts/2", json!({"underlay_address": "192.0.2.77"}))
+        .await;
+    assert_eq!(one.state().await["underlay"]["hosts"], json!(["192.0.2.77"]));
+    assert_eq!(one.state().await["vpcs"][0]["endpoints"][0]["host"], "192.0.2.77");
+    assert_eq!(two.state().await["underlay"]["address"], "192.0.2.77");
+
+    sam.post("/hosts/2/join-token", json!({"revoke": true})).await;
+    assert_eq!(one.state().await["underlay"]["hosts"], json!([]));
+    assert_eq!(one.state().await["vpcs"][0]["endpoints"], json!([]));
+}
+
+#[tokio::test]
+async fn the_mtu_of_a_region_is_the_smallest_that_its_hosts_report() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let (one, two) = (add_host(&sam, 1, 1).await, add_host(&sam, 2, 1).await);
+    assert_eq!(one.state().await["underlay"]["mtu"], 1500);
+    let mut stream = StateStream::open(&one.user, "/agent/state").await;
+    let before = stream.next().await.expect("a snapshot")["revision"]
+        .as_u64()
+        .unwrap();
+    one.report_with(json!({"underlay_mtu": 9000})).await;
+    two.report_with(json!({"underlay_mtu": 8900})).await;
+    let first = stream.change(before).await;
+    assert_eq!(first.last().unwrap()["type"], "underlay");
+    assert_eq!(one.state().await["underlay"]["mtu"], 8900);
+    assert_eq!(two.state().await["underlay"]["mtu"], 8900);
+}

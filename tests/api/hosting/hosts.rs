@@ -1,0 +1,86 @@
+//! Hosts as staff see them.
+
+use serde_json::json;
+
+use super::add_host;
+use crate::harness::TestApp;
+
+#[tokio::test]
+async fn staff_add_change_and_remove_hosts() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let new = json!({"label": "rack-1", "region": "us-east", "underlay_address": "192.0.2.1"});
+    let created = sam.post("/hosts", new).await;
+    assert_eq!(
+        created.json(),
+        json!({"id": 1, "label": "rack-1", "region": "us-east", "status": "new", "underlay_address": "192.0.2.1",
+            "instances": 0, "capacity": 100, "agent_version": null, "last_seen": null,
+            "created": "2024-06-01T12:00:00", "updated": "2024-06-01T12:00:00"})
+    );
+    let changed = sam
+        .put("/hosts/1", json!({"label": "rack-9", "capacity": 5}))
+        .await;
+    assert_eq!(
+        (&changed.json()["label"], &changed.json()["capacity"]),
+        (&json!("rack-9"), &json!(5))
+    );
+    assert_eq!(sam.get("/hosts").await.ids(), [1]);
+    assert_eq!(sam.delete("/hosts/1").await.status, 200);
+    assert_eq!(sam.get("/hosts/1").await.status, 404);
+}
+
+#[tokio::test]
+async fn invalid_hosts_are_refused_with_all_errors() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    add_host(&sam, 1, 5).await;
+    let wrong =
+        json!({"label": "RACK-1", "region": "nowhere", "underlay_address": "127.0.0.1", "capacity": 0});
+    let codes: Vec<_> = sam.post("/hosts", wrong).await.json()["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| {
+            format!(
+                "{} {}",
+                error["field"].as_str().unwrap(),
+                error["code"].as_str().unwrap()
+            )
+        })
+        .collect();
+    assert_eq!(
+        codes,
+        [
+            "label label_taken",
+            "region region_invalid",
+            "underlay_address address_invalid",
+            "capacity out_of_range"
+        ]
+    );
+    let same = json!({"label": "rack-2", "region": "us-east", "underlay_address": "192.0.2.1"});
+    let refused = sam.post("/hosts", same).await;
+    assert_eq!(refused.json()["errors"][0]["code"], "address_taken");
+    let elsewhere = json!({"label": "rack-2", "region": "us-west", "underlay_address": "192.0.2.1"});
+    assert_eq!(sam.post("/hosts", elsewhere).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_host_is_online_while_its_agent_reports() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let agent = add_host(&sam, 1, 5).await;
+    let host = sam.get("/hosts/1").await;
+    assert_eq!(host.json()["status"], "online");
+    assert_eq!(host.json()["agent_version"], "0.2.0");
+    assert_eq!(host.json()["last_seen"], "2024-06-01T12:00:00");
+    app.advance(61);
+    assert_eq!(sam.get("/hosts/1").await.json()["status"], "offline");
+    agent.report(json!([])).await;
+    let again = sam.get("/hosts/1").await;
+    assert_eq!(again.json()["status"], "online");
+    assert_eq!(
+        again.header("etag"),
+        host.header("etag"),
+        "the tag does not depend on the last report"
+    );
+}

@@ -1,0 +1,130 @@
+"""The promises of the data plane with a server. A check raises AssertionError if a promise is broken."""
+
+import socket
+import time
+
+from lab import ping, received, receiver, shell, wait_for
+
+
+def pairs(lab):
+    for sender in lab.machines:
+        for target in lab.machines:
+            if sender is not target:
+                yield sender, target
+
+
+def reachability(lab):
+    """Instances of a VPC reach each other: same and other subnet, same and other host, both families."""
+    places = lab.places()
+    assert set(places.values()) == set(lab.hosts), f"all instances are on the same host: {places}"
+    crossed = 0
+    for sender, target in pairs(lab):
+        if sender.vpc == target.vpc:
+            crossed += places[sender.id] != places[target.id]
+            for address in (target.address, target.ipv6):
+                assert ping(sender, address), f"instance {sender.id} does not reach {target.id} at {address}"
+    assert crossed, "no pair crosses hosts"
+
+
+def isolation(lab):
+    """Instances do not reach the IPv6 addresses of another VPC. IPv4 addresses are the same in both VPCs."""
+    first, other = lab.machines[0], next(machine for machine in lab.machines if machine.vpc != lab.machines[0].vpc)
+    assert not ping(first, other.ipv6), "another VPC is reachable"
+    sock, out = receiver(other), receiver(first)
+    twin = next(machine for machine in lab.machines if machine.vpc == first.vpc and machine.address == other.address)
+    target = receiver(twin) if twin is not first else out
+    out.sendto(b"1", (other.address, 7000))
+    time.sleep(0.3)
+    assert not received(sock), "a datagram reached another VPC"
+    for used in {sock, out, target}:
+        used.close()
+
+
+def outage_without_loss(lab):
+    """The server is killed, the agents restart without it, and the server returns: no packet is lost."""
+    places = lab.places()
+    sender, target = next(
+        (a, b) for a, b in pairs(lab) if a.vpc == b.vpc and places[a.id] != places[b.id]
+    )
+    families = (socket.AF_INET, socket.AF_INET6)
+    flows = [(receiver(sender, family), receiver(target, family)) for family in families]
+    destinations = [(target.address, 7000), (target.ipv6, 7000)]
+    sent, arrived = [0, 0], [0, 0]
+
+    def flow(seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for at, (out, _) in enumerate(flows):
+                out.sendto(str(sent[at]).encode(), destinations[at])
+                sent[at] += 1
+            time.sleep(0.002)
+        collect()
+
+    def collect():
+        for at, (_, sock) in enumerate(flows):
+            arrived[at] += len(received(sock))
+
+    flow(0.5)
+    lab.kill_server()
+    flow(0.5)
+    for host in lab.hosts:
+        lab.kill(host)
+        flow(0.5)
+        lab.start(host)
+        flow(3)
+    lab.start_server()
+    flow(3)
+    wait_for(lambda: all(lab.host(host)["status"] == "online" for host in lab.hosts), "all hosts are online", 60)
+    flow(1)
+    time.sleep(0.3)
+    collect()
+    for out, sock in flows:
+        out.close()
+        sock.close()
+    assert arrived == sent, f"{sent} packets were sent, and {arrived} arrived"
+
+
+def changes_through_the_api(lab):
+    """A range, a shutdown, a deletion and a new instance take effect on all hosts."""
+    first = lab.machines[0]
+    # The gateway routes to the range. Instances of the same subnet would have to resolve its addresses themselves.
+    neighbors = [machine for machine in lab.machines if machine.vpc == first.vpc]
+    neighbor = next(machine for machine in neighbors if machine.address.startswith("10.0.1."))
+    config = lab.send("GET", f"/linode/instances/{first.id}/configs")["data"][0]
+    interface = config["interfaces"][0]["id"]
+    path = f"/linode/instances/{first.id}/configs/{config['id']}/interfaces/{interface}"
+    lab.send("PUT", path, {"ip_ranges": ["10.0.0.64/28"]})
+    shell(f"ip -n {first.namespace} addr replace 10.0.0.70/32 dev lo")
+    wait_for(lambda: ping(neighbor, "10.0.0.70"), "the range is reachable")
+    lab.send("POST", f"/linode/instances/{first.id}/shutdown")
+    wait_for(lambda: not ping(neighbor, first.address), "a stopped instance is not reachable")
+    lab.send("POST", f"/linode/instances/{first.id}/boot")
+    lab.wait_until_running()
+    wait_for(lambda: ping(neighbor, first.address), "a booted instance is reachable")
+
+
+def revocation(lab):
+    """Other hosts drop the endpoints of a host whose credential is revoked, until it joins again."""
+    places = lab.places()
+    sender, target = next(
+        (a, b) for a, b in pairs(lab) if a.vpc == b.vpc and (places[a.id], places[b.id]) == (1, 2)
+    )
+    assert ping(sender, target.address)
+    token = lab.admin("host", "join-token", "rack-2", "--revoke")
+    wait_for(lambda: not ping(sender, target.address), "the endpoints of a revoked host are not reachable")
+    lab.kill(2)
+    lab.join(2, token)
+    lab.start(2)
+    wait_for(lambda: ping(sender, target.address), "the endpoints are reachable after the host has joined again", 40)
+
+
+def drain(lab):
+    """Draining moves all instances, and leaves nothing behind."""
+    lab.admin("host", "drain", "rack-1")
+    lab.wait_until_running()
+    assert set(lab.places().values()) == {2}, "an instance has not moved"
+    for sender, target in pairs(lab):
+        if sender.vpc == target.vpc:
+            wait_for(lambda: ping(sender, target.address), f"{sender.id} reaches {target.id} after the move")
+    wait_for(lambda: "h1-vpc" not in shell("ls /run/netns"), "the drained host has no networks")
+    lab.admin("host", "remove", "rack-1")
