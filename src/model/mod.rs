@@ -23,4 +23,6 @@ pub use account::{change, event, object_tag};
 pub use compute::{config, disk, image, instance, interface, kernel, plan, region, upkeep, work};
 pub use identity::{device, grant, login_record, oauth, oauth_grant, proof, scope, ssh_key, token, user};
 pub use network::{address_map, cidr, family, ip, network_map, range_request, subnet, vlan, vpc, vpc_ip};
-pub use support::{attachment, canned_reply, entity, history, reply, subject, ticket};
+pub use support::{
+    attachment, canned_reply, entity, history, received_mail, reply, reply_address, subject, ticket,
+};
