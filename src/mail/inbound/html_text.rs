@@ -223,12 +223,14 @@ impl Writer {
                 }
             }
             "td" | "th" => self.has_space = true,
+            "blockquote" if tag.is_closing => {
+                self.block();
+                self.quote_depth = self.quote_depth.saturating_sub(1);
+                self.paragraph();
+            }
             "blockquote" => {
                 self.paragraph();
-                self.quote_depth = match tag.is_closing {
-                    true => self.quote_depth.saturating_sub(1),
-                    false => self.quote_depth + 1,
-                };
+                self.quote_depth += 1;
             }
             "pre" => {
                 self.block();
@@ -286,14 +288,15 @@ impl Writer {
     /// Ends the line and adds an empty line.
     fn paragraph(&mut self) {
         self.block();
-        if self.lines.last().is_some_and(|last| !is_blank(last)) {
+        let blank = self.prefix();
+        if self.lines.last().is_some_and(|last| *last != blank) {
             self.end_line();
         }
     }
 
     fn end_line(&mut self) {
         let line = std::mem::take(&mut self.line);
-        let prefix = "> ".repeat(self.quote_depth.min(MAX_QUOTE_DEPTH));
+        let prefix = self.prefix();
         // "-- " before a signature keeps its space.
         let text = if line == "-- " || line == "--" {
             "-- "
@@ -304,14 +307,14 @@ impl Writer {
         self.has_space = false;
     }
 
+    fn prefix(&self) -> String {
+        "> ".repeat(self.quote_depth.min(MAX_QUOTE_DEPTH))
+    }
+
     fn finish(mut self) -> String {
         self.block();
         self.lines.join("\n").trim_end_matches('\n').to_owned()
     }
-}
-
-fn is_blank(line: &str) -> bool {
-    line.trim_matches(['>', ' ']).is_empty()
 }
 
 #[cfg(test)]
@@ -328,7 +331,7 @@ mod tests {
         assert_eq!(
             html_to_text(html),
             "First line,\nsecond <line> © €\n\n- one\n- two\n\nSee the page \
-             <https://example.com/a?b=1&c=2> or https://example.com.\n\n> Old text\n> \n> > Older\n\nEnd"
+             <https://example.com/a?b=1&c=2> or https://example.com.\n\n> Old text\n> \n> > Older\n> \n\nEnd"
         );
     }
 
