@@ -1,4 +1,4 @@
-//! Parses messages that arrive by mail. These functions use no network, store or clock, and take linear time.
+//! Parses messages that arrive by mail (decision 0032). These functions use no network, store or clock, and take linear time.
 
 mod automatic;
 mod bounces;
