@@ -26,6 +26,7 @@ mod huge_pages;
 mod jobs;
 mod listeners;
 mod logging;
+mod mail;
 mod man;
 mod open_files;
 mod output;
@@ -96,6 +97,9 @@ enum Command {
     /// Manage entities of other services, so that tickets can refer to them
     #[command(subcommand)]
     Entity(entity::Command),
+    /// Deliver messages to the support desk
+    #[command(subcommand)]
+    Mail(mail::Command),
     /// List, retry and drop background jobs
     #[command(subcommand)]
     Jobs(jobs::Command),
@@ -182,6 +186,7 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Token(command) => token::run(&cli.store, output, command).await?,
         Command::Desk(desk) => desk::run(&cli.store, output, desk).await?,
         Command::Entity(command) => entity::run(&cli.store, output, command).await?,
+        Command::Mail(command) => return mail::run(&cli.store, command).await,
         Command::Jobs(command) => jobs::run(&cli.store, output, command).await?,
         Command::Agent(command) => return Ok(agent::run(output, command).await?),
         Command::Check(options) => {

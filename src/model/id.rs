@@ -26,6 +26,7 @@ ids!(
     JobId,
     LoginRecordId,
     NoteId,
+    ReceivedMailId,
     ReplyId,
     SshKeyId,
     SubnetId,

@@ -9,7 +9,8 @@ use crate::model::config::ConfigLabel;
 use crate::model::disk::DiskLabel;
 use crate::model::id::{
     AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HistoryId, InstanceId, InterfaceId,
-    JobId, LoginRecordId, NoteId, ReplyId, SshKeyId, SubnetId, TicketId, TokenId, UserId, VpcId,
+    JobId, LoginRecordId, NoteId, ReceivedMailId, ReplyId, SshKeyId, SubnetId, TicketId, TokenId, UserId,
+    VpcId,
 };
 use crate::model::instance::InstanceLabel;
 use crate::model::ip::Hostname;
@@ -134,6 +135,7 @@ from_ids!(
     JobId,
     LoginRecordId,
     NoteId,
+    ReceivedMailId,
     ReplyId,
     SshKeyId,
     SubnetId,

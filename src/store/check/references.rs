@@ -54,6 +54,8 @@ const REFERENCES: &[(&str, &str, &str)] = &[
     ("pool_free_range6", "pool", "ipv6_pool"),
     ("public_address", "additional_of", "account"),
     ("public_address", "instance", "instance"),
+    ("received_mail", "reply", "reply"),
+    ("received_mail", "ticket", "ticket"),
     ("refresh_token", "oauth_grant", "oauth_grant"),
     ("reply", "ticket", "ticket"),
     ("session", "app_user", "app_user"),
