@@ -136,10 +136,11 @@ fn part_text(part: &MessagePart) -> String {
 
 /// The first `MAX_TEXT_BYTES` of a text.
 fn cut(text: &str) -> &str {
-    match text.len() > MAX_TEXT_BYTES {
-        true => &text[..text.floor_char_boundary(MAX_TEXT_BYTES)],
-        false => text,
+    let mut end = text.len().min(MAX_TEXT_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
     }
+    &text[..end]
 }
 
 /// A text with `\n` as line break, and without control and zero-width characters.
