@@ -17,6 +17,8 @@ pub mod rules;
 
 pub mod uploads;
 
+pub mod mail;
+
 pub mod backup;
 
 pub mod archiving;

@@ -27,6 +27,7 @@ mod huge_pages;
 mod jobs;
 mod listeners;
 mod logging;
+mod mail;
 mod man;
 mod open_files;
 mod output;
@@ -100,6 +101,9 @@ enum Command {
     /// Manage the hosts that run instances
     #[command(subcommand)]
     Host(host::Command),
+    /// Deliver messages to the support desk
+    #[command(subcommand)]
+    Mail(mail::Command),
     /// List, retry and drop background jobs
     #[command(subcommand)]
     Jobs(jobs::Command),
@@ -187,6 +191,7 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Desk(desk) => desk::run(&cli.store, output, desk).await?,
         Command::Entity(command) => entity::run(&cli.store, output, command).await?,
         Command::Host(command) => host::run(&cli.store, output, command).await?,
+        Command::Mail(command) => return mail::run(&cli.store, command).await,
         Command::Jobs(command) => jobs::run(&cli.store, output, command).await?,
         Command::Agent(command) => return Ok(agent::run(output, command).await?),
         Command::Check(options) => {

@@ -1,6 +1,6 @@
 //! The provider's policy, derived from the settings.
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 
 use super::arguments::parse_with;
 use super::settings::{
@@ -12,8 +12,9 @@ use crate::model::image::{self, Image, ImageState};
 use crate::model::ip::Hostname;
 use crate::model::ipv6_pool;
 use crate::model::plan::{self, Plan, Price, PriceList, RegionPrice};
-use crate::model::policy::{Ipv6Policy, Oauth, Policy, Quota, Support};
+use crate::model::policy::{Ipv6Policy, MailPolicy, Oauth, Policy, Quota, Support};
 use crate::model::region::{self, PlacementGroupLimits, Region};
+use crate::model::reply_address::MailAddress;
 use crate::model::time::Time;
 use crate::model::user::Email;
 use crate::rules::default_ranges;
@@ -57,6 +58,7 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
         wire_extras: settings.wire_extras.unwrap_or(true),
         event_days,
         support: support_of(settings)?,
+        mail: mail_of(settings)?,
         oauth: Oauth {
             implicit: settings.oauth.implicit.unwrap_or(false),
             require_pkce: settings.oauth.require_pkce.unwrap_or(false),
@@ -221,6 +223,33 @@ fn support_of(settings: &Settings) -> anyhow::Result<Support> {
         attachment_max_bytes: max_bytes,
         attachments_per_ticket: per_ticket,
     })
+}
+
+fn mail_of(settings: &Settings) -> anyhow::Result<Option<MailPolicy>> {
+    let mail = &settings.mail;
+    let text = |setting: &Option<String>| setting.clone().filter(|text| !text.is_empty());
+    let (reply_address, authserv_id) = match (text(&mail.reply_address), text(&mail.authserv_id)) {
+        (None, None) => return Ok(None),
+        (Some(reply_address), Some(authserv_id)) => (reply_address, authserv_id),
+        (Some(_), None) => bail!("mail.authserv_id: required with mail.reply_address"),
+        (None, Some(_)) => bail!("mail.reply_address: required with mail.authserv_id"),
+    };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    ensure!(
+        authserv_id.len() <= 255 && authserv_id.chars().all(is_name),
+        "mail.authserv_id: must be a host name such as mx.example.com, not {authserv_id}"
+    );
+    let Some(address) = MailAddress::parse(&reply_address) else {
+        bail!(
+            "mail.reply_address: must be an address such as support@example.com, with at most {} letters, digits, \
+             dots, dashes and underscores before the @, not {reply_address}",
+            MailAddress::MAX_LOCAL_CHARS
+        );
+    };
+    Ok(Some(MailPolicy {
+        reply_address: address,
+        authserv_id,
+    }))
 }
 
 /// The default pool for IPv6 ranges of VPCs: a part of the unique local addresses (RFC 4193), which are not routed on

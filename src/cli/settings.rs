@@ -8,6 +8,7 @@ mod catalog;
 mod compute;
 mod desk;
 mod limits;
+mod mail;
 mod network;
 mod oauth;
 
@@ -28,6 +29,7 @@ pub use catalog::{ImageSettings, RegionPriceSettings, RegionSettings, TypeSettin
 pub use compute::ComputeSettings;
 pub use desk::{DeskSettings, ProviderSettings, Reopen};
 pub use limits::{LimitSettings, QuotaSettings, RateLimitSettings};
+pub use mail::MailSettings;
 pub use network::NetworkSettings;
 pub use oauth::OauthSettings;
 
@@ -168,6 +170,9 @@ pub struct Settings {
     pub desk: DeskSettings,
 
     #[command(flatten)]
+    pub mail: MailSettings,
+
+    #[command(flatten)]
     pub attachments: AttachmentSettings,
 
     #[command(flatten)]
@@ -261,6 +266,7 @@ impl Settings {
             compute: self.compute.or(other.compute),
             network: self.network.or(other.network),
             desk: self.desk.or(other.desk),
+            mail: self.mail.or(other.mail),
             attachments: self.attachments.or(other.attachments),
             provider: self.provider.or(other.provider),
             oauth: self.oauth.or(other.oauth),

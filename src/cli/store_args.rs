@@ -138,10 +138,15 @@ impl OpenStore {
         work: impl FnMut(&mut WriteTx) -> Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
         let written = self.store.write(work).await.map_err(describe_error)?;
+        self.notify_server();
+        Ok(written)
+    }
+
+    /// Notifies the server on the same folder that something has changed.
+    pub fn notify_server(&self) {
         if let Some(folder) = &self.folder {
             server_notification::send(folder);
         }
-        Ok(written)
     }
 
     /// The server's URL: `public_url` if it is set, otherwise the URL of the server that runs on the same

@@ -27,6 +27,7 @@ ids!(
     JobId,
     LoginRecordId,
     NoteId,
+    ReceivedMailId,
     ReplyId,
     SshKeyId,
     SubnetId,

@@ -28,4 +28,6 @@ pub use network::{
     address_map, cidr, family, ip, ipv6_pool, network_map, range_placement, range_request, subnet, vlan, vpc,
     vpc_ip,
 };
-pub use support::{attachment, canned_reply, entity, history, reply, subject, ticket};
+pub use support::{
+    attachment, canned_reply, entity, history, received_mail, reply, reply_address, subject, ticket,
+};

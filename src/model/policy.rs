@@ -5,6 +5,7 @@ use super::image::Image;
 use super::plan::Plan;
 use super::reason::{Code, Reason, Reasons};
 use super::region::{Region, RegionId};
+use super::reply_address::MailAddress;
 
 #[derive(Clone, Debug)]
 pub struct Policy {
@@ -33,6 +34,8 @@ pub struct Policy {
     /// The retention of events, in days.
     pub event_days: i64,
     pub support: Support,
+    /// `None` if the desk has no mail address.
+    pub mail: Option<MailPolicy>,
     pub oauth: Oauth,
 }
 
@@ -67,6 +70,15 @@ pub struct Support {
     pub strict_entities: bool,
     pub attachment_max_bytes: i64,
     pub attachments_per_ticket: i64,
+}
+
+/// The policy for messages that arrive by mail.
+#[derive(Clone, Debug)]
+pub struct MailPolicy {
+    /// The address of the desk. Signed addresses are derived from it.
+    pub reply_address: MailAddress,
+    /// The name of the mail server whose verdict on senders counts.
+    pub authserv_id: String,
 }
 
 /// The limits of an account.

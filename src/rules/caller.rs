@@ -51,7 +51,7 @@ pub trait Principal: Clone + Send + Sized + 'static {
         tx: &mut ReadTx,
         work: impl Fn(&mut ReadTx, &Self) -> Result<T>,
     ) -> Result<(T, Self)> {
-        if self.identity().proof == Proof::Session {
+        if !matches!(self.identity().proof, Proof::Token(_)) {
             let principal = self.confirm(tx)?;
             return Ok((work(tx, &principal)?, principal));
         }
@@ -82,6 +82,10 @@ pub trait Principal: Clone + Send + Sized + 'static {
             // A log-out does not change the identity version, so a session is always read again.
             return Self::admit(sessions::identify(tx, self.identity().hash)?, self.needed());
         }
+        if self.identity().proof == Proof::Mail {
+            let identity = tokens::identity_of_sender(tx, self.identity().user)?;
+            return Self::admit(Arc::new(identity.ok_or(Error::Unauthenticated)?), self.needed());
+        }
         if tokens::identity_version(tx, self.identity().account)? == self.identity().version {
             require_unexpired(tx, self.identity())?;
             return Ok(self);
@@ -110,6 +114,12 @@ impl Principal for Caller {
 }
 
 impl Caller {
+    /// The user who sent a message, as a caller with all scopes. Fails for staff.
+    pub fn by_mail(tx: &mut ReadTx, user: UserId) -> Result<Self> {
+        let identity = tokens::identity_of_sender(tx, user)?.ok_or(Error::NotFound)?;
+        Self::admit(Arc::new(identity), None)
+    }
+
     pub fn user(&self) -> UserId {
         self.identity.user
     }

@@ -205,6 +205,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "hosts",
         sql: include_str!("migrations/0019_hosts.sql"),
     },
+    Migration {
+        number: 20,
+        name: "received mail",
+        sql: include_str!("migrations/0020_received_mail.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

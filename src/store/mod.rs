@@ -50,7 +50,8 @@ pub use identity::{
 };
 pub use network::{free_ranges, ips, ipv6_prefixes, stored_family, subnets, vlans, vpc_ips, vpcs};
 pub use support::{
-    attachment_checks, attachments, canned_replies, desk, entities, history, notes, replies, tickets, viewers,
+    attachment_checks, attachments, canned_replies, desk, entities, history, notes, received_mails, replies,
+    tickets, viewers,
 };
 
 use std::path::Path;

@@ -51,6 +51,7 @@ pub const TABLES: &[Table] = &[
     numbered("ticket"),
     numbered("reply"),
     numbered("note"),
+    numbered("received_mail"),
     numbered("attachment"),
     keyed("attachment_check", &["attachment"]),
     keyed("upload", &["file_key"]),

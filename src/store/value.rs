@@ -9,7 +9,8 @@ use crate::model::config::ConfigLabel;
 use crate::model::disk::DiskLabel;
 use crate::model::id::{
     AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HistoryId, HostId, InstanceId,
-    InterfaceId, JobId, LoginRecordId, NoteId, ReplyId, SshKeyId, SubnetId, TicketId, TokenId, UserId, VpcId,
+    InterfaceId, JobId, LoginRecordId, NoteId, ReceivedMailId, ReplyId, SshKeyId, SubnetId, TicketId,
+    TokenId, UserId, VpcId,
 };
 use crate::model::instance::InstanceLabel;
 use crate::model::ip::Hostname;
@@ -135,6 +136,7 @@ from_ids!(
     JobId,
     LoginRecordId,
     NoteId,
+    ReceivedMailId,
     ReplyId,
     SshKeyId,
     SubnetId,

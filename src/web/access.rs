@@ -97,7 +97,7 @@ async fn admit(
             info.identity = Some(identity.clone());
             let key = match identity.proof {
                 Proof::Token(token) => Key::Token(token),
-                Proof::Session => Key::User(identity.user),
+                Proof::Session | Proof::Mail => Key::User(identity.user),
             };
             if operation.audience == Audience::Staff {
                 let staff = Staff::admit(identity, operation.scope).map_err(refuse)?;

@@ -279,7 +279,7 @@ impl App {
     /// The identity of a session is never cached, because a session must not be usable as a token.
     fn cache_identity(&self, known_version: i64, caller: &impl Principal) {
         let identity = caller.identity();
-        if identity.version != known_version && identity.proof != Proof::Session {
+        if identity.version != known_version && matches!(identity.proof, Proof::Token(_)) {
             self.0.identities.insert(identity.hash, identity.clone());
         }
     }

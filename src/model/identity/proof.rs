@@ -13,6 +13,8 @@ pub enum Proof {
     Token(TokenId),
     /// A browser session.
     Session,
+    /// A message whose sender the mail server has verified.
+    Mail,
 }
 
 /// An authenticated user with its permissions, as of an identity version.

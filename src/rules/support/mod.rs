@@ -10,6 +10,7 @@ pub mod desk_version;
 pub mod entities;
 pub mod history;
 pub mod notes;
+pub mod received_mails;
 pub mod replies;
 pub mod subjects;
 pub mod ticket_network;

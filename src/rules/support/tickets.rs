@@ -82,7 +82,8 @@ fn read_new_ticket(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Resu
     })
 }
 
-fn open(tx: &mut WriteTx, caller: &Caller, new: &NewTicket) -> Result<Ticket> {
+/// Opens a ticket with valid values.
+pub(super) fn open(tx: &mut WriteTx, caller: &Caller, new: &NewTicket) -> Result<Ticket> {
     let id = store::tickets::insert(tx, new)?;
     let ticket = load_for(tx, caller, id, Permission::ReadWrite)?;
     begin(tx, &ticket, &TicketAuthor::of(caller))?;

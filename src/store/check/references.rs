@@ -66,6 +66,8 @@ const REFERENCES: &[(&str, &str, &str)] = &[
     ("port", "vpc", "vpc"),
     ("public_address", "additional_of", "account"),
     ("public_address", "instance", "instance"),
+    ("received_mail", "reply", "reply"),
+    ("received_mail", "ticket", "ticket"),
     ("refresh_token", "oauth_grant", "oauth_grant"),
     ("reply", "ticket", "ticket"),
     ("session", "app_user", "app_user"),

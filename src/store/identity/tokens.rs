@@ -75,6 +75,20 @@ pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, St
     read_identity(tx, hash, proof, scopes, row).map(Some)
 }
 
+/// The identity of a user whose message the mail server has verified. It has all scopes.
+pub fn identity_of_sender(tx: &mut ReadTx, user: UserId) -> Result<Option<Identity>, StoreError> {
+    let row = tx.find(
+        "SELECT CAST(NULL AS BIGINT),
+             u.id, u.account, u.username, u.email, u.restricted, u.account_access, r.identity_version
+         FROM app_user u LEFT JOIN account_revision r ON r.account = coalesce(u.account, 0)
+         WHERE u.id = $1",
+        args![user],
+    )?;
+    // No token has this hash: it is the hash of a text that is not a token.
+    let read = |row| read_identity(tx, TokenHash::of("mail"), Proof::Mail, Scopes::Everything, row);
+    row.map(read).transpose()
+}
+
 /// Reads an identity from a row with the expiry, the columns of the user and the identity version.
 pub(in crate::store) fn read_identity(
     tx: &mut ReadTx,

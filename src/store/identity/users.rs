@@ -59,6 +59,12 @@ pub fn find_by_id(tx: &mut ReadTx, id: UserId) -> Result<Option<User>, StoreErro
     find_with(tx, &sql, args![id])
 }
 
+/// The users with an e-mail address, in lower case, but at most two.
+pub fn with_email(tx: &mut ReadTx, email: &str) -> Result<Vec<UserId>, StoreError> {
+    let sql = "SELECT id FROM app_user WHERE lower(email) = $1 ORDER BY id LIMIT 2";
+    tx.read(sql, args![email], |row| row.take())
+}
+
 pub fn find(tx: &mut ReadTx, username: &str) -> Result<Option<User>, StoreError> {
     if !is_username(username) {
         return Ok(None);

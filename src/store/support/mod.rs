@@ -7,6 +7,7 @@ pub mod desk;
 pub mod entities;
 pub mod history;
 pub mod notes;
+pub mod received_mails;
 pub mod replies;
 pub mod tickets;
 pub mod viewers;

@@ -7,6 +7,7 @@ pub mod desk;
 mod desk_queue;
 mod desk_replies;
 mod entities;
+pub mod received_mails;
 pub mod replies;
 pub mod ticket_races;
 pub mod tickets;

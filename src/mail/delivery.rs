@@ -1,0 +1,166 @@
+//! Delivers a message to the desk: parses it, runs the rule, and attaches its files.
+
+use sha2::{Digest, Sha256};
+
+use super::inbound;
+use crate::files::Spooled;
+use crate::model::attachment::FileName;
+use crate::model::received_mail::{MailFile, ReceivedMail};
+use crate::model::reply::ReplyText;
+use crate::model::token::hex;
+use crate::rules::caller::Caller;
+use crate::rules::received_mails::{self, Receipt, Sender};
+use crate::rules::{Error, Result};
+use crate::store::WriteTx;
+use crate::store::received_mails::StoredMail;
+use crate::uploads::{Upload, Uploads, storage};
+
+/// A longer text is attached as a file, too.
+const LONG_TEXT_FILE: &str = "message.txt";
+
+/// A message with its envelope.
+pub struct Envelope<'a> {
+    pub recipient: &'a str,
+    /// Empty for reports on other messages; `None` if unknown.
+    pub sender: Option<&'a str>,
+    pub message: &'a [u8],
+}
+
+/// The result for the mail server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// The message has its effect, completely.
+    Accepted,
+    /// The message is accepted without effect.
+    Dropped(&'static str),
+    /// The server returns the message to its sender.
+    Refused(&'static str),
+    /// The server must try again later.
+    Deferred(&'static str),
+}
+
+/// Delivers a message. An error of the store or of the attachment storage means that the server must try again: a
+/// message that is delivered again continues where it stopped.
+pub async fn deliver(uploads: &Uploads, authserv_id: &str, envelope: &Envelope<'_>) -> Result<Delivery> {
+    match inbound::parse(envelope.message, authserv_id, envelope.sender) {
+        Ok(mail) => deliver_parsed(uploads, envelope, mail).await,
+        Err(unreadable) => Ok(Delivery::Refused(unreadable.word())),
+    }
+}
+
+async fn deliver_parsed(uploads: &Uploads, envelope: &Envelope<'_>, mail: ReceivedMail) -> Result<Delivery> {
+    let mail = with_long_text(mail);
+    let key = message_key(&mail, envelope.message);
+    let (rule_mail, recipient) = (mail.clone(), envelope.recipient.to_owned());
+    let rule = move |tx: &mut WriteTx| received_mails::receive(tx, &rule_mail, &key, &recipient);
+    let (stored, sender) = match uploads.store.write(rule).await? {
+        Receipt::Stored(stored, sender) => (stored, sender),
+        Receipt::Dropped(reason) => return Ok(Delivery::Dropped(reason)),
+        Receipt::Refused(reason) => return Ok(Delivery::Refused(reason)),
+        Receipt::Deferred(reason) => return Ok(Delivery::Deferred(reason)),
+    };
+    let files_done = usize::try_from(stored.files_done).unwrap_or_default();
+    if files_done > mail.files.len() {
+        return Ok(Delivery::Dropped("duplicate"));
+    }
+    attach_files(uploads, &stored, &sender, mail, files_done).await?;
+    Ok(Delivery::Accepted)
+}
+
+/// Attaches the files that are still missing. After the last one, `files_done` is one more than the number of files.
+async fn attach_files(
+    uploads: &Uploads,
+    stored: &StoredMail,
+    sender: &Sender,
+    mail: ReceivedMail,
+    files_done: usize,
+) -> Result<()> {
+    let count = mail.files.len() as i64;
+    let mut refused = Vec::new();
+    for (index, file) in mail.files.into_iter().enumerate().skip(files_done) {
+        let name = file.name.clone();
+        let attached = match sender {
+            Sender::Tenant(caller) => attach(uploads, caller, stored, file).await,
+            Sender::Staff(_) => Ok(Some("staff cannot attach files by mail".to_owned())),
+        };
+        if let Some(reason) = attached? {
+            refused.push(format!("{name}: {reason}"));
+        }
+        // The names of refused files are recorded at the end: if the process dies before, they are refused again.
+        if refused.is_empty() {
+            let (stored, done) = (stored.clone(), index as i64 + 1);
+            let record = move |tx: &mut WriteTx| received_mails::record_files(tx, &stored, done);
+            uploads.store.write(record).await?;
+        }
+    }
+    if mail.dropped_files > 0 {
+        refused.push(format!("{} more files", mail.dropped_files));
+    }
+    let (stored, sender) = (stored.clone(), sender.clone());
+    let complete =
+        move |tx: &mut WriteTx| received_mails::note_refused_files(tx, &stored, &sender, &refused, count + 1);
+    uploads.store.write(complete).await
+}
+
+/// Attaches a file. Returns the reason if the file is refused.
+async fn attach(
+    uploads: &Uploads,
+    caller: &Caller,
+    stored: &StoredMail,
+    file: MailFile,
+) -> Result<Option<String>> {
+    let max_bytes = uploads.store.context().policy.support.attachment_max_bytes;
+    if file.content.len() as i64 > max_bytes {
+        return Ok(Some(format!("larger than {max_bytes} bytes")));
+    }
+    if file.content.is_empty() {
+        return Ok(Some("empty".to_owned()));
+    }
+    let name = match FileName::parse(&file.name) {
+        Ok(name) => name,
+        Err(reasons) => return Ok(reasons.into_iter().next().map(|reason| reason.text)),
+    };
+    let spooled = spool(uploads, &file.content).await?;
+    if let Err(reason) = name.kind().check(&spooled.content) {
+        return Ok(Some(reason.text));
+    }
+    let upload = Upload {
+        ticket: stored.ticket,
+        expected: None,
+        name,
+        spooled,
+    };
+    match uploads.attach(caller.clone(), upload).await {
+        Ok(()) => Ok(None),
+        Err(Error::Refused(errors)) => Ok(errors.into_iter().next().map(|error| error.reason)),
+        Err(Error::NotFound | Error::Forbidden | Error::Unauthenticated) => {
+            Ok(Some("the user has no permission".to_owned()))
+        }
+        Err(other) => Err(other),
+    }
+}
+
+async fn spool(uploads: &Uploads, content: &[u8]) -> Result<Spooled> {
+    let mut spool = uploads.files.spool().await.map_err(|cause| storage(&cause))?;
+    spool.write(content).await.map_err(|cause| storage(&cause))?;
+    spool.finish().await.map_err(|cause| storage(&cause))
+}
+
+/// Adds the text as a file, if it is too long for a reply.
+fn with_long_text(mut mail: ReceivedMail) -> ReceivedMail {
+    if mail.text.chars().count() > ReplyText::MAX {
+        mail.files.push(MailFile {
+            name: LONG_TEXT_FILE.to_owned(),
+            content: mail.text.clone().into_bytes(),
+        });
+    }
+    mail
+}
+
+/// Identifies a message. The Message-ID of a message without one is replaced by its content.
+fn message_key(mail: &ReceivedMail, message: &[u8]) -> String {
+    match &mail.message_id {
+        Some(id) => hex(&Sha256::digest(id.as_bytes())),
+        None => hex(&Sha256::digest(message)),
+    }
+}

@@ -1,0 +1,254 @@
+//! Parses the messages of `tests/mail/corpus`, as mail programs write them, and messages with random damage.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use super::*;
+
+const AUTHSERV_ID: &str = "mx.example.net";
+/// The number of damaged messages in each run; `GARTH_TEST_MAILS` sets another.
+const DAMAGED_MESSAGES: u32 = 3000;
+
+fn corpus() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mail/corpus");
+    let files = fs::read_dir(folder)
+        .expect("the corpus")
+        .flatten()
+        .map(|entry| entry.path());
+    let mut messages: Vec<PathBuf> = files
+        .filter(|path| path.extension().is_some_and(|ext| ext == "eml"))
+        .collect();
+    messages.sort();
+    messages
+}
+
+/// The result of parsing, as text.
+fn describe(mail: &ReceivedMail) -> String {
+    let mut text = String::new();
+    let sender = mail.sender.as_ref().map(|sender| {
+        let verdict = if sender.is_verified {
+            "verified"
+        } else {
+            "not verified"
+        };
+        format!("{} ({verdict})", sender.address)
+    });
+    let fields = [
+        ("id", mail.message_id.clone()),
+        ("sender", sender),
+        ("subject", Some(mail.subject.clone())),
+        ("automatic", mail.automatic.map(|kind| kind.word().to_owned())),
+        (
+            "bounce",
+            mail.bounce.as_ref().map(|bounce| {
+                let kind = if bounce.is_permanent {
+                    "permanent"
+                } else {
+                    "temporary"
+                };
+                format!("{} ({kind})", bounce.recipient)
+            }),
+        ),
+    ];
+    for (name, value) in fields {
+        if let Some(value) = value {
+            writeln!(text, "{name}: {value}").expect("a text");
+        }
+    }
+    for file in &mail.files {
+        writeln!(text, "file: {} ({} bytes)", file.name, file.content.len()).expect("a text");
+    }
+    writeln!(text, "=== text\n{}\n=== folded\n{}", mail.text, mail.folded).expect("a text");
+    text
+}
+
+/// Each message has a file with the expected result. With `GARTH_TEST_UPDATE=1`, the test writes these files instead.
+#[test]
+fn messages_of_common_mail_programs_have_the_expected_text() {
+    let messages = corpus();
+    assert!(messages.len() >= 40, "{} messages", messages.len());
+    for path in messages {
+        let raw = fs::read(&path).expect("a message");
+        let parsed = parse(&raw, AUTHSERV_ID, None).expect("a readable message");
+        let (expected, found) = (path.with_extension("expected"), describe(&parsed));
+        if std::env::var_os("GARTH_TEST_UPDATE").is_some() {
+            fs::write(&expected, &found).expect("a written file");
+        }
+        let expected = fs::read_to_string(&expected).expect("the expected result");
+        assert_eq!(found, expected, "{}", path.display());
+    }
+}
+
+#[test]
+fn no_text_of_a_reply_is_lost() {
+    for path in corpus() {
+        let raw = fs::read(&path).expect("a message");
+        let prepared = prepared::prepare(&raw).expect("a message");
+        let message = MessageParser::default()
+            .parse(prepared.as_ref())
+            .expect("a message");
+        let text = body_text(&message);
+        let split = quotes::split(&text);
+        let words = |text: &str| {
+            let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            words.sort();
+            words
+        };
+        let both = format!("{}\n{}", split.new, split.folded);
+        assert_eq!(words(&both), words(&text), "{}", path.display());
+    }
+}
+
+#[test]
+fn unreadable_messages_are_refused() {
+    assert_eq!(parse(b"", AUTHSERV_ID, None), Err(Unreadable::NoHeader));
+    assert_eq!(parse(b"\r\n\r\nx", AUTHSERV_ID, None), Err(Unreadable::NoHeader));
+    let large = vec![b'a'; MAX_MESSAGE_BYTES + 1];
+    assert_eq!(parse(&large, AUTHSERV_ID, None), Err(Unreadable::TooLarge));
+}
+
+/// Messages of the maximum size that would take hours, or a deep stack, if the time were not linear. The test fails by
+/// its duration or by a stack overflow.
+#[test]
+fn hostile_messages_take_linear_time() {
+    let size = 1024 * 1024;
+    let fill = |unit: &str| unit.repeat(size / unit.len());
+    let head = "From: a@example.com\nMIME-Version: 1.0\n";
+    for (name, message) in [
+        ("nested messages", fill("Content-Type: message/rfc822\n\n")),
+        (
+            "nested digests",
+            fill("Content-Type: multipart/digest; boundary=b\n\n--b\n\n"),
+        ),
+        (
+            "nested multiparts",
+            (0..20_000)
+                .map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n"))
+                .collect(),
+        ),
+        (
+            "many parts",
+            format!(
+                "Content-Type: multipart/mixed; boundary=b\n\n{}",
+                fill("--b\n\nx\n")
+            ),
+        ),
+        ("many fields", fill("Received: from a by b; now\n")),
+        (
+            "open tags",
+            format!("Content-Type: text/html\n\n{}", fill("<a href=\"x")),
+        ),
+        (
+            "open quotes",
+            format!("Content-Type: text/html\n\n{}", fill("<a b=\"><")),
+        ),
+        ("comments", format!("Content-Type: text/html\n\n{}", fill("<!--"))),
+        (
+            "styles",
+            format!("Content-Type: text/html\n\n{}", fill("<style></styl")),
+        ),
+        (
+            "attributes",
+            format!("Content-Type: text/html\n\n<a {}>", fill("hrefhref ")),
+        ),
+        (
+            "deep quotes",
+            format!("Content-Type: text/html\n\n{}x", fill("<blockquote>")),
+        ),
+        (
+            "references",
+            format!("Content-Type: text/html\n\n{}", fill("&amp")),
+        ),
+        ("quoted lines", format!("\n{}", fill(">\n"))),
+        ("introductions", format!("\n{}", fill("On 1 a@b wrote:\n\n"))),
+        ("separators", format!("\n{}", fill("____________________\n"))),
+        ("signatures", format!("\n{}", fill("-- \n"))),
+        (
+            "comments in a result",
+            format!("Authentication-Results: mx.example.net; {}\n\n", fill("(\\\"")),
+        ),
+        (
+            "encoded words",
+            format!("Subject: {}\n\n", fill("=?utf-8?Q?x?= ")),
+        ),
+        ("addresses", format!("To: {}\n\n", fill("<<,\""))),
+    ] {
+        let raw = format!("{head}{message}");
+        // Either result is right; what matters is that there is one.
+        let parsed = parse(raw.as_bytes(), AUTHSERV_ID, None);
+        assert!(parsed.is_ok() || parsed == Err(Unreadable::TooComplex), "{name}");
+    }
+}
+
+/// Changes to a message: where, what to remove, what to insert.
+fn damage() -> impl Strategy<Value = Vec<(prop::sample::Index, usize, Vec<u8>)>> {
+    let words = prop::sample::select(vec![
+        &b"\r\n"[..],
+        b"\n\n",
+        b"--",
+        b"Content-Type: ",
+        b"multipart/mixed; boundary=",
+        b"message/rfc822",
+        b"\0",
+        b"\xff\xfe",
+        b"=?utf-8?B?",
+        b"?=",
+        b"base64\n\n",
+        b"charset=",
+        b"<blockquote>",
+        b"&#x110000;",
+        b"> ",
+        b"\"",
+        b"(",
+        b"=",
+        b"=\n",
+        b"*0*=utf-8''%",
+        b";",
+        b"\xe2\x80",
+        b"quoted-printable",
+        b"format=flowed",
+    ]);
+    let inserted = prop_oneof![
+        words.prop_map(<[u8]>::to_vec),
+        prop::collection::vec(any::<u8>(), 0..8)
+    ];
+    prop::collection::vec((any::<prop::sample::Index>(), 0_usize..40, inserted), 1..12)
+}
+
+#[test]
+fn damaged_messages_do_not_panic() {
+    let messages: Vec<Vec<u8>> = corpus()
+        .iter()
+        .map(|path| fs::read(path).expect("a message"))
+        .collect();
+    let cases = std::env::var("GARTH_TEST_MAILS")
+        .ok()
+        .and_then(|count| count.parse().ok());
+    let mut runner = TestRunner::new(Config {
+        cases: cases.unwrap_or(DAMAGED_MESSAGES),
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let strategy = (prop::sample::select(messages), damage());
+    let result = runner.run(&strategy, |(mut raw, changes)| {
+        for (index, removed, inserted) in changes {
+            let at = index.index(raw.len() + 1);
+            let end = raw.len().min(at + removed);
+            raw.splice(at..end, inserted);
+        }
+        if let Ok(mail) = parse(&raw, AUTHSERV_ID, None) {
+            prop_assert!(
+                mail.text
+                    .chars()
+                    .all(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+            );
+            prop_assert!(mail.subject.chars().all(|c| !c.is_control()));
+        }
+        Ok(())
+    });
+    result.expect("no panic");
+}

@@ -1,0 +1,74 @@
+//! Messages that arrive by mail, after parsing.
+
+/// The line above which users write their reply. Garth's own messages contain it, and everything from this line on is
+/// folded in a reply.
+pub const REPLY_MARKER: &str = "Write your reply above this line";
+
+/// A parsed message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReceivedMail {
+    /// Without angle brackets. `None` if the message has none, or a malformed one.
+    pub message_id: Option<String>,
+    pub sender: Option<MailSender>,
+    pub subject: String,
+    /// The new text, without quoted text and signature.
+    pub text: String,
+    /// The quoted text and the signature.
+    pub folded: String,
+    pub files: Vec<MailFile>,
+    /// The number of files beyond the limit, which are dropped.
+    pub dropped_files: usize,
+    /// Set if no person wrote the message.
+    pub automatic: Option<Automatic>,
+    pub bounce: Option<Bounce>,
+}
+
+/// The author of a message: the one address in `From`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MailSender {
+    /// In lower case.
+    pub address: String,
+    /// Whether the mail server has verified that the message is from the domain of the address.
+    pub is_verified: bool,
+}
+
+/// A file of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MailFile {
+    /// As sent.
+    pub name: String,
+    pub content: Vec<u8>,
+}
+
+/// How a message shows that a program wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Automatic {
+    /// An automatic reply or a notification (RFC 3834).
+    AutoSubmitted,
+    /// A report on the delivery of another message, or a message without a return address.
+    Bounce,
+    /// A mailing list or bulk mail.
+    Bulk,
+    /// The message has passed through too many servers, or comes from Garth itself.
+    Loop,
+}
+
+impl Automatic {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Automatic::AutoSubmitted => "automatic",
+            Automatic::Bounce => "bounce",
+            Automatic::Bulk => "bulk",
+            Automatic::Loop => "loop",
+        }
+    }
+}
+
+/// A report that a message was not delivered (RFC 3464).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bounce {
+    /// The address to which the message could not be delivered, in lower case.
+    pub recipient: String,
+    /// Whether the address can never receive messages, as opposed to a full mailbox or a delay.
+    pub is_permanent: bool,
+}

@@ -1,0 +1,252 @@
+//! Messages that arrive by mail: which of them become replies or tickets (decision 0032).
+//!
+//! `mail/delivery.rs` parses a message, calls `receive`, and attaches the files. A message that has no effect is
+//! dropped, or refused if its sender is verified and should learn about it.
+
+use crate::model::grant::Permission;
+use crate::model::history::HistoryStep;
+use crate::model::id::{ReplyId, TicketId, UserId};
+use crate::model::reason::Reasons;
+use crate::model::received_mail::ReceivedMail;
+use crate::model::reply::ReplyText;
+use crate::model::reply_address::{MailTarget, ReplyKey};
+use crate::model::ticket::{NewTicket, Priority, Summary, TicketText};
+use crate::model::token::TokenText;
+use crate::model::user::User;
+use crate::rules::agent::Agent;
+use crate::rules::caller::Caller;
+use crate::rules::error::{Error, FieldError, Result};
+use crate::rules::tickets::{self, TicketAuthor, append_history};
+use crate::rules::transitions::{self, TicketAction};
+use crate::rules::{desk, replies};
+use crate::store::history::NewHistory;
+use crate::store::received_mails::{NewReceivedMail, StoredMail};
+use crate::store::{self, StoreError, WriteTx};
+
+/// The maximum number of messages of a user in an hour. The mail server retries later messages.
+const MAX_MESSAGES_PER_HOUR: i64 = 120;
+const HOUR_SECONDS: i64 = 3600;
+/// The text of a message that has only files.
+const NO_TEXT: &str = "(no text)";
+const NO_SUBJECT: &str = "(no subject)";
+
+/// The effect of a message.
+#[derive(Clone, Debug)]
+pub enum Receipt {
+    /// The text is stored, now or by an earlier delivery. Files after the first `files_done` are still missing.
+    Stored(StoredMail, Sender),
+    /// The message has no effect, and the sender is not told.
+    Dropped(&'static str),
+    /// The message has no effect, and the mail server returns it to the sender.
+    Refused(&'static str),
+    /// The mail server must try again later.
+    Deferred(&'static str),
+}
+
+/// The user who sent a message.
+#[derive(Clone, Debug)]
+pub enum Sender {
+    Tenant(Box<Caller>),
+    Staff(Agent),
+}
+
+/// The key that signs reply addresses, created on first use and shared by all nodes.
+pub fn key(tx: &mut WriteTx) -> Result<ReplyKey> {
+    let secret = store::server_secrets::find_or_insert(tx, "reply_address")?;
+    let damaged = || StoreError::Unexpected("the stored key of reply addresses is invalid".to_owned());
+    let key = TokenText::parse(secret.reveal()).ok_or_else(damaged)?;
+    Ok(ReplyKey::new(key))
+}
+
+/// The address to which a user can reply by mail to a ticket; `None` if the desk has no mail address.
+pub fn reply_address(tx: &mut WriteTx, ticket: TicketId, user: UserId) -> Result<Option<String>> {
+    let Some(mail) = tx.policy().mail.clone() else {
+        return Ok(None);
+    };
+    Ok(Some(key(tx)?.sign(&mail.reply_address, ticket, user)))
+}
+
+/// Turns a message into a reply or a ticket, at most once. `message_key` identifies the message.
+pub fn receive(tx: &mut WriteTx, mail: &ReceivedMail, message_key: &str, recipient: &str) -> Result<Receipt> {
+    if let Some(automatic) = mail.automatic {
+        return Ok(Receipt::Dropped(automatic.word()));
+    }
+    let Some(sender) = &mail.sender else {
+        return Ok(Receipt::Dropped("no_sender"));
+    };
+    if !sender.is_verified {
+        return Ok(Receipt::Dropped("sender_unverified"));
+    }
+    let Some(policy) = tx.policy().mail.clone() else {
+        return Ok(Receipt::Refused("mail_disabled"));
+    };
+    let key = key(tx)?;
+    if key.target(&policy.reply_address, &sender.address) != MailTarget::Unknown {
+        return Ok(Receipt::Dropped("loop"));
+    }
+    let (ticket, user) = match key.target(&policy.reply_address, recipient) {
+        MailTarget::Reply(ticket, user) => (Some(ticket), user),
+        MailTarget::NewTicket => match store::users::with_email(tx, &sender.address)?[..] {
+            [] => return Ok(Receipt::Dropped("stranger")),
+            [user] => (None, user),
+            _ => return Ok(Receipt::Refused("sender_ambiguous")),
+        },
+        MailTarget::Forged => return Ok(Receipt::Refused("address_invalid")),
+        MailTarget::Unknown => return Ok(Receipt::Refused("address_unknown")),
+    };
+    let Some(user) = store::users::find_by_id(tx, user)? else {
+        return Ok(Receipt::Refused("address_invalid"));
+    };
+    if user.email.as_str().to_lowercase() != sender.address {
+        return Ok(Receipt::Refused("sender_differs"));
+    }
+    store_once(tx, mail, message_key, &user, ticket)
+}
+
+fn store_once(
+    tx: &mut WriteTx,
+    mail: &ReceivedMail,
+    message_key: &str,
+    user: &User,
+    ticket: Option<TicketId>,
+) -> Result<Receipt> {
+    let sender = match user.is_staff() {
+        true => Sender::Staff(Agent {
+            user: user.id,
+            username: user.username.clone(),
+        }),
+        false => Sender::Tenant(Box::new(Caller::by_mail(tx, user.id)?)),
+    };
+    if let Some(stored) = store::received_mails::find(tx, user.id, message_key)? {
+        return Ok(Receipt::Stored(stored, sender));
+    }
+    let since = tx.now().plus_seconds(-HOUR_SECONDS);
+    if store::received_mails::count_since(tx, user.id, since)? >= MAX_MESSAGES_PER_HOUR {
+        return Ok(Receipt::Deferred("too_many"));
+    }
+    let created = match (&sender, ticket) {
+        (Sender::Tenant(caller), Some(ticket)) => reply_as_tenant(tx, caller, ticket, mail)?,
+        (Sender::Staff(agent), Some(ticket)) => reply_as_staff(tx, agent, ticket, mail)?,
+        (Sender::Tenant(caller), None) => Ok((open(tx, caller, mail)?, None)),
+        (Sender::Staff(_), None) => Err("staff_sender"),
+    };
+    let (ticket, reply) = match created {
+        Ok(created) => created,
+        Err(reason) => return Ok(Receipt::Refused(reason)),
+    };
+    let folded: String = mail.folded.chars().take(ReplyText::MAX).collect();
+    let new = NewReceivedMail {
+        author: user.id,
+        message_key,
+        ticket,
+        reply,
+        folded: &folded,
+    };
+    Ok(Receipt::Stored(store::received_mails::insert(tx, &new)?, sender))
+}
+
+/// The ticket and the reply of a message, or the reason why it is refused.
+type Created = std::result::Result<(TicketId, Option<ReplyId>), &'static str>;
+
+fn reply_as_tenant(tx: &mut WriteTx, caller: &Caller, id: TicketId, mail: &ReceivedMail) -> Result<Created> {
+    let mut ticket = match tickets::load_for(tx, caller, id, Permission::ReadWrite) {
+        Err(Error::NotFound | Error::Forbidden) => return Ok(Err("no_permission")),
+        other => other?,
+    };
+    let action = TicketAction::CustomerReply;
+    if transitions::after(&ticket, action, tx.now(), &tx.policy().support).is_err() {
+        return Ok(Err("ticket_closed"));
+    }
+    let text = reply_text(mail)?;
+    let reply = replies::add(tx, &mut ticket, &TicketAuthor::of(caller), action, &text)?;
+    Ok(Ok((id, Some(reply.id))))
+}
+
+fn reply_as_staff(tx: &mut WriteTx, agent: &Agent, id: TicketId, mail: &ReceivedMail) -> Result<Created> {
+    let mut ticket = match desk::view(tx, id) {
+        Err(Error::NotFound) => return Ok(Err("no_permission")),
+        other => other?.ticket,
+    };
+    let action = TicketAction::StaffReply;
+    if transitions::after(&ticket, action, tx.now(), &tx.policy().support).is_err() {
+        return Ok(Err("ticket_closed"));
+    }
+    let (text, author) = (reply_text(mail)?, desk::author(tx, agent));
+    let reply = replies::add(tx, &mut ticket, &author, action, &text)?;
+    Ok(Ok((id, Some(reply.id))))
+}
+
+fn open(tx: &mut WriteTx, caller: &Caller, mail: &ReceivedMail) -> Result<TicketId> {
+    let subject: String = mail.subject.chars().take(Summary::MAX).collect();
+    let summary = match subject.trim() {
+        "" => Summary::parse(NO_SUBJECT),
+        subject => Summary::parse(subject),
+    };
+    let text: String = text_of(mail).chars().take(TicketText::MAX).collect();
+    let new = NewTicket {
+        account: caller.account,
+        summary: summary.map_err(refuse)?,
+        description: TicketText::parse(&text).map_err(refuse)?,
+        entity: None,
+        managed_issue: false,
+        may_close: true,
+        priority: Priority::Normal,
+        opener: Some(caller.user()),
+        opened_by: caller.username().to_owned(),
+        gravatar_id: caller.gravatar_id(),
+    };
+    Ok(tickets::open(tx, caller, &new)?.id)
+}
+
+fn reply_text(mail: &ReceivedMail) -> Result<ReplyText> {
+    let text: String = text_of(mail).chars().take(ReplyText::MAX).collect();
+    ReplyText::parse(&text).map_err(refuse)
+}
+
+fn text_of(mail: &ReceivedMail) -> &str {
+    match mail.text.trim() {
+        "" => NO_TEXT,
+        _ => &mail.text,
+    }
+}
+
+fn refuse(reasons: Reasons) -> Error {
+    let fields = reasons.into_iter().map(FieldError::whole);
+    Error::Refused(fields.collect())
+}
+
+/// Records that the first `files_done` files of a message were attached or refused.
+pub fn record_files(tx: &mut WriteTx, stored: &StoredMail, files_done: i64) -> Result<()> {
+    Ok(store::received_mails::set_files_done(tx, stored.id, files_done)?)
+}
+
+/// Adds a note for staff with the names of the files that were not attached, and records that all files are done.
+pub fn note_refused_files(
+    tx: &mut WriteTx,
+    stored: &StoredMail,
+    sender: &Sender,
+    refused: &[String],
+    files_done: i64,
+) -> Result<()> {
+    record_files(tx, stored, files_done)?;
+    if refused.is_empty() {
+        return Ok(());
+    }
+    let ticket = desk::view(tx, stored.ticket)?.ticket;
+    let author = match sender {
+        Sender::Tenant(caller) => TicketAuthor::of(caller),
+        Sender::Staff(agent) => desk::author(tx, agent),
+    };
+    let list = format!(
+        "Files of a message that were not attached:\n\n{}",
+        refused.join("\n")
+    );
+    let list: String = list.chars().take(ReplyText::MAX).collect();
+    let text = ReplyText::parse(&list).map_err(refuse)?;
+    let note = store::notes::insert(tx, ticket.id, &author.username, &text)?;
+    let details = NewHistory {
+        note: Some(note.id),
+        ..NewHistory::default()
+    };
+    append_history(tx, &ticket, &author, HistoryStep::Note, &details)
+}

@@ -1,0 +1,72 @@
+//! The `received_mail` table: messages that became replies or tickets.
+
+use crate::model::id::{ReceivedMailId, ReplyId, TicketId, UserId};
+use crate::model::time::Time;
+use crate::store::error::StoreError;
+use crate::store::tx::{ReadTx, WriteTx};
+use crate::store::value::args;
+
+/// A message whose text is stored. Its files may still be missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredMail {
+    pub id: ReceivedMailId,
+    pub ticket: TicketId,
+    /// The number of files that were attached or refused.
+    pub files_done: i64,
+}
+
+/// A message to store.
+pub struct NewReceivedMail<'a> {
+    pub author: UserId,
+    pub message_key: &'a str,
+    pub ticket: TicketId,
+    pub reply: Option<ReplyId>,
+    pub folded: &'a str,
+}
+
+pub fn find(tx: &mut ReadTx, author: UserId, message_key: &str) -> Result<Option<StoredMail>, StoreError> {
+    let sql = "SELECT id, ticket, files_done FROM received_mail WHERE author = $1 AND message_key = $2";
+    let row = tx.find(sql, args![author, message_key])?;
+    row.map(|mut row| {
+        Ok(StoredMail {
+            id: row.take()?,
+            ticket: row.take()?,
+            files_done: row.take()?,
+        })
+    })
+    .transpose()
+}
+
+/// The number of messages of a user since a time.
+pub fn count_since(tx: &mut ReadTx, author: UserId, since: Time) -> Result<i64, StoreError> {
+    let sql = "SELECT count(*) FROM received_mail WHERE author = $1 AND created > $2";
+    tx.one(sql, args![author, since])?.take()
+}
+
+pub fn insert(tx: &mut WriteTx, new: &NewReceivedMail) -> Result<StoredMail, StoreError> {
+    let now = tx.now();
+    let mut row = tx.one(
+        "INSERT INTO received_mail (author, message_key, ticket, reply, folded, files_done, created)
+         VALUES ($1, $2, $3, $4, $5, 0, $6) RETURNING id",
+        args![
+            new.author,
+            new.message_key,
+            new.ticket,
+            new.reply,
+            new.folded,
+            now
+        ],
+    )?;
+    Ok(StoredMail {
+        id: row.take()?,
+        ticket: new.ticket,
+        files_done: 0,
+    })
+}
+
+/// Records that the first `files_done` files were attached or refused.
+pub fn set_files_done(tx: &mut WriteTx, id: ReceivedMailId, files_done: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE received_mail SET files_done = $2 WHERE id = $1";
+    tx.execute(sql, args![id, files_done])?;
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! Messages that arrive by mail become replies and tickets.
+
+use garth::files::Files;
+use garth::mail::delivery::{Delivery, Envelope, deliver};
+use garth::model::id::{TicketId, UserId};
+use garth::model::policy::{MailPolicy, Policy};
+use garth::model::reply_address::MailAddress;
+use garth::rules::received_mails::reply_address;
+use garth::uploads::Uploads;
+use garth::web::Options;
+use serde_json::json;
+
+use crate::harness::TestApp;
+
+const AUTHSERV_ID: &str = "mx.example.net";
+const DESK: &str = "support@desk.example.net";
+/// The sizes of the parts of a message with a PNG image.
+const PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAACklEQVR4nGMAAQAABQABDQottAAAAABJRU5ErkJggg==";
+
+fn enable_mail(policy: &mut Policy, _: &mut Options) {
+    policy.mail = Some(MailPolicy {
+        reply_address: MailAddress::parse(DESK).expect("an address"),
+        authserv_id: AUTHSERV_ID.to_owned(),
+    });
+}
+
+async fn send(app: &TestApp, recipient: &str, message: &str) -> Delivery {
+    let uploads = Uploads {
+        store: app.store.clone(),
+        files: Files::open(None, app.folder()).expect("the attachment storage"),
+        scanner: None,
+    };
+    let envelope = Envelope {
+        recipient,
+        sender: Some("ada@example.com"),
+        message: message.as_bytes(),
+    };
+    deliver(&uploads, AUTHSERV_ID, &envelope).await.expect("a result")
+}
+
+/// A verified message.
+fn message(from: &str, id: &str, text: &str) -> String {
+    format!(
+        "Authentication-Results: {AUTHSERV_ID}; dmarc=pass header.from=example.com\r\nFrom: {from}\r\n\
+         Subject: It is slow\r\nMessage-ID: <{id}>\r\n\r\n{text}\r\n"
+    )
+}
+
+async fn signed(app: &TestApp, ticket: i64, user: i64) -> String {
+    let sign = move |tx: &mut garth::store::WriteTx| reply_address(tx, TicketId(ticket), UserId(user));
+    app.store
+        .write(sign)
+        .await
+        .expect("an address")
+        .expect("mail is enabled")
+}
+
+#[tokio::test]
+async fn a_message_of_a_user_opens_a_ticket_once() {
+    let app = TestApp::with(enable_mail).await;
+    let ada = app.user("ada").await;
+    let mail = message(
+        "Ada <ADA@example.com>",
+        "1@example.com",
+        "Since noon.\r\n\r\n-- \r\nAda",
+    );
+    for expected in [Delivery::Accepted, Delivery::Dropped("duplicate")] {
+        assert_eq!(send(&app, DESK, &mail).await, expected);
+    }
+    let tickets = ada.get("/support/tickets").await.json();
+    assert_eq!(tickets["results"], 1);
+    let ticket = &tickets["data"][0];
+    assert_eq!(
+        (&ticket["summary"], &ticket["description"], &ticket["opened_by"]),
+        (&json!("It is slow"), &json!("Since noon."), &json!("ada"))
+    );
+}
+
+#[tokio::test]
+async fn a_reply_to_the_signed_address_is_a_reply_of_its_user() {
+    let app = TestApp::with(enable_mail).await;
+    let ada = app.user("ada").await;
+    let staff = app.user("sam").staff().await;
+    ada.open_ticket("Help").await;
+    let (to_ada, to_sam) = (signed(&app, 1, 1).await, signed(&app, 1, 2).await);
+    let quoted = "Yes.\r\n\r\nOn 1 June 2024, Support <s@example.net> wrote:\r\n\r\n> Slow?";
+    let mail = message("ada@example.com", "2@example.com", quoted);
+    assert_eq!(send(&app, &to_ada, &mail).await, Delivery::Accepted);
+    let mail = message("sam@example.com", "3@example.com", "We are on it.");
+    assert_eq!(send(&app, &to_sam, &mail).await, Delivery::Accepted);
+
+    let replies = ada.get("/support/tickets/1/replies").await.json();
+    let texts: Vec<_> = replies["data"].as_array().expect("replies").iter().collect();
+    let shown = texts
+        .iter()
+        .map(|reply| (&reply["description"], &reply["created_by"]))
+        .collect::<Vec<_>>();
+    assert_eq!(
+        shown,
+        [
+            (&json!("Yes."), &json!("ada")),
+            (&json!("We are on it."), &json!("Support"))
+        ]
+    );
+    assert_eq!(staff.get("/desk/tickets/1").await.json()["status"], "open");
+}
+
+#[tokio::test]
+async fn other_messages_have_no_effect() {
+    let app = TestApp::with(enable_mail).await;
+    let ada = app.user("ada").await;
+    let bob = app.user("bob").restricted().await;
+    ada.open_ticket("Help").await;
+    let (to_ada, to_bob) = (signed(&app, 1, 1).await, signed(&app, 1, 2).await);
+    let verified = message("ada@example.com", "4@example.com", "Hello");
+    let forged = verified.replace("dmarc=pass", "dmarc=fail");
+    let automatic = format!("Auto-Submitted: auto-replied\r\n{verified}");
+    let stranger = message("eve@example.com", "5@example.com", "Hello");
+    let from_bob = message("bob@example.com", "6@example.com", "Hello");
+    let from_desk = verified
+        .replace("ada@example.com", DESK)
+        .replace("=example.com", "=desk.example.net");
+    let wrong = to_ada.replace("+1-", "+2-");
+    for (recipient, mail, expected) in [
+        (to_ada.as_str(), &forged, Delivery::Dropped("sender_unverified")),
+        (&to_ada, &automatic, Delivery::Dropped("automatic")),
+        (&to_ada, &stranger, Delivery::Refused("sender_differs")),
+        (&to_ada, &from_desk, Delivery::Dropped("loop")),
+        (&to_bob, &from_bob, Delivery::Refused("no_permission")),
+        (&wrong, &verified, Delivery::Refused("address_invalid")),
+        (
+            "sales@example.net",
+            &verified,
+            Delivery::Refused("address_unknown"),
+        ),
+        (DESK, &stranger, Delivery::Dropped("stranger")),
+        (DESK, &"no header".to_owned(), Delivery::Dropped("no_sender")),
+    ] {
+        assert_eq!(send(&app, recipient, mail).await, expected, "{mail}");
+    }
+    assert_eq!(ada.get("/support/tickets/1/replies").await.json()["results"], 0);
+    assert_eq!(ada.get("/support/tickets").await.json()["results"], 1);
+
+    ada.post("/support/tickets/1/close", json!({})).await;
+    assert_eq!(
+        send(&app, &to_ada, &verified).await,
+        Delivery::Refused("ticket_closed")
+    );
+    drop(bob);
+}
+
+#[tokio::test]
+async fn files_are_attached_and_refused_files_are_in_a_note() {
+    let app = TestApp::with(enable_mail).await;
+    let ada = app.user("ada").await;
+    let staff = app.user("sam").staff().await;
+    let head = "Content-Type: multipart/mixed; boundary=b\r\nMIME-Version: 1.0\r\n";
+    let body = format!(
+        "--b\r\n\r\nSee the files.\r\n--b\r\nContent-Type: image/png; name=a.png\r\n\
+         Content-Transfer-Encoding: base64\r\n\r\n{PNG}\r\n--b\r\nContent-Type: application/zip; name=b.zip\r\n\r\n\
+         PK\r\n--b--"
+    );
+    let mail = format!("{head}{}", message("ada@example.com", "7@example.com", &body));
+    for expected in [Delivery::Accepted, Delivery::Dropped("duplicate")] {
+        assert_eq!(send(&app, DESK, &mail).await, expected);
+    }
+    let files = ada.get("/support/tickets/1/attachments").await.json();
+    assert_eq!(
+        (&files["results"], &files["data"][0]["name"]),
+        (&json!(1), &json!("a.png"))
+    );
+    let history = staff.get("/desk/tickets/1/history").await.json();
+    let notes = history["data"]
+        .as_array()
+        .expect("steps")
+        .iter()
+        .filter(|step| step["action"] == "note");
+    let notes: Vec<_> = notes
+        .map(|step| step["description"].as_str().expect("a text"))
+        .collect();
+    assert!(notes.len() == 1 && notes[0].contains("b.zip: "), "{notes:?}");
+}
+
+#[tokio::test]
+async fn a_user_can_send_a_limited_number_of_messages_in_an_hour() {
+    let app = TestApp::with(enable_mail).await;
+    let ada = app.user("ada").await;
+    ada.open_ticket("Help").await;
+    let recipient = signed(&app, 1, 1).await;
+    for number in 0..120 {
+        let mail = message("ada@example.com", &format!("{number}@example.com"), "Again");
+        assert_eq!(
+            send(&app, &recipient, &mail).await,
+            Delivery::Accepted,
+            "{number}"
+        );
+    }
+    let mail = message("ada@example.com", "last@example.com", "Again");
+    assert_eq!(
+        send(&app, &recipient, &mail).await,
+        Delivery::Deferred("too_many")
+    );
+    app.advance(3601);
+    assert_eq!(send(&app, &recipient, &mail).await, Delivery::Accepted);
+}
