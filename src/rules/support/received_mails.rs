@@ -1,7 +1,7 @@
 //! Messages that arrive by mail: which of them become replies or tickets (decision 0032).
 //!
 //! `mail/delivery.rs` parses a message, calls `receive`, and attaches the files. A message that has no effect is
-//! dropped, or refused if its sender is verified and should learn about it.
+//! dropped, or refused if its sender is verified. The mail server then returns it to the sender.
 
 use crate::model::grant::Permission;
 use crate::model::history::HistoryStep;
@@ -35,7 +35,7 @@ const NO_SUBJECT: &str = "(no subject)";
 pub enum Receipt {
     /// The text is stored, now or by an earlier delivery. Files after the first `files_done` are still missing.
     Stored(StoredMail, Sender),
-    /// The message has no effect, and the sender is not told.
+    /// The message has no effect, and the sender gets no response.
     Dropped(&'static str),
     /// The message has no effect, and the mail server returns it to the sender.
     Refused(&'static str),
