@@ -49,10 +49,11 @@ const UPDATES: [(&str, &str, &str); 16] = [
     ),
 ];
 /// Updates without an event: of the preferences of the web app, of objects of the provider, and those that are not offered.
-const WITHOUT_EVENT: [&str; 6] = [
+const WITHOUT_EVENT: [&str; 7] = [
     "updatePreferences",
     "updateDeskTicket",
     "updateCannedReply",
+    "updateHost",
     "updateInstanceFirewalls",
     "updateFirewallSettings",
     "updateLongviewPlan",
