@@ -129,12 +129,11 @@ class Model:
             errors += [f"ipv6[0].range {code}"] if code else []
         else:
             errors += [f"subnets[{at}].ipv6 range_invalid" for at, (_, wanted) in enumerate(drafts) if wanted]
-        if errors or not request:
-            return (None, [None] * len(drafts)), sorted(errors)
-        range_, code = self._choose_prefix(request)
-        if code:
-            return None, [f"ipv6[0].range {code}"]
-        ranges, errors = self._choose_ranges(range_, [wanted for _, wanted in drafts])
+        range_, code = self._choose_prefix(request) if request else (None, None)
+        errors += [f"ipv6[0].range {code}"] if code else []
+        ranges = [None] * len(drafts)
+        if range_:
+            ranges = self._choose_ranges(range_, [wanted for _, wanted in drafts], errors)
         return (range_, ranges), sorted(errors)
 
     def _read_subnet(self, body, path, errors):
@@ -166,15 +165,16 @@ class Model:
             return None, "cidr_overlap"
         return (request, None) if found and found[0] == request else (None, "range_invalid")
 
-    def _choose_ranges(self, vpc_range, requests):
+    def _choose_ranges(self, vpc_range, requests, errors):
         """The ranges of the subnets of a new VPC. Certain ranges are placed first."""
-        errors = []
-        certain = [request for request in requests if request and not isinstance(request, tuple)]
-        taken = [range_ for range_ in certain if range_.subnet_of(vpc_range)]
-        ranges = []
+        taken, ranges = [], []
         for at, request in enumerate(requests):
-            if request in certain and request not in taken:
+            if not request or isinstance(request, tuple):
+                continue
+            if not request.subnet_of(vpc_range):
                 errors.append(f"subnets[{at}].ipv6[0].range range_invalid")
+            elif not any(request.overlaps(other) for other in taken):
+                taken.append(request)
         for at, request in enumerate(requests):
             if not isinstance(request, tuple):
                 ranges.append(request)
@@ -183,10 +183,9 @@ class Model:
             ranges.append(range_)
             if not range_:
                 errors.append(f"subnets[{at}].ipv6[0].range no_free_range")
-            elif not errors:
-                # After an error, the server takes no more ranges.
+            else:
                 taken.append(range_)
-        return ranges, errors
+        return ranges
 
     def add_vpc(self, id, region, ipv6):
         self.vpcs[id] = Vpc(region, ipv6)

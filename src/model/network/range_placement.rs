@@ -14,8 +14,7 @@ pub enum Placement {
     NoRoom(u8),
 }
 
-/// Places certain ranges first, and then the lowest free ranges in their order. Certain ranges must not overlap each
-/// other.
+/// Places certain ranges first, and then the lowest free ranges in their order.
 pub fn place(vpc: Cidr6, requests: &[Option<RangeRequest>]) -> Vec<Option<Placement>> {
     let mut taken = TakenRanges::default();
     let mut placements = vec![None; requests.len()];
@@ -47,9 +46,19 @@ struct TakenRanges {
 }
 
 impl TakenRanges {
+    /// Takes a range, unless it overlaps one that is taken. The caller has refused such a range.
     fn take(&mut self, range: Cidr6) -> Placement {
-        self.by_first_address.insert(range.first(), range);
+        if self.overlapping(range).is_none() {
+            self.by_first_address.insert(range.first(), range);
+        }
         Placement::At(range)
+    }
+
+    /// Taken ranges do not overlap each other, so only the last one that begins before the end of the range can overlap
+    /// it.
+    fn overlapping(&self, range: Cidr6) -> Option<Cidr6> {
+        let (_, last) = self.by_first_address.range(..=range.last()).next_back()?;
+        Some(*last).filter(|taken| taken.overlaps(range))
     }
 
     fn lowest_free(&mut self, vpc: Cidr6, prefix: u8) -> Option<Cidr6> {
@@ -57,12 +66,9 @@ impl TakenRanges {
         let lowest = self.lowest.get(&prefix).copied();
         let mut range = lowest.unwrap_or(Cidr6::around(vpc.first(), prefix));
         while whole && vpc.contains(range) {
-            let before_end = self.by_first_address.range(..=range.last()).next_back();
-            match before_end {
-                Some((_, taken)) if taken.overlaps(range) => {
-                    range = Cidr6::at_or_after(taken.last().checked_add(1)?, prefix)?;
-                }
-                _ => {
+            match self.overlapping(range) {
+                Some(taken) => range = Cidr6::at_or_after(taken.last().checked_add(1)?, prefix)?,
+                None => {
                     self.lowest.insert(prefix, range);
                     return Some(range);
                 }
