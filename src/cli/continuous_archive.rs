@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -11,6 +11,7 @@ use super::arguments::duration_seconds;
 use super::settings::Settings;
 use crate::archiving::archiver::{Archiver, Parts};
 use crate::archiving::queue::Queue;
+use crate::archiving::status;
 use crate::archiving::target::{Target, folder_of};
 use crate::files::{BucketKeys, Files, storage_folder};
 use crate::store::log_archive::{ArchiveStart, LogCopier};
@@ -66,6 +67,7 @@ impl ArchiveSettings {
         context: StoreContext,
         keys: Option<&BucketKeys>,
     ) -> anyhow::Result<OpenArchive> {
+        refuse_lost_folder(&self.url, data)?;
         let target = Target::create(&self.url, keys).context("cannot open the archive")?;
         let (queue, position) = Queue::open(data)?;
         let start = ArchiveStart {
@@ -82,6 +84,19 @@ impl ArchiveSettings {
             target: Arc::new(target),
             settings: self,
         })
+    }
+}
+
+/// Refuses a missing folder if the store was archived before: the folder can be on a disk that is not mounted.
+fn refuse_lost_folder(url: &str, data: &Path) -> anyhow::Result<()> {
+    let lost = folder_of(url).filter(|folder| !folder.exists() && status::read(data).is_some());
+    match lost {
+        None => Ok(()),
+        Some(folder) => bail!(
+            "archive (--archive): {} does not exist, but this store was archived before: mount the disk, or create the \
+             folder to begin a new archive",
+            folder.display()
+        ),
     }
 }
 

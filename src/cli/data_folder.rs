@@ -52,12 +52,17 @@ pub fn lock_for_restore(folder: &Path) -> anyhow::Result<FolderLock> {
     let owner = std::fs::metadata(folder)
         .map_err(|error| access_error(folder, error))?
         .uid();
+    refuse_other_owner(folder, owner, rustix::process::geteuid().as_raw())?;
+    Ok(lock)
+}
+
+fn refuse_other_owner(folder: &Path, owner: u32, user: u32) -> anyhow::Result<()> {
     ensure!(
-        owner == rustix::process::geteuid().as_raw(),
+        owner == user,
         "the data folder {} belongs to the user {owner}: run this command as that user, for example with runuser -u garth --",
         folder.display()
     );
-    Ok(lock)
+    Ok(())
 }
 
 /// What a data folder can contain before a restore: the files of an unfinished restore, and the folder that some file
@@ -193,4 +198,19 @@ pub fn locking_process(folder: &Path) -> Option<u32> {
 /// The file whose lock shows that a server is running on this folder.
 fn lock_file(folder: &Path) -> PathBuf {
     folder.join("serve.lock")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_folder_of_the_own_user_is_restored() {
+        let folder = Path::new("data");
+        assert!(refuse_other_owner(folder, 7, 7).is_ok());
+        let refused = refuse_other_owner(folder, 7, 8)
+            .expect_err("another user")
+            .to_string();
+        assert!(refused.contains("belongs to the user 7"), "{refused}");
+    }
 }

@@ -253,16 +253,7 @@ async fn grant(store: &OpenStore, output: Output, options: GrantOptions) -> anyh
     );
     let granted = store.write(move |tx| grants::add(tx, &username, &grants)).await;
     let user = granted.with_context(|| format!("user {}", options.username))?;
-    let restricted = user.restricted;
-    output.one(&UserView::from(user), &message)?;
-    if !restricted {
-        let name = &options.username;
-        output.hint(&format!(
-            "{name} is unrestricted, so the grants have no effect, and restricting the user deletes them. Run `garth \
-             user restrict {name}` first, then add the grants."
-        ))?;
-    }
-    Ok(())
+    output.one(&UserView::from(user), &message)
 }
 
 #[derive(Serialize)]

@@ -223,6 +223,14 @@ fn failed_command_prints_only_the_reason() {
         ("user grant admin --global add_all", "--global"),
         ("user grant admin --vpc 99=read_write", "no VPC 99"),
         ("user grant admin --vpc 1=sometimes", "read_only or read_write"),
+        (
+            "user grant admin --global add_vpcs",
+            "Grants are not available for unrestricted users",
+        ),
+        (
+            "user grant admin --vpc 1=read_only --vpc 1=read_write",
+            "vpc 1 is repeated",
+        ),
         ("account create --email missing", "e-mail address"),
         ("account quota 99", "account 99"),
         ("account quota 99 --vpcs-per-region 5", "account 99"),

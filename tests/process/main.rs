@@ -31,6 +31,7 @@ mod http;
 mod invalid_settings;
 mod jobs;
 mod limits;
+mod mail;
 mod process;
 mod profiles;
 mod proxy;

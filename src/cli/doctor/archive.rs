@@ -21,7 +21,17 @@ pub fn examine(args: &StoreArgs, settings: &Settings) -> Option<Advice> {
     let url = settings.archive.as_ref()?;
     let problem = folder_of(url).and_then(|folder| Some((FolderProblem::find(&folder)?, folder)));
     match problem {
-        // The server creates the folder.
+        Some((FolderProblem::Missing, folder)) if status::read(&args.folder(settings)).is_some() => {
+            Some(Advice::new(
+                "archive",
+                format!(
+                    "{} does not exist, but this store was archived before",
+                    folder.display()
+                ),
+                "mount the disk, or create the folder to begin a new archive; the server does not start without it",
+            ))
+        }
+        // The server creates the folder of a new archive.
         None | Some((FolderProblem::Missing, _)) => examine_status(args, settings),
         Some((problem, folder)) => {
             let fix = problem.permissions_fix(&folder).unwrap_or_else(|| FIX.to_owned());

@@ -20,7 +20,7 @@ impl TagLabel {
         match valid {
             true => Ok(Self(raw.to_owned())),
             false => {
-                let text = "A tag must be 3 to 50 characters";
+                let text = "A tag must be 3 to 50 characters, without control characters and not only spaces";
                 Err(vec![Reason::new(Code::TagInvalid, text)])
             }
         }

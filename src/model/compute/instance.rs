@@ -42,6 +42,15 @@ impl Instance {
         self.ipv4.iter().chain(&self.private_ipv4).copied()
     }
 
+    /// Whether the instance runs with a config, or is about to.
+    pub fn uses(&self, config: ConfigId) -> bool {
+        let boots = matches!(
+            self.status,
+            Status::Provisioning | Status::Booting | Status::Rebooting
+        );
+        self.running == Some(config) || (boots && self.last_booted == Some(config))
+    }
+
     /// Whether a change of the status is in progress, such as a boot.
     pub fn is_busy(&self) -> bool {
         !matches!(self.status, Status::Running | Status::Offline)

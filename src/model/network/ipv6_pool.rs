@@ -17,6 +17,9 @@ const UNUSABLE: [(&str, &str); 4] = [
     ("ff00::/8", "multicast addresses"),
 ];
 
+/// The ranges that are for networks like those of VPCs.
+const USABLE: [&str; 2] = ["fd00::/8", "2000::/3"];
+
 pub fn parse(raw: &str) -> Result<Cidr6, Reasons> {
     let pool = Cidr6::parse(raw)?;
     for (range, addresses) in UNUSABLE {
@@ -32,7 +35,15 @@ pub fn parse(raw: &str) -> Result<Cidr6, Reasons> {
         let text = format!("Must have a prefix length from {shortest} to {longest}");
         return Err(vec![Reason::new(Code::CidrPrefix, text)]);
     }
-    Ok(pool)
+    let is_inside = |range: &str| Cidr6::parse(range).is_ok_and(|range| range.contains(pool));
+    match USABLE.into_iter().any(is_inside) {
+        true => Ok(pool),
+        false => {
+            let text =
+                "Must be a part of fd00::/8 (unique local addresses) or of 2000::/3 (global addresses)";
+            Err(vec![Reason::new(Code::CidrForbidden, text)])
+        }
+    }
 }
 
 #[cfg(test)]
@@ -63,6 +74,9 @@ mod tests {
             ("ff00::/8", Code::CidrForbidden),
             ("ff02::/32", Code::CidrForbidden),
             ("fe00::/8", Code::CidrForbidden),
+            ("fc00::/8", Code::CidrForbidden),
+            ("100::/52", Code::CidrForbidden),
+            ("f000::/8", Code::CidrForbidden),
             ("fd00::/53", Code::CidrPrefix),
             ("2000::/3", Code::CidrPrefix),
             ("fd00::", Code::CidrInvalid),

@@ -111,9 +111,9 @@ pub fn delete(
     let (instance, config) = loading::config_for(tx, caller, at, Permission::ReadWrite)?;
     request.check_if_match(&config)?;
     request.require_valid_body()?;
-    if instance.running == Some(config.id) {
+    if instance.uses(config.id) {
         let text = format!(
-            "{} is running with this config; first shut the instance down or reboot it with another config",
+            "{} is running or booting with this config; first shut the instance down or reboot it with another config",
             instance.label.as_str()
         );
         let reason = Reason::new(Code::ConfigActive, text);

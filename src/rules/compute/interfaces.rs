@@ -148,10 +148,6 @@ fn read_change(
     refuse_changes(&mut form, &change.fixed, interface);
     let mut changed = interface.clone();
     match (interface.purpose, &mut changed.vpc) {
-        (Purpose::Vlan, _) => {
-            let reason = Reason::new(Code::InterfaceField, "A VLAN interface cannot be changed");
-            form.refuse_whole(reason);
-        }
         (Purpose::Vpc, Some(vpc)) => {
             if let Some((address, nat)) = change.ipv4 {
                 vpc.address = address.unwrap_or(vpc.address);
@@ -203,6 +199,10 @@ fn read_change(
         }
     }
     changed.primary = change.primary.unwrap_or(interface.primary);
+    if interface.purpose == Purpose::Vlan && changed.primary {
+        let text = "A VLAN cannot be the primary interface";
+        form.refuse("primary", Reason::new(Code::PrimaryInvalid, text));
+    }
     form.finish(|| Some(changed))
 }
 

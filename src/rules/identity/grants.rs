@@ -25,12 +25,29 @@ pub enum Grant {
     Linode(InstanceId, Permission),
 }
 
+impl Grant {
+    /// The kind and the ID of its object.
+    fn object(&self) -> Option<(&'static str, i64)> {
+        match self {
+            Grant::Global(_) | Grant::AccountAccess(_) => None,
+            Grant::Vpc(vpc, _) => Some(("vpc", vpc.0)),
+            Grant::Linode(instance, _) => Some(("linode", instance.0)),
+        }
+    }
+}
+
 /// Adds all of these grants to a user, or none of them.
 pub fn add(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> {
     let user = users::load(tx, username)?;
     let Some(account) = user.account else {
         return Err(invalid_grant("user", "Staff users cannot have grants"));
     };
+    let mut objects = HashSet::new();
+    for (kind, id) in grants.iter().filter_map(Grant::object) {
+        if !objects.insert((kind, id)) {
+            return Err(invalid_grant(kind, format!("{kind} {id} is repeated")));
+        }
+    }
     for grant in grants {
         match *grant {
             Grant::Global(global) => store::grants::add_global(tx, user.id, global)?,
@@ -51,7 +68,15 @@ pub fn add(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> {
             }
         }
     }
-    users::load(tx, username)
+    match user.restricted {
+        true => users::load(tx, username),
+        false => Err(Error::whole(unrestricted())),
+    }
+}
+
+fn unrestricted() -> Reason {
+    let text = "Grants are not available for unrestricted users";
+    Reason::new(Code::GrantsUnrestricted, text)
 }
 
 fn require_found(found: bool, field: &str, error_text: String) -> Result<()> {
@@ -138,8 +163,7 @@ pub fn update(
     refuse_wrong_ids(&mut form, "linode", &change.linodes, &before.linodes);
     refuse_wrong_ids(&mut form, "vpc", &change.vpcs, &before.vpcs);
     if !user.restricted {
-        let text = "Grants are not available for unrestricted users";
-        form.refuse_whole(Reason::new(Code::GrantsUnrestricted, text));
+        form.refuse_whole(unrestricted());
     }
     form.finish(|| Some(()))?;
 

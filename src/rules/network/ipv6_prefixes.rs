@@ -98,7 +98,8 @@ fn choose_released(
     Ok(match own {
         Some(found) if found.range == range && found.vpc.is_none() => Ok(range),
         Some(found) if found.vpc.is_some() => {
-            let text = format!("overlaps {}, which another of your VPCs has", found.range);
+            // A restricted user may not see the other VPC, so the text does not show its range.
+            let text = "overlaps the IPv6 range of another VPC of your account";
             Err(Reason::new(Code::CidrOverlap, text))
         }
         _ => Err(lengths_in(tx.policy(), region).reason(Code::RangeInvalid)),

@@ -216,7 +216,7 @@ async fn conflicting_interfaces_of_a_config_are_refused_by_position() {
         (
             json!([{"purpose": "vlan", "label": "v 1 !", "ipam_address": "10.0.0.300/99"}]),
             vec![
-                "interfaces[0].label label_length",
+                "interfaces[0].label label_characters",
                 "interfaces[0].ipam_address address_invalid",
             ],
         ),

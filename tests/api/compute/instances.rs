@@ -358,6 +358,10 @@ async fn locks_of_an_instance_are_not_offered() {
         .put("/linode/instances/1", json!({"locks": ["cannot_delete"]}))
         .await;
     assert_eq!(refused.errors(), ["locks not_offered"]);
+    let refused = ada
+        .put("/linode/instances/1", json!({"placement_group": {"id": 3}}))
+        .await;
+    assert_eq!(refused.errors(), ["placement_group not_offered"]);
     // Clients send the whole object back.
     let instance = ada.get("/linode/instances/1").await.json();
     let echoed = ada.put("/linode/instances/1", instance.clone()).await;

@@ -256,11 +256,18 @@ async fn a_vlan_interface_cannot_be_changed() {
         (&vlan["label"], &vlan["ipam_address"]),
         (&json!("backstage"), &json!(""))
     );
+    let path = format!("{PATH}/1");
+    for (change, error) in [
+        (json!({"primary": true}), "primary primary_invalid"),
+        (json!({"label": "other"}), "label interface_field"),
+        (json!({"ipv4": {"vpc": "10.0.0.9"}}), "ipv4 interface_field"),
+    ] {
+        assert_eq!(ada.put(&path, change).await.errors(), [error]);
+    }
     assert_eq!(
-        ada.put(&format!("{PATH}/1"), json!({"primary": true}))
-            .await
-            .errors(),
-        ["- interface_field"]
+        ada.put(&path, vlan.clone()).await.json(),
+        vlan,
+        "unchanged values"
     );
 }
 

@@ -158,12 +158,15 @@ async fn a_slow_power_change_is_scheduled_then_finished_while_the_instance_is_bu
         (busy.errors(), busy.reason()),
         (vec!["- instance_busy".to_owned()], "Linode busy.".to_owned())
     );
+    let delete_config = async || ada.delete("/linode/instances/1/configs/1").await.errors();
+    assert_eq!(delete_config().await, ["- config_active"]);
     app.advance(5);
     settle().await;
     assert_eq!(
         state().await,
         ("booting".to_owned(), "linode_boot 1 scheduled".to_owned())
     );
+    assert_eq!(delete_config().await, ["- config_active"]);
     assert_eq!(event_lines(&ada).await[0], "linode_create 1 finished");
     app.advance(60);
     settle().await;

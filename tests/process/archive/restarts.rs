@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Archived, under_load};
 use crate::expected_state::random_below;
 use crate::harness::Server;
-use crate::process::eventually;
+use crate::process::{Process, eventually};
 
 const KILLS: usize = 20;
 
@@ -136,4 +136,31 @@ fn old_generations_are_deleted_after_the_retention() {
     assert_eq!(server.stop().code, Some(0));
     let restored = archived.restore("restored", None);
     assert_eq!(restored.len(), number + 1);
+}
+
+/// The folder can be on a disk that is not mounted.
+#[test]
+fn a_lost_archive_folder_prevents_the_start() {
+    let archived = Archived::in_folder("lost");
+    let server = archived.start();
+    server.client().create_vpc("first");
+    archived.wait_until_archived();
+    assert_eq!(server.stop().code, Some(0));
+    let elsewhere = archived.folder.path("elsewhere");
+    std::fs::rename(&archived.archive, &elsewhere).expect("the folder can be renamed");
+
+    let refused = Process::spawn(&mut archived.serve()).wait();
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("mount the disk"), "{refused:?}");
+    assert!(!archived.archive.exists());
+    let mut doctor = archived.folder.garth("doctor");
+    let found = Process::spawn(doctor.env("GARTH_ARCHIVE", &archived.archive)).wait();
+    assert!(found.stdout.contains("was archived before"), "{found:?}");
+
+    std::fs::rename(&elsewhere, &archived.archive).expect("the folder can be renamed");
+    let server = archived.start();
+    server.client().create_vpc("second");
+    archived.wait_until_archived();
+    assert_eq!(server.stop().code, Some(0));
+    assert_eq!(archived.generations().len(), 1);
 }

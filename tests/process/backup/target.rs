@@ -31,7 +31,8 @@ fn a_store_that_is_in_use_or_not_empty_is_refused() {
     assert_eq!(server.client().vpc_labels(), ["untouched"]);
 }
 
-/// Only root can write to the folder of another user, and the server of that user could not read the result.
+/// Only root can write to the folder of another user, and the server of that user could not read the result. Without
+/// root, only the unit test in `src/cli/data_folder.rs` covers the refusal.
 #[test]
 fn a_folder_of_another_user_is_refused() {
     if !rustix::process::geteuid().is_root() {

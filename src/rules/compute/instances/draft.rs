@@ -155,6 +155,7 @@ impl FromForm for Change {
             tags: read_tags(form),
             upkeep: UpkeepDraft::read(form),
         };
+        refuse_field(form, "placement_group", NO_PLACEMENT_GROUPS);
         refuse_locks(form);
         change
     }
@@ -201,6 +202,8 @@ fn refuse_without_config(form: &mut Form) {
     }
 }
 
+const NO_PLACEMENT_GROUPS: &str = "Garth has no placement groups: leave this field out";
+
 /// Refuses fields of the public service that Garth does not have.
 fn refuse_not_offered(form: &mut Form) {
     refuse_other_than(
@@ -216,10 +219,7 @@ fn refuse_not_offered(form: &mut Form) {
             "backup_id",
             "Garth makes no backups of instances: leave this field out",
         ),
-        (
-            "placement_group",
-            "Garth has no placement groups: leave this field out",
-        ),
+        ("placement_group", NO_PLACEMENT_GROUPS),
         ("firewall_id", "Garth has no firewalls: leave this field out"),
         ("ipv4", "Garth has no reserved addresses: leave this field out"),
     ] {

@@ -39,13 +39,12 @@ type Refuse<'a> = dyn FnMut(&str, Code, &str) + 'a;
 
 fn refuse_invalid_vlan(draft: &Draft, refuse: &mut Refuse) {
     let label = draft.label.as_deref().unwrap_or_default();
-    let is_ascii_label = label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    if !(1..=64).contains(&label.len()) || !is_ascii_label {
-        refuse(
-            "label",
-            Code::LabelLength,
-            "The label of a VLAN must be 1 to 64 ASCII letters, digits and dashes",
-        );
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let text = "The label of a VLAN must be 1 to 64 ASCII letters, digits and dashes";
+    if !(1..=64).contains(&label.chars().count()) {
+        refuse("label", Code::LabelLength, text);
+    } else if !label.chars().all(is_allowed) {
+        refuse("label", Code::LabelCharacters, text);
     }
     if draft
         .ipam_address
