@@ -15,6 +15,7 @@ pub mod names;
 pub mod plan;
 #[cfg(test)]
 mod plan_tests;
+pub mod ranges;
 pub mod reconcile;
 pub mod run;
 pub mod server_link;

@@ -8,7 +8,7 @@ import struct
 import time
 
 import frames
-from lab import Instance, inside, ping, received, receiver, shell, wait_for
+from lab import Instance, inside, ping, received, receiver, shell, slaac_address, wait_for
 
 BROADCAST = "ff:ff:ff:ff:ff:ff"
 
@@ -23,7 +23,10 @@ def populate(lab):
                 last = 10 + host + (5 * vpc if host == 3 else 0)
                 address = f"10.0.{subnet}.{last}"
                 lab.instances.append(Instance(number, vpc, subnet, host, address))
-    lab.instances[0].ranges = ["172.16.5.0/24"]
+    # A second instance on the same host in the same subnet.
+    lab.instances.append(Instance(number + 1, 1, 0, 1, "10.0.0.20"))
+    # The first range is outside of all subnets, the others are inside of the subnet of the instance.
+    lab.instances[0].ranges = ["172.16.5.0/24", "10.0.0.64/28", "2001:db8:0:ff::/64"]
 
 
 def of_vpc(lab, vpc):
@@ -73,13 +76,38 @@ def send_pairs(lab, family, sockets, pairs):
 def gateways(lab):
     """Instances reach the gateway of their subnet, and a routed range reaches its instance from everywhere."""
     owner = lab.instances[0]
-    shell(f"ip -n {owner.namespace} addr replace 172.16.5.9/32 dev lo")
+    addresses = own_ranges(owner)
     for instance in of_vpc(lab, 1):
         assert ping(instance, f"10.0.{instance.subnet}.1"), f"{instance.id} does not reach its gateway"
-        assert instance is owner or ping(instance, "172.16.5.9"), f"{instance.id} does not reach the range"
+        forget_neighbors(instance)
+        for address in addresses:
+            assert instance is owner or ping(instance, address), f"{instance.id} does not reach {address}"
     for instance in of_vpc(lab, 2)[:2]:
-        assert not ping(instance, "172.16.5.9"), "the range of another VPC is reachable"
-    assert not ping(lab.instances[1], "192.0.2.2"), "the underlay is reachable from an instance"
+        for address in addresses:
+            assert not ping(instance, address, wait=0.3), f"{address} of another VPC is reachable"
+    assert not ping(lab.instances[1], "192.0.2.2", wait=0.3), "the underlay is reachable from an instance"
+
+
+def own_ranges(owner):
+    """Gives an instance an address in each of its ranges. As a router would, it does not answer ARP for them."""
+    shell(f"nsenter --net=/run/netns/{owner.namespace} sysctl -qw net.ipv4.conf.all.arp_ignore=1")
+    addresses = ["172.16.5.9", "10.0.0.70", "2001:db8:0:ff::9"]
+    for address in addresses:
+        shell(f"ip -n {owner.namespace} addr replace {address}/{128 if ':' in address else 32} dev lo")
+    return addresses
+
+
+def forget_neighbors(instance):
+    """An instance resolves addresses again."""
+    shell(f"ip -n {instance.namespace} neigh flush dev eth0")
+
+
+def unused_addresses(lab):
+    """The gateway answers ARP for ranges inside of a subnet, but for no other address of the subnet."""
+    for instance in of_vpc(lab, 1)[:3:2]:
+        assert not ping(instance, "10.0.0.200", wait=0.3), "an unused address answers"
+        neighbor = shell(f"ip -n {instance.namespace} neigh show 10.0.0.200")
+        assert "lladdr" not in neighbor, f"ARP for an unused address was answered: {neighbor}"
 
 
 def large_packets(lab):
@@ -140,10 +168,8 @@ def check_sent(attacker, victim, frame):
     sock.close()
 
 
-def link_local(text):
-    data = bytearray(frames.mac(text))
-    data[0] ^= 2
-    return socket.inet_ntop(socket.AF_INET6, b"\xfe\x80" + b"\0" * 6 + data[:3] + b"\xff\xfe" + data[3:])
+def link_local(mac):
+    return slaac_address("fe80::/64", mac)
 
 
 def unknown_endpoint(lab):

@@ -1,6 +1,7 @@
 """Hosts as network namespaces on one machine, joined by a bridge. Everything is in namespaces of the test."""
 
 import ctypes
+import ipaddress
 import json
 import os
 import signal
@@ -72,8 +73,13 @@ class Instance:
         return f"02:aa:00:00:{self.vpc:02x}:{self.id:02x}"
 
     @property
+    def prefix(self):
+        """Each interface has its own prefix."""
+        return f"2001:db8:{self.subnet}:{self.id:x}::/64"
+
+    @property
     def ipv6(self):
-        return f"2001:db8:{self.subnet}:{self.id:x}::5"
+        return slaac_address(self.prefix, self.mac)
 
     def port(self):
         port = {
@@ -83,7 +89,7 @@ class Instance:
             "subnet_id": self.vpc * 10 + self.subnet,
             "mac": self.mac,
             "ipv4": self.address,
-            "slaac": {"range": f"2001:db8:{self.subnet}:{self.id:x}::/64", "address": self.ipv6},
+            "slaac": {"range": self.prefix, "address": self.ipv6},
             "ranges": self.ranges,
             "primary": True,
         }
@@ -93,6 +99,14 @@ class Instance:
         keys = ("subnet_id", "mac", "ipv4", "ranges")
         port = self.port()
         return {key: port[key] for key in keys} | {"ipv6": self.ipv6, "host": underlay(self.host)}
+
+
+def slaac_address(prefix, mac):
+    """The address that an interface derives from its hardware address (RFC 4291, appendix A)."""
+    octets = bytearray.fromhex(mac.replace(":", ""))
+    octets[0] ^= 2
+    identifier = int.from_bytes(octets[:3] + b"\xff\xfe" + octets[3:])
+    return str(ipaddress.IPv6Network(prefix)[identifier])
 
 
 def underlay(host):
@@ -227,9 +241,9 @@ class Lab:
         return "".join(open(f"{self.folder}/h{host}.log").read() for host in self.hosts)
 
 
-def ping(instance, address, count=1):
+def ping(instance, address, count=1, wait=1):
     family = "-6" if ":" in address else "-4"
-    command = f"nsenter --net=/run/netns/{instance.namespace} ping {family} -n -q -i 0.2 -c {count} -W 1 {address}"
+    command = f"nsenter --net=/run/netns/{instance.namespace} ping {family} -n -q -i 0.2 -c {count} -W {wait} {address}"
     return subprocess.run(command, shell=True, capture_output=True).returncode == 0
 
 
