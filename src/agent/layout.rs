@@ -175,6 +175,9 @@ impl Site<'_> {
         }
         if let Some(slaac) = port.slaac {
             addresses.push((IpAddr::V6(slaac.address), 128));
+            // The agent sets the address and the routes that an advertisement has.
+            let accept = format!("ipv6/conf/{link}/accept_ra");
+            namespace.settings.insert(accept, "0".to_owned());
         }
         for (address, prefix) in addresses {
             namespace.addresses.insert(Address {

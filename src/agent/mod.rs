@@ -17,6 +17,7 @@ pub mod plan;
 mod plan_tests;
 pub mod ranges;
 pub mod reconcile;
+pub mod router_advertisement;
 pub mod run;
 pub mod server_link;
 pub mod state_folder;

@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep};
 
 use super::dhcp::DhcpServers;
 use super::reconcile::Agent;
+use super::router_advertisement::RouterAdvertisers;
 use super::state_folder::StateFolder;
 use crate::agent_protocol::{HostState, PortStatus, StatusReport};
 
@@ -30,7 +31,7 @@ pub async fn run(
     stop: impl Future<Output = ()>,
 ) {
     let agent = Arc::new(agent);
-    let dhcp = Arc::new(Mutex::new(DhcpServers::default()));
+    let services = Arc::new(Mutex::new(Services::default()));
     tokio::pin!(stop);
     let mut applied: Option<HostState> = None;
     let mut next_pass = Instant::now();
@@ -46,7 +47,7 @@ pub async fn run(
         if let Some(state) = state
             && (applied.as_ref() != Some(&state) || Instant::now() >= next_pass)
         {
-            let report = pass(&agent, &folder, &dhcp, state.clone()).await;
+            let report = pass(&agent, &folder, &services, state.clone()).await;
             let ok = report.as_ref().is_some_and(is_as_desired);
             if let Some(report) = report {
                 reports.send_replace(report);
@@ -67,14 +68,30 @@ pub async fn run(
     }
 }
 
+/// The services for the instances of a host.
+#[derive(Default)]
+struct Services {
+    dhcp: DhcpServers,
+    router_advertisers: RouterAdvertisers,
+}
+
+impl Services {
+    /// Makes the services match the state. Returns those that do not work, with the reason.
+    fn update(&mut self, agent: &Agent, state: &HostState) -> Vec<String> {
+        let mut failures = self.dhcp.update(&agent.prefix, state);
+        failures.extend(self.router_advertisers.update(&agent.prefix, state));
+        failures
+    }
+}
+
 /// Runs one pass on a thread for blocking work. Returns its report; `None` if the kernel could not be read.
 async fn pass(
     agent: &Arc<Agent>,
     folder: &Arc<StateFolder>,
-    dhcp: &Arc<Mutex<DhcpServers>>,
+    services: &Arc<Mutex<Services>>,
     state: HostState,
 ) -> Option<StatusReport> {
-    let (agent, folder, dhcp) = (agent.clone(), folder.clone(), dhcp.clone());
+    let (agent, folder, services) = (agent.clone(), folder.clone(), services.clone());
     let work = move || {
         let (steps, mut report) = match agent.reconcile(&state) {
             Ok(done) => done,
@@ -86,8 +103,8 @@ async fn pass(
         if steps > 0 {
             tracing::info!(steps, revision = state.revision, "kernel changed");
         }
-        if let Ok(mut dhcp) = dhcp.lock() {
-            report.warnings.extend(dhcp.update(&agent.prefix, &state));
+        if let Ok(mut services) = services.lock() {
+            report.warnings.extend(services.update(&agent, &state));
         }
         let written = serde_json::to_vec_pretty(&report)
             .map_err(Into::into)
@@ -109,8 +126,13 @@ pub fn retry_delay(failed_attempts: u32, longest: Duration) -> Duration {
     let nominal = FIRST_RETRY_DELAY
         .saturating_mul(1 << failed_attempts.saturating_sub(1).min(16))
         .min(longest);
+    jittered(nominal)
+}
+
+/// Between 50 and 100 % of a duration.
+pub fn jittered(nominal: Duration) -> Duration {
     // The keys of the standard hasher are random.
-    let percent = 50 + u32::try_from(RandomState::new().hash_one(failed_attempts) % 51).unwrap_or_default();
+    let percent = 50 + u32::try_from(RandomState::new().hash_one(()) % 51).unwrap_or_default();
     nominal * percent / 100
 }
 

@@ -1,6 +1,5 @@
 """The promises of the data plane. A check raises AssertionError if a promise is broken."""
 
-import fcntl
 import random
 import signal
 import socket
@@ -8,7 +7,8 @@ import struct
 import time
 
 import frames
-from lab import Instance, inside, ping, received, receiver, shell, slaac_address, wait_for
+import router_advertisements
+from lab import Instance, inside, link_local, ping, received, receiver, shell, wait_for
 
 BROADCAST = "ff:ff:ff:ff:ff:ff"
 
@@ -168,10 +168,6 @@ def check_sent(attacker, victim, frame):
     sock.close()
 
 
-def link_local(mac):
-    return slaac_address("fe80::/64", mac)
-
-
 def unknown_endpoint(lab):
     """Tunnel packets from an address that is no host are dropped and counted."""
     victim = lab.instances[0]
@@ -254,49 +250,37 @@ def options_of(message):
     return found
 
 
-def taps(lab):
-    """With the driver tap, a program that opens the device reaches instances on other hosts, and cannot forge."""
-    host, vpc = 1, 5
-    machine, peer = Instance(95, vpc, 0, host, "10.0.0.95"), Instance(96, vpc, 0, 2, "10.0.0.96")
-    lab.instances += [machine, peer]
-    lab.revision += 1
-    states = {number: lab.desired(number) for number in (1, 2)}
-    for state in states.values():
-        state["vpcs"] = [found for found in state["vpcs"] if found["id"] == vpc]
-    lab.instances = lab.instances[:-2]
-    agents = []
-    try:
-        for number, driver in ((1, "tap"), (2, "netns")):
-            agents.append(lab.start_other(number, driver, states[number]))
-        at = f"t{host}-vpc-{vpc}"
-        wait_for(lambda: not shell(" ".join(lab.other(1, "plan", "tap"))), "the tap is as desired")
-        wait_for(lambda: not shell(" ".join(lab.other(2, "plan", "netns"))), "the other port is as desired")
-        with inside(at, lambda: open_tap(f"gi{machine.id}")) as tap:
-            # The kernel notices the new carrier with a delay.
-            is_forwarding = lambda: "state forwarding" in shell(f"bridge -n {at} link show dev gi{machine.id}")
-            wait_for(is_forwarding, "the bridge forwards frames of the tap")
-            sock = receiver(peer)
-            for source, expected in ((machine.address, 3), ("10.0.0.250", 0)):
-                payload = frames.ipv4(source, peer.address, frames.udp(7000, 7000, b"1"))
-                for _ in range(3):
-                    tap.write(frames.ethernet(peer.mac, machine.mac, 0x0800, payload))
-                time.sleep(0.2)
-                arrived = len(received(sock))
-                assert arrived == expected, f"{arrived} of {expected} frames from {source} arrived"
-            sock.close()
-        assert not shell(" ".join(lab.other(1, "plan", "tap"))), "an open tap is not as desired"
-    finally:
-        for agent in agents:
-            agent.kill()
-            agent.wait()
-        for number, driver in ((1, "tap"), (2, "netns")):
-            shell(" ".join(lab.other(number, "purge", driver)))
+def router_advertisement(lab):
+    """Each instance gets its own prefix, when it asks and when its settings change."""
+    client, neighbor = lab.instances[0], lab.instances[-1]
+    assert (client.host, client.vpc, client.subnet) == (neighbor.host, neighbor.vpc, neighbor.subnet)
+    gateway = link_local(f"02:00:00:00:{client.vpc:02x}:{client.subnet:02x}")
+    sockets = {instance.id: router_advertisements.listen(instance.namespace) for instance in (client, neighbor)}
+    sock, other = sockets.values()
+    router_advertisements.solicit(sock, client.mac)
+    check_advertisement(router_advertisements.received(sock), client, gateway, lab.resolvers)
+    assert not router_advertisements.received(other, 0.3), "another instance got the advertisement"
+    router_advertisements.solicit(sock, client.mac, source="::")
+    for instance in (client, neighbor):
+        found = router_advertisements.received(sockets[instance.id], 5)
+        check_advertisement(found, instance, gateway, lab.resolvers)
+    lab.resolvers = ["192.0.2.53", "2001:db8:53::54"]
+    lab.converge()
+    check_advertisement(router_advertisements.received(sock), client, gateway, lab.resolvers)
+    for used in sockets.values():
+        used.close()
 
 
-def open_tap(name):
-    tap = open("/dev/net/tun", "r+b", buffering=0)
-    fcntl.ioctl(tap, 0x400454CA, struct.pack("16sH22x", name.encode(), 0x1002))
-    return tap
+def check_advertisement(found, instance, gateway, resolvers):
+    assert found, f"instance {instance.id} got no advertisement"
+    assert (found.source, found.hop_limit) == (gateway, 255), f"from {found.source} with hop limit {found.hop_limit}"
+    assert found.target_mac == instance.mac, f"sent to {found.target_mac}"
+    # The instance derives its address from the prefix, which is not on-link. There is no DHCPv6.
+    assert found.prefixes == [(instance.prefix, 0x40)], f"prefixes {found.prefixes}"
+    assert (found.flags, found.mtu) == (0, 1450), f"flags {found.flags}, MTU {found.mtu}"
+    assert found.router_lifetime > 3600, f"a router for {found.router_lifetime} s"
+    expected = [resolver for resolver in resolvers if ":" in resolver]
+    assert found.resolvers == expected, f"resolvers {found.resolvers}"
 
 
 def nat(lab):

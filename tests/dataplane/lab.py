@@ -109,6 +109,10 @@ def slaac_address(prefix, mac):
     return str(ipaddress.IPv6Network(prefix)[identifier])
 
 
+def link_local(mac):
+    return slaac_address("fe80::/64", mac)
+
+
 def underlay(host):
     return f"192.0.2.{host}"
 
@@ -118,6 +122,7 @@ class Lab:
         self.garth = garth
         self.hosts = range(1, hosts + 1)
         self.instances = []
+        self.resolvers = ["192.0.2.53", "2001:db8:53::53"]
         self.agents = {}
         self.revision = 0
         self.folder = tempfile.mkdtemp(prefix="garth-dataplane-")
@@ -143,12 +148,12 @@ class Lab:
                 "ports": [member.port() for member in members if member.host == host],
                 "endpoints": [member.endpoint() for member in members if member.host != host],
             })
-        others = [underlay(other) for other in self.hosts if other != host]
+        hosts = [underlay(other) for other in self.hosts if other != host]
         return {
             "protocol": 1,
             "revision": self.revision,
             "host_id": host,
-            "underlay": {"address": underlay(host), "mtu": MTU, "hosts": others},
+            "underlay": {"address": underlay(host), "mtu": MTU, "hosts": hosts, "resolvers": self.resolvers},
             "vpcs": vpcs,
         }
 

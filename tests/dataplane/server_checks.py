@@ -1,9 +1,11 @@
 """The promises of the data plane with a server. A check raises AssertionError if a promise is broken."""
 
+import json
 import socket
 import time
 
-from lab import ping, received, receiver, shell, wait_for
+import router_advertisements
+from lab import ping, received, receiver, shell, slaac_address, wait_for
 
 
 def pairs(lab):
@@ -38,6 +40,21 @@ def isolation(lab):
     assert not received(sock), "a datagram reached another VPC"
     for used in {sock, out, target}:
         used.close()
+
+
+def slaac_addresses(lab):
+    """The advertised prefix and the hardware address of an instance give the address that the API shows."""
+    for machine in lab.machines:
+        link = json.loads(shell(f"ip -n {machine.namespace} -j link show eth0"))[0]
+        mac = link["address"]
+        sock = router_advertisements.listen(machine.namespace)
+        router_advertisements.solicit(sock, mac)
+        found = router_advertisements.received(sock)
+        sock.close()
+        assert found and len(found.prefixes) == 1, f"instance {machine.id} got {found}"
+        derived = slaac_address(found.prefixes[0][0], mac)
+        assert derived == machine.ipv6, f"the address is {derived}, but the API shows {machine.ipv6}"
+        assert found.resolvers, "no resolver"
 
 
 def outage_without_loss(lab):
