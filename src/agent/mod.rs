@@ -5,6 +5,7 @@
 pub mod credential;
 pub mod dhcp;
 pub mod filters;
+pub mod hook;
 pub mod http_client;
 pub mod kernel;
 pub mod kernel_state;

@@ -11,10 +11,11 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::dhcp::DhcpServers;
+use super::hook::{Hooks, documents};
 use super::reconcile::Agent;
 use super::router_advertisement::RouterAdvertisers;
 use super::state_folder::StateFolder;
-use crate::agent_protocol::{HostState, PortStatus, StatusReport};
+use crate::agent_protocol::{HostState, PortReport, PortStatus, StatusReport};
 
 /// How often the agent looks for a new desired state.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -26,28 +27,53 @@ const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);
 pub async fn run(
     agent: Agent,
     folder: Arc<StateFolder>,
+    hooks: Option<Arc<Hooks>>,
     resync: Duration,
     reports: watch::Sender<StatusReport>,
     stop: impl Future<Output = ()>,
 ) {
-    let agent = Arc::new(agent);
-    let services = Arc::new(Mutex::new(Services::default()));
+    let passes = Arc::new(Passes {
+        agent,
+        folder,
+        hooks: hooks.clone(),
+        services: Mutex::default(),
+    });
+    let running_hooks = hooks.map(|hooks| tokio::spawn(hooks.run()));
+    follow(passes, resync, reports, stop).await;
+    if let Some(task) = running_hooks {
+        task.abort();
+    }
+}
+
+/// Runs a pass for each new desired state, after each hook, and at an interval.
+async fn follow(
+    passes: Arc<Passes>,
+    resync: Duration,
+    reports: watch::Sender<StatusReport>,
+    stop: impl Future<Output = ()>,
+) {
     tokio::pin!(stop);
+    let mut ended_hooks = passes.hooks.as_ref().map(|hooks| hooks.ended());
     let mut applied: Option<HostState> = None;
     let mut next_pass = Instant::now();
     let mut failed_passes = 0;
     loop {
-        let state = match folder.desired() {
+        let state = match passes.folder.desired() {
             Ok(state) => state,
             Err(error) => {
                 tracing::error!(error = %error, "desired state not read");
                 None
             }
         };
+        let hook_ended = ended_hooks.as_mut().is_some_and(|ended| {
+            let changed = ended.has_changed().unwrap_or_default();
+            ended.mark_unchanged();
+            changed
+        });
         if let Some(state) = state
-            && (applied.as_ref() != Some(&state) || Instant::now() >= next_pass)
+            && (applied.as_ref() != Some(&state) || hook_ended || Instant::now() >= next_pass)
         {
-            let report = pass(&agent, &folder, &services, state.clone()).await;
+            let report = passes.clone().run(state.clone()).await;
             let ok = report.as_ref().is_some_and(is_as_desired);
             if let Some(report) = report {
                 reports.send_replace(report);
@@ -84,37 +110,65 @@ impl Services {
     }
 }
 
-/// Runs one pass on a thread for blocking work. Returns its report; `None` if the kernel could not be read.
-async fn pass(
-    agent: &Arc<Agent>,
-    folder: &Arc<StateFolder>,
-    services: &Arc<Mutex<Services>>,
-    state: HostState,
-) -> Option<StatusReport> {
-    let (agent, folder, services) = (agent.clone(), folder.clone(), services.clone());
-    let work = move || {
-        let (steps, mut report) = match agent.reconcile(&state) {
-            Ok(done) => done,
+/// What a pass needs.
+struct Passes {
+    agent: Agent,
+    folder: Arc<StateFolder>,
+    hooks: Option<Arc<Hooks>>,
+    services: Mutex<Services>,
+}
+
+impl Passes {
+    /// Runs one pass on a thread for blocking work. Returns its report; `None` if the kernel could not be read.
+    async fn run(self: Arc<Self>, state: HostState) -> Option<StatusReport> {
+        let work = move || self.run_blocking(&state);
+        tokio::task::spawn_blocking(work).await.unwrap_or_default()
+    }
+
+    fn run_blocking(&self, state: &HostState) -> Option<StatusReport> {
+        let pass = match self.agent.reconcile(state) {
+            Ok(pass) => pass,
             Err(error) => {
                 tracing::error!(error, "pass failed");
                 return None;
             }
         };
-        if steps > 0 {
-            tracing::info!(steps, revision = state.revision, "kernel changed");
+        if pass.steps > 0 {
+            tracing::info!(steps = pass.steps, revision = state.revision, "kernel changed");
         }
-        if let Ok(mut services) = services.lock() {
-            report.warnings.extend(services.update(&agent, &state));
+        let mut report = pass.report;
+        if let Ok(mut services) = self.services.lock() {
+            report.warnings.extend(services.update(&self.agent, state));
+        }
+        if let Some(hooks) = &self.hooks {
+            let wanted = documents(state, self.agent.driver, &self.agent.prefix);
+            let is_up = |port: &&PortReport| port.status == PortStatus::Up;
+            let ready = report.ports.iter().filter(is_up);
+            let ready = ready.map(|port| port.interface_id).collect();
+            hooks.update(wanted, ready, &pass.created_ports);
+            add_problems(&mut report, hooks);
         }
         let written = serde_json::to_vec_pretty(&report)
             .map_err(Into::into)
-            .and_then(|text| folder.set_status(&text));
+            .and_then(|text| self.folder.set_status(&text));
         if let Err(error) = written {
             tracing::warn!(error = %error, "status not written");
         }
         Some(report)
-    };
-    tokio::task::spawn_blocking(work).await.unwrap_or_default()
+    }
+}
+
+/// A port is up only if its hook has succeeded.
+fn add_problems(report: &mut StatusReport, hooks: &Hooks) {
+    for port in &mut report.ports {
+        if port.status == PortStatus::Up
+            && let Some(reason) = hooks.problem_of(port.interface_id)
+        {
+            port.status = PortStatus::Error;
+            port.reason = Some(reason);
+        }
+    }
+    report.warnings.extend(hooks.problems_of_removed());
 }
 
 fn is_as_desired(report: &StatusReport) -> bool {

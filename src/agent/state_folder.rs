@@ -1,5 +1,6 @@
 //! The folder of an agent: its credential, the last desired state, and the record of rules. Survives a reboot.
 
+use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 
 use super::credential::Credential;
+use super::hook::PortDocument;
 use crate::agent_protocol::HostState;
 
 pub struct StateFolder(PathBuf);
@@ -59,6 +61,15 @@ impl StateFolder {
 
     pub fn status(&self) -> io::Result<Vec<u8>> {
         fs::read(self.0.join("status.json"))
+    }
+
+    /// The ports for which the hook has succeeded.
+    pub fn hooked_ports(&self) -> io::Result<Option<BTreeMap<i64, PortDocument>>> {
+        self.read("hooks.json")
+    }
+
+    pub fn set_hooked_ports(&self, ports: &BTreeMap<i64, PortDocument>) -> io::Result<()> {
+        self.replace("hooks.json", &serde_json::to_vec(ports)?)
     }
 
     pub fn record_file(&self) -> PathBuf {

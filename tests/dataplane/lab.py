@@ -195,11 +195,17 @@ class Lab:
         options = ["--state", f"{self.folder}/t{host}", "--prefix", f"t{host}", "--driver", driver]
         return ["nsenter", f"--net=/run/netns/h{host}", self.garth, "agent", command, *options]
 
-    def start_other(self, host, driver, state):
-        os.makedirs(f"{self.folder}/t{host}", exist_ok=True)
-        with open(f"{self.folder}/t{host}/desired.json", "w") as file:
+    def write_other(self, host, state):
+        path = f"{self.folder}/t{host}/desired.json"
+        with open(path + ".test", "w") as file:
             json.dump(state, file)
-        return subprocess.Popen(self.other(host, "run", driver), stderr=subprocess.DEVNULL)
+        os.rename(path + ".test", path)
+
+    def start_other(self, host, driver, state, options=()):
+        os.makedirs(f"{self.folder}/t{host}", exist_ok=True)
+        self.write_other(host, state)
+        log = open(f"{self.folder}/t{host}.log", "a")
+        return subprocess.Popen([*self.other(host, "run", driver), *options], stderr=log, stdout=log)
 
     def kill(self, host, number=signal.SIGKILL):
         agent = self.agents.pop(host)
@@ -243,7 +249,8 @@ class Lab:
         return next(entry["packets"] for entry in entries if entry["name"] == name)
 
     def logs(self):
-        return "".join(open(f"{self.folder}/h{host}.log").read() for host in self.hosts)
+        logs = sorted(name for name in os.listdir(self.folder) if name.endswith(".log"))
+        return "".join(f"--- {name}\n" + open(f"{self.folder}/{name}").read()[-3000:] for name in logs)
 
 
 def ping(instance, address, count=1, wait=1):
