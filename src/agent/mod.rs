@@ -2,6 +2,7 @@
 //!
 //! It uses only the messages of `agent_protocol`. `layout` and `plan` are pure functions.
 
+pub mod capture;
 pub mod credential;
 pub mod dhcp;
 pub mod filters;

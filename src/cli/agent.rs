@@ -1,17 +1,19 @@
 //! `garth agent …`: the host agent.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use tokio::sync::watch;
 
 use super::logging::LogSettings;
 use super::output::Output;
 use super::{logging, stop_signals};
+use crate::agent::capture::Capture;
 use crate::agent::hook::{HookSettings, Hooks};
 use crate::agent::kernel::{Kernel, command_of};
 use crate::agent::layout;
@@ -63,6 +65,20 @@ pub enum Command {
     Status {
         #[command(flatten)]
         options: Options,
+    },
+    /// Write the frames of a port to standard output, in the format of pcap
+    ///
+    /// Includes frames of the instance that the filters drop. Ends with Ctrl-C, or when the reader ends:
+    /// garth agent capture 5 | tcpdump -n -r -
+    Capture {
+        /// ID of the interface
+        interface: i64,
+        /// End after this many frames
+        #[arg(long, value_name = "N")]
+        count: Option<u64>,
+        /// Prefix of the agent
+        #[arg(long, default_value_t = Prefix::default())]
+        prefix: Prefix,
     },
     /// Remove everything that the agent has created in the kernel
     Purge {
@@ -211,6 +227,11 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             let (_, folder) = options.open()?;
             output.bytes(&folder.status().context("no pass has ended yet")?)?;
         }
+        Command::Capture {
+            interface,
+            count,
+            prefix,
+        } => capture(output, &prefix, interface, count)?,
         Command::Purge { options } => {
             let (agent, _) = options.open()?;
             let failures = agent.purge().map_err(|error| anyhow!(error))?;
@@ -223,4 +244,17 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn capture(output: Output, prefix: &Prefix, interface: i64, count: Option<u64>) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout();
+    if stdout.is_terminal() {
+        bail!("standard output is a terminal: use a file, or a pipe to tcpdump -n -r -");
+    }
+    let stopped = stop_signals::listen()?;
+    let mut capture = Capture::open(prefix, interface).map_err(|error| anyhow!(error))?;
+    let frames = capture
+        .write(&mut stdout, count, || *stopped.borrow())
+        .with_context(|| format!("port of interface {interface}"))?;
+    output.hint(&format!("{frames} frames captured"))
 }
