@@ -57,6 +57,12 @@ impl Agent {
         Ok(self.kernel.execute(&plan(&nothing, &observed)))
     }
 
+    /// The report of a pass that could not read the kernel: nothing is known to work.
+    pub fn failed_report(&self, state: &HostState, reason: &str) -> StatusReport {
+        let failures: Failures = [((Namespace::Host, None), reason.to_owned())].into();
+        self.report(state, &failures)
+    }
+
     fn report(&self, state: &HostState, failures: &Failures) -> StatusReport {
         let mut ports = Vec::new();
         for vpc in &state.vpcs {

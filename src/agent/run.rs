@@ -119,18 +119,27 @@ struct Passes {
 }
 
 impl Passes {
-    /// Runs one pass on a thread for blocking work. Returns its report; `None` if the kernel could not be read.
+    /// Runs one pass on a thread for blocking work. Returns its report; `None` if the thread panicked.
     async fn run(self: Arc<Self>, state: HostState) -> Option<StatusReport> {
-        let work = move || self.run_blocking(&state);
-        tokio::task::spawn_blocking(work).await.unwrap_or_default()
+        let work = move || {
+            let report = self.reconcile(&state);
+            let written = serde_json::to_vec_pretty(&report)
+                .map_err(Into::into)
+                .and_then(|text| self.folder.set_status(&text));
+            if let Err(error) = written {
+                tracing::warn!(error = %error, "status not written");
+            }
+            report
+        };
+        tokio::task::spawn_blocking(work).await.ok()
     }
 
-    fn run_blocking(&self, state: &HostState) -> Option<StatusReport> {
+    fn reconcile(&self, state: &HostState) -> StatusReport {
         let pass = match self.agent.reconcile(state) {
             Ok(pass) => pass,
             Err(error) => {
                 tracing::error!(error, "pass failed");
-                return None;
+                return self.agent.failed_report(state, &error);
             }
         };
         if pass.steps > 0 {
@@ -148,13 +157,7 @@ impl Passes {
             hooks.update(wanted, ready, &pass.created_ports);
             add_problems(&mut report, hooks);
         }
-        let written = serde_json::to_vec_pretty(&report)
-            .map_err(Into::into)
-            .and_then(|text| self.folder.set_status(&text));
-        if let Err(error) = written {
-            tracing::warn!(error = %error, "status not written");
-        }
-        Some(report)
+        report
     }
 }
 

@@ -1,7 +1,6 @@
 """The promises of the data plane. A check raises AssertionError if a promise is broken."""
 
 import random
-import signal
 import socket
 import struct
 import time
@@ -142,6 +141,17 @@ def spoofing(lab):
     cases_of.append(("arp", frames.ethernet(BROADCAST, own, 0x0806, sender)))
     six = frames.icmpv6("2001:db8:0:bad::1", victim.ipv6, struct.pack("!BBHHH", 128, 0, 0, 1, 1))
     cases_of.append(("ip", frames.ethernet(gateway_mac, own, 0x86DD, six)))
+    # The message is behind a header with destination options.
+    hidden = frames.behind_options(link_local(own), "ff02::1", advertisement)
+    cases_of.append(("ra", frames.ethernet("33:33:00:00:00:01", own, 0x86DD, hidden)))
+    announcement = frames.arp(1, own, gateway, "00:00:00:00:00:00", gateway)
+    cases_of.append(("arp", frames.ethernet(BROADCAST, own, 0x0806, announcement)))
+    target = socket.inet_pton(socket.AF_INET6, link_local(gateway_mac))
+    neighbor = struct.pack("!BBHI", 136, 0, 0, 0x20000000) + target + option
+    six = frames.icmpv6(link_local(own), victim.ipv6, neighbor)
+    cases_of.append(("nd", frames.ethernet(victim.mac, own, 0x86DD, six)))
+    tagged = struct.pack("!HH", 7, 0x0800) + frames.ipv4(attacker.address, victim.address, datagram)
+    cases_of.append(("protocol", frames.ethernet(victim.mac, own, 0x8100, tagged)))
     server = struct.pack("!HHHH", 547, 546, 12, 0) + b"\x07\0\0\0"
     six = frames.ipv6(attacker.ipv6, victim.ipv6, 17, server)
     cases_of.append(("dhcp", frames.ethernet(gateway_mac, own, 0x86DD, six)))
@@ -352,111 +362,3 @@ def restart_without_loss(lab):
     out.close()
     sock.close()
     assert len(arrived) == sent, f"{sent - len(arrived)} of {sent} packets were lost"
-
-
-def drift(lab):
-    """Deleted objects are repaired, and objects of other programs remain."""
-    first = lab.instances[0]
-    remote = next(other for other in of_vpc(lab, 1) if other.host != first.host and other.subnet == first.subnet)
-    at = f"h{first.host}-vpc-{first.vpc}"
-    subnet = first.vpc * 10 + first.subnet
-    foreign = ["lab0", "gi999x", "br9x"]
-    for name in foreign:
-        shell(f"ip -n {at} link add {name} type bridge")
-    shell(f"ip -n h{first.host} link add other0 type bridge")
-    shell(f"nsenter --net=/run/netns/{at} nft add table bridge other")
-    damages = [
-        f"ip -n {at} link del vx{subnet}",
-        f"ip -n {at} link del br{subnet}",
-        f"ip -n {at} link del gi{first.id}",
-        f"bridge -n {at} fdb del {remote.mac} dev vx{subnet} dst 192.0.2.{remote.host} self",
-        f"ip -n {at} neigh flush dev br{subnet} nud permanent",
-        f"ip -n {first.namespace} route del default",
-        f"ip -n {at} link set br{subnet} down",
-        f"nsenter --net=/run/netns/{at} nft flush table bridge h{first.host}",
-        f"ip netns del {first.namespace}",
-    ]
-    for damage in damages:
-        shell(damage)
-        wait_for(lambda: not plan(lab, first.host), f"repaired after: {damage}")
-        assert ping(first, remote.address), f"not reachable after: {damage}"
-    spoofing(lab)
-    for name in foreign:
-        shell(f"ip -n {at} link show {name}")
-        shell(f"ip -n {at} link del {name}")
-    shell(f"ip -n h{first.host} link del other0")
-    shell(f"nsenter --net=/run/netns/{at} nft list table bridge other")
-
-
-def plan(lab, host):
-    return shell(" ".join(lab.command(host, "plan")))
-
-
-def kernel_failures(lab):
-    """A failure of the kernel is an error of the port with a reason, and ends when the cause does."""
-    new = Instance(90, 1, 0, 1, "10.0.0.90")
-    shell(f"ip netns add {new.namespace}")
-    lab.instances.append(new)
-    lab.write()
-    expect_error(lab, new, "File exists")
-    shell(f"ip netns del {new.namespace}")
-    wait_for(lambda: lab.is_applied(1), "the port is up after the name is free")
-    lab.instances.remove(new)
-    lab.converge()
-
-    stale = Instance(93, 1, 0, 1, "10.0.0.93")
-    shell(f"touch /run/netns/{stale.namespace}")
-    lab.instances.append(stale)
-    lab.write()
-    expect_error(lab, stale, "File exists")
-    assert ping(lab.instances[0], lab.instances[2].address), "a stale name affects other ports"
-    shell(f"rm /run/netns/{stale.namespace}")
-    wait_for(lambda: lab.is_applied(1), "the port is up after the stale name is deleted")
-    lab.instances.remove(stale)
-    lab.converge()
-
-    taken = Instance(91, 3, 0, 1, "10.0.0.91")
-    shell("ip -n h1 link add vx type vxlan id 1030 dstport 4789 local 192.0.2.1")
-    lab.instances.append(taken)
-    lab.write()
-    expect_error(lab, taken, "vx30")
-    shell("ip -n h1 link del vx")
-    wait_for(lambda: lab.is_applied(1), "the port is up after the VNI is free")
-    lab.instances.remove(taken)
-    lab.converge()
-
-    unfiltered = Instance(92, 4, 0, 1, "10.0.0.92")
-    shell("mount --bind /bin/false /usr/sbin/nft")
-    lab.instances.append(unfiltered)
-    lab.write()
-    try:
-        expect_error(lab, unfiltered, "nft")
-        links = shell(f"ip -n h1-vpc-4 link show gi{unfiltered.id}", check=False)
-        assert "UP" not in links, "a port without filters is up"
-    finally:
-        shell("umount /usr/sbin/nft")
-    wait_for(lambda: lab.is_applied(1), "the port is up after nft works")
-    lab.instances.remove(unfiltered)
-    lab.converge()
-
-
-def expect_error(lab, instance, word):
-    def has_reason():
-        ports = lab.status(instance.host)["ports"]
-        reasons = [port.get("reason") or "" for port in ports if port["interface_id"] == instance.id]
-        return any(word in reason for reason in reasons)
-
-    wait_for(has_reason, f"port {instance.id} has an error with \"{word}\"")
-    assert lab.agents[instance.host].poll() is None, "the agent ended"
-
-
-def purge(lab):
-    """Nothing of the agent remains, and other objects do."""
-    for host in lab.hosts:
-        lab.kill(host, signal.SIGTERM)
-        shell(f"ip -n h{host} link add other0 type bridge")
-        shell(" ".join(lab.command(host, "purge")))
-        assert "other0" in shell(f"ip -n h{host} link show")
-        assert not shell(f"nsenter --net=/run/netns/h{host} nft list ruleset")
-    names = set(shell("ls /run/netns").split())
-    assert names == {"fabric"} | {f"h{host}" for host in lab.hosts}, f"namespaces remain: {names}"

@@ -12,7 +12,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::advertisements;
 use super::message::is_solicitation;
-use crate::agent::kernel::inside;
+use crate::agent::kernel::{LinkIdentity, inside};
 use crate::agent::names::{self, Namespace, Prefix};
 use crate::agent::run::jittered;
 use crate::agent_protocol::HostState;
@@ -40,8 +40,8 @@ pub struct RouterAdvertisers {
 }
 
 struct Running {
-    /// A bridge that was deleted and created again has another index, and needs a new socket.
-    index: u32,
+    /// A bridge that was deleted and created again needs a new socket. The old one keeps the old namespace in use.
+    bridge: LinkIdentity,
     stop: Arc<AtomicBool>,
 }
 
@@ -81,15 +81,15 @@ impl RouterAdvertisers {
 
     fn start(&mut self, prefix: &Prefix, key: (i64, i64)) -> Result<(), String> {
         let bridge = names::bridge(key.1);
-        let current = self.running.get(&key).map(|running| running.index);
+        let current = self.running.get(&key).map(|running| running.bridge);
         let opened = inside(prefix, Namespace::Vpc(key.0), || open(&bridge, current))?;
-        let Some((socket, index)) = opened.map_err(|error| error.to_string())? else {
+        let Some((socket, bridge)) = opened.map_err(|error| error.to_string())? else {
             return Ok(());
         };
         let stop = Arc::new(AtomicBool::new(false));
         let advertiser = Advertiser {
             socket,
-            index,
+            index: bridge.index,
             key,
             state: self.state.clone(),
             stop: stop.clone(),
@@ -98,24 +98,24 @@ impl RouterAdvertisers {
             .name(format!("router {}", key.1))
             .spawn(move || advertiser.serve());
         spawned.map_err(|error| error.to_string())?;
-        self.running.insert(key, Running { index, stop });
+        self.running.insert(key, Running { bridge, stop });
         Ok(())
     }
 }
 
-/// A raw socket for the ICMPv6 messages of a bridge; `None` if the bridge still has the index. `UdpSocket` is the type
+/// A raw socket for the ICMPv6 messages of a bridge; `None` if it is still the same bridge. `UdpSocket` is the type
 /// of the standard library for sending datagrams: the calls are the same for a raw socket, with port 0.
-fn open(bridge: &str, current: Option<u32>) -> io::Result<Option<(UdpSocket, u32)>> {
-    let socket = Socket::new(Domain::IPV6, Type::RAW, Some(Protocol::ICMPV6))?;
-    let index = rustix::net::netdevice::name_to_index(&socket, bridge)?;
-    if current == Some(index) {
+fn open(bridge: &str, current: Option<LinkIdentity>) -> io::Result<Option<(UdpSocket, LinkIdentity)>> {
+    let identity = LinkIdentity::read(bridge)?;
+    if current == Some(identity) {
         return Ok(None);
     }
+    let socket = Socket::new(Domain::IPV6, Type::RAW, Some(Protocol::ICMPV6))?;
     socket.bind_device(Some(bridge.as_bytes()))?;
     socket.set_unicast_hops_v6(HOP_LIMIT)?;
     socket.set_read_timeout(Some(POLL_INTERVAL))?;
-    socket.join_multicast_v6(&ALL_ROUTERS, index)?;
-    Ok(Some((socket.into(), index)))
+    socket.join_multicast_v6(&ALL_ROUTERS, identity.index)?;
+    Ok(Some((socket.into(), identity)))
 }
 
 struct Advertiser {
