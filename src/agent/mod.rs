@@ -6,6 +6,7 @@ pub mod capture;
 pub mod credential;
 pub mod dhcp;
 pub mod filters;
+mod folder_watch;
 pub mod hook;
 pub mod http_client;
 pub mod kernel;

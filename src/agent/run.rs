@@ -11,14 +11,18 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::dhcp::DhcpServers;
+use super::folder_watch::FolderWatch;
 use super::hook::{Hooks, documents};
 use super::reconcile::Agent;
 use super::router_advertisement::RouterAdvertisers;
 use super::state_folder::StateFolder;
 use crate::agent_protocol::{HostState, PortReport, PortStatus, StatusReport};
 
-/// How often the agent looks for a new desired state.
+/// How often the agent checks whether a pass is due.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// How often the agent reads the desired state, if nothing has notified it.
+const READ_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The delay of the first retry. It doubles up to the resynchronization interval.
 const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -57,21 +61,24 @@ async fn follow(
     let mut applied: Option<HostState> = None;
     let mut next_pass = Instant::now();
     let mut failed_passes = 0;
+    let watch = FolderWatch::new(passes.folder.path());
+    let mut desired: Option<HostState> = None;
+    let mut next_read = Instant::now();
     loop {
-        let state = match passes.folder.desired() {
-            Ok(state) => state,
-            Err(error) => {
+        if Instant::now() >= next_read {
+            next_read = Instant::now() + READ_INTERVAL;
+            desired = passes.folder.desired().unwrap_or_else(|error| {
                 tracing::error!(error = %error, "desired state not read");
                 None
-            }
-        };
+            });
+        }
         let hook_ended = ended_hooks.as_mut().is_some_and(|ended| {
             let changed = ended.has_changed().unwrap_or_default();
             ended.mark_unchanged();
             changed
         });
-        if let Some(state) = state
-            && (applied.as_ref() != Some(&state) || hook_ended || Instant::now() >= next_pass)
+        if let Some(state) = &desired
+            && (applied.as_ref() != Some(state) || hook_ended || Instant::now() >= next_pass)
         {
             let report = passes.clone().run(state.clone()).await;
             let ok = report.as_ref().is_some_and(is_as_desired);
@@ -79,7 +86,7 @@ async fn follow(
                 reports.send_replace(report);
             }
             failed_passes = if ok { 0 } else { failed_passes + 1 };
-            applied = Some(state);
+            applied = Some(state.clone());
             next_pass = Instant::now()
                 + if ok {
                     resync
@@ -89,6 +96,7 @@ async fn follow(
         }
         tokio::select! {
             () = &mut stop => return,
+            () = watch.changed() => next_read = Instant::now(),
             () = sleep(POLL_INTERVAL) => {}
         }
     }

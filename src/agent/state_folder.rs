@@ -12,6 +12,9 @@ use super::credential::Credential;
 use super::hook::PortDocument;
 use crate::agent_protocol::HostState;
 
+/// The file with the desired state.
+pub const DESIRED_FILE: &str = "desired.json";
+
 pub struct StateFolder(PathBuf);
 
 impl StateFolder {
@@ -20,9 +23,13 @@ impl StateFolder {
         Ok(Self(path.to_owned()))
     }
 
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// The last desired state; `None` before the first one.
     pub fn desired(&self) -> io::Result<Option<HostState>> {
-        self.read("desired.json")
+        self.read(DESIRED_FILE)
     }
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
@@ -34,7 +41,7 @@ impl StateFolder {
     }
 
     pub fn set_desired(&self, state: &HostState) -> io::Result<()> {
-        self.replace("desired.json", &serde_json::to_vec(state)?)
+        self.replace(DESIRED_FILE, &serde_json::to_vec(state)?)
     }
 
     /// The credential of the host; `None` before the agent has joined.
@@ -48,7 +55,7 @@ impl StateFolder {
 
     /// Forgets the desired state, because it is that of another host.
     pub fn forget_desired(&self) -> io::Result<()> {
-        match fs::remove_file(self.0.join("desired.json")) {
+        match fs::remove_file(self.0.join(DESIRED_FILE)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }

@@ -101,10 +101,7 @@ impl Hooks {
     /// lost, so the hook runs again.
     pub fn update(&self, wanted: Vec<PortDocument>, ready: BTreeSet<i64>, created: &BTreeSet<i64>) {
         let mut queue = self.lock();
-        queue.wanted = wanted
-            .into_iter()
-            .map(|port| (port.interface_id, port))
-            .collect();
+        queue.wanted = wanted.into_iter().map(|port| (port.interface_id, port)).collect();
         queue.ready = ready;
         let Queue {
             wanted,
@@ -202,10 +199,7 @@ impl Queue {
     /// The next hook to run, which is then marked as running, or the time until one may be due.
     fn take(&mut self, now: Instant) -> (Option<(Event, PortDocument)>, Duration) {
         let mut delay = MAX_RETRY_DELAY;
-        let removed = self
-            .done
-            .iter()
-            .filter(|(id, _)| !self.wanted.contains_key(id));
+        let removed = self.done.iter().filter(|(id, _)| !self.wanted.contains_key(id));
         let removed = removed.map(|(id, port)| (*id, Event::Removed, port));
         let wanted = self.wanted.iter().filter(|(id, _)| self.ready.contains(id));
         let wanted = wanted.filter_map(|(id, port)| match self.done.get(id) {
@@ -275,7 +269,10 @@ mod tests {
     }
 
     fn queue(ports: &[PortDocument]) -> Queue {
-        let wanted: BTreeMap<_, _> = ports.iter().map(|port| (port.interface_id, port.clone())).collect();
+        let wanted: BTreeMap<_, _> = ports
+            .iter()
+            .map(|port| (port.interface_id, port.clone()))
+            .collect();
         Queue {
             ready: wanted.keys().copied().collect(),
             wanted,
@@ -316,7 +313,11 @@ mod tests {
         let mut queue = queue(&[port(1, 1450), port(2, 1450)]);
         assert_eq!(taken(&mut queue), Some((Event::Added, 1)));
         queue.end(Event::Added, port(1, 1450), Err("exit status 1".to_owned()));
-        assert_eq!(taken(&mut queue), Some((Event::Added, 2)), "other ports do not wait");
+        assert_eq!(
+            taken(&mut queue),
+            Some((Event::Added, 2)),
+            "other ports do not wait"
+        );
         let (next, delay) = queue.take(Instant::now());
         assert!(next.is_none() && delay <= Duration::from_secs(1), "{delay:?}");
         let later = Instant::now() + Duration::from_secs(2);

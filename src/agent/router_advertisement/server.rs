@@ -134,11 +134,7 @@ impl Advertiser {
         let mut last_round = Instant::now();
         let mut next_round = last_round + INITIAL_INTERVAL;
         while !self.stop.load(Ordering::Relaxed) {
-            let state = self
-                .state
-                .read()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone();
+            let state = self.state.read().unwrap_or_else(PoisonError::into_inner).clone();
             if !is_same(known.as_ref(), state.as_ref()) {
                 let current = state
                     .iter()
@@ -168,7 +164,9 @@ impl Advertiser {
             match messages.get(source.ip()) {
                 Some(message) => self.send(*source.ip(), message),
                 // The instance has no address yet, so the answer is sent to all instances of the subnet.
-                None if source.ip().is_unspecified() => next_round = next_round.min(last_round + MIN_INTERVAL),
+                None if source.ip().is_unspecified() => {
+                    next_round = next_round.min(last_round + MIN_INTERVAL)
+                }
                 None => {}
             }
         }
