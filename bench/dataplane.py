@@ -1,6 +1,6 @@
 """The data plane: packets between two hosts, the time of a change, and 1,000 ports.
 
-The measurement runs in user, network and mount namespaces of its own (`dataplane_lab.py`), so it needs no root.
+The measurement runs in its own user, network and mount namespaces (`dataplane_lab.py`), so it needs no root.
 """
 
 import json

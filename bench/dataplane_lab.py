@@ -1,4 +1,4 @@
-"""Measures the data plane in namespaces of its own. `dataplane.py` starts it.
+"""Measures the data plane in its own namespaces. `dataplane.py` starts it.
 
     dataplane_lab.py GARTH KIND ROUNDS AMOUNT
 
@@ -204,7 +204,7 @@ def changes(lab, rounds, _):
 
 
 def prepare(lab):
-    """Writes the desired states into files beside those that the agents read."""
+    """Writes the desired states into other files than those that the agents read."""
     lab.revision += 1
     states = {}
     for host in lab.hosts:

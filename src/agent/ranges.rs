@@ -1,7 +1,7 @@
 //! Routes to the ranges of interfaces. A pure function.
 //!
 //! Every host routes a range to the address of its interface. An instance of the same subnet resolves the addresses of
-//! an IPv4 range inside of the subnet by ARP, and nobody would answer. So the gateway does: the kernel answers ARP for an
+//! an IPv4 range inside of the subnet by ARP, and no instance answers. So the gateway does: the kernel answers ARP for an
 //! address that it routes to another link. Therefore the route leads to a second link into the same bridge. IPv6 needs
 //! none of this: prefixes are not on-link, so instances use the gateway for all addresses.
 

@@ -14,7 +14,7 @@ from lab import Instance, inside, link_local, received, receiver, shell, wait_fo
 
 @contextmanager
 def tap_hosts(lab, vpc, number):
-    """A virtual machine on host 1 and an instance on host 2, with agents of their own."""
+    """A virtual machine on host 1 and an instance on host 2, with their own agents."""
     machine, peer = Instance(number, vpc, 0, 1, "10.0.0.95"), Instance(number + 1, vpc, 0, 2, "10.0.0.96")
     lab.instances += [machine, peer]
     lab.revision += 1

@@ -1,6 +1,6 @@
 //! The hook: a program that is run when a port appears, changes or goes, so that it can start or attach an instance.
 //!
-//! Hooks run beside the passes, so a slow program does not delay other ports. The ports for which the hook has succeeded
+//! Hooks do not block passes, so a slow program does not delay other ports. The ports for which the hook has succeeded
 //! are recorded in the folder of the agent. A port is up when its hook has succeeded.
 
 mod document;
@@ -97,8 +97,8 @@ impl Hooks {
         self.ended.subscribe()
     }
 
-    /// Takes over the ports after a pass. `created` are the ports whose link is new: what was attached to the old link is
-    /// lost, so the hook runs again.
+    /// Takes over the ports after a pass. `created` are the ports whose link is new. An instance that was attached to the
+    /// old link is not attached to the new one, so the hook runs again.
     pub fn update(&self, wanted: Vec<PortDocument>, ready: BTreeSet<i64>, created: &BTreeSet<i64>) {
         let mut queue = self.lock();
         queue.wanted = wanted.into_iter().map(|port| (port.interface_id, port)).collect();
