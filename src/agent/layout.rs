@@ -8,6 +8,7 @@ use super::kernel_state::{
     Address, BridgePort, Forwarding, KernelState, Link, LinkKind, NamespaceState, Route, Rules, Table,
 };
 use super::names::{self, Namespace, Prefix, UPLINK};
+use super::ranges;
 use crate::agent_protocol::{Endpoint, HostState, IpRange, MacAddress, Port, Subnet, Underlay, VpcState};
 
 /// How instances are attached.
@@ -101,6 +102,7 @@ impl Site<'_> {
         {
             add_endpoint(&mut namespace, endpoint);
         }
+        ranges::add_routes(&mut namespace, vpc, self.mtu);
         if has_uplink(vpc) {
             self.add_uplink(kernel, &mut namespace, vpc);
         }
@@ -156,7 +158,6 @@ impl Site<'_> {
             .insert(Forwarding::Port { link, mac: port.mac });
         let ipv6 = port.slaac.map(|slaac| slaac.address);
         add_neighbors(namespace, port.subnet_id, port.mac, port.ipv4, ipv6);
-        add_ranges(namespace, port.subnet_id, &port.ranges, port.ipv4, ipv6);
     }
 
     fn add_instance_end(&self, kernel: &mut KernelState, vpc: &VpcState, subnet: &Subnet, port: &Port) {
@@ -174,6 +175,9 @@ impl Site<'_> {
         }
         if let Some(slaac) = port.slaac {
             addresses.push((IpAddr::V6(slaac.address), 128));
+            // The agent sets the address and the routes that an advertisement has.
+            let accept = format!("ipv6/conf/{link}/accept_ra");
+            namespace.settings.insert(accept, "0".to_owned());
         }
         for (address, prefix) in addresses {
             namespace.addresses.insert(Address {
@@ -297,13 +301,6 @@ fn add_endpoint(namespace: &mut NamespaceState, endpoint: &Endpoint) {
         host: endpoint.host,
     });
     add_neighbors(namespace, endpoint.subnet_id, mac, endpoint.ipv4, endpoint.ipv6);
-    add_ranges(
-        namespace,
-        endpoint.subnet_id,
-        &endpoint.ranges,
-        endpoint.ipv4,
-        endpoint.ipv6,
-    );
 }
 
 fn add_neighbors(
@@ -320,29 +317,6 @@ fn add_neighbors(
     ];
     for address in addresses.into_iter().flatten() {
         namespace.neighbors.insert((names::bridge(subnet), address), mac);
-    }
-}
-
-fn add_ranges(
-    namespace: &mut NamespaceState,
-    subnet: i64,
-    ranges: &[IpRange],
-    ipv4: Option<Ipv4Addr>,
-    ipv6: Option<Ipv6Addr>,
-) {
-    for range in ranges {
-        let gateway = if range.is_ipv4() {
-            ipv4.map(IpAddr::V4)
-        } else {
-            ipv6.map(IpAddr::V6)
-        };
-        if let Some(gateway) = gateway {
-            let route = Route {
-                link: names::bridge(subnet),
-                gateway: Some(gateway),
-            };
-            namespace.routes.insert(*range, route);
-        }
     }
 }
 

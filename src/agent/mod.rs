@@ -2,9 +2,12 @@
 //!
 //! It uses only the messages of `agent_protocol`. `layout` and `plan` are pure functions.
 
+pub mod capture;
 pub mod credential;
 pub mod dhcp;
 pub mod filters;
+mod folder_watch;
+pub mod hook;
 pub mod http_client;
 pub mod kernel;
 pub mod kernel_state;
@@ -15,7 +18,9 @@ pub mod names;
 pub mod plan;
 #[cfg(test)]
 mod plan_tests;
+pub mod ranges;
 pub mod reconcile;
+pub mod router_advertisement;
 pub mod run;
 pub mod server_link;
 pub mod state_folder;

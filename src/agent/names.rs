@@ -99,6 +99,16 @@ pub fn tunnel(subnet: i64) -> String {
     format!("vx{subnet}")
 }
 
+/// The link that the ranges inside of a subnet are routed to.
+pub fn range_link(subnet: i64) -> String {
+    format!("rl{subnet}")
+}
+
+/// The other end of `range_link`: a port of the bridge.
+pub fn range_port(subnet: i64) -> String {
+    format!("rp{subnet}")
+}
+
 pub fn port(interface: i64) -> String {
     format!("gi{interface}")
 }

@@ -49,7 +49,12 @@ fn host_state(interfaces: &[Interface], own: u8) -> HostState {
         let mac = MacAddress([2, 0xaa, 0, *vpc, *subnet, *number]);
         let ipv4 = Some(Ipv4Addr::new(10, 0, *subnet, 10 + *number));
         let ranges = if *ranges {
-            vec![format!("172.16.{number}.0/24").parse().unwrap()]
+            // One of them is inside of the subnet.
+            let ranges = [
+                format!("172.16.{number}.0/24"),
+                format!("10.0.{subnet}.{}/30", 128 + 4 * number),
+            ];
+            ranges.iter().map(|range| range.parse().unwrap()).collect()
         } else {
             Vec::new()
         };

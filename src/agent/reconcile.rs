@@ -1,14 +1,24 @@
 //! One pass of the agent: observe, plan, execute, report.
 
+use std::collections::BTreeSet;
+
 use super::filters::{self, DROP_REASONS, UNKNOWN_ENDPOINT};
 use super::kernel::{Failures, Kernel, KernelError};
-use super::kernel_state::KernelState;
+use super::kernel_state::{KernelState, LinkKind};
 use super::layout::{Driver, layout};
 use super::names::{self, Namespace, Prefix};
-use super::plan::{Step, plan};
+use super::plan::{Action, Step, plan};
 use crate::agent_protocol::{
     DropCounters, HostState, PROTOCOL_VERSION, Port, PortReport, PortStatus, StatusReport, VpcState,
 };
+
+/// The result of a pass.
+pub struct Pass {
+    pub steps: usize,
+    /// The ports whose link is new.
+    pub created_ports: BTreeSet<i64>,
+    pub report: StatusReport,
+}
 
 pub struct Agent {
     pub kernel: Kernel,
@@ -23,15 +33,19 @@ impl Agent {
         Ok(plan(&desired, &self.kernel.observe(&desired)?))
     }
 
-    /// Makes the kernel match the desired state, as far as it can. Returns the number of steps, and the report.
-    pub fn reconcile(&self, state: &HostState) -> Result<(usize, StatusReport), KernelError> {
+    /// Makes the kernel match the desired state, as far as it can.
+    pub fn reconcile(&self, state: &HostState) -> Result<Pass, KernelError> {
         let steps = self.plan(state)?;
         let failures = self.kernel.execute(&steps);
         for ((namespace, link), reason) in &failures {
             let link = link.as_deref().unwrap_or_default();
             tracing::warn!(namespace = ?namespace, link, reason, "kernel step failed");
         }
-        Ok((steps.len(), self.report(state, &failures)))
+        Ok(Pass {
+            steps: steps.len(),
+            created_ports: steps.iter().filter_map(created_port).collect(),
+            report: self.report(state, &failures),
+        })
     }
 
     /// Removes everything that has the agent's mark.
@@ -41,6 +55,12 @@ impl Agent {
         };
         let observed = self.kernel.observe(&nothing)?;
         Ok(self.kernel.execute(&plan(&nothing, &observed)))
+    }
+
+    /// The report of a pass that could not read the kernel: nothing is known to work.
+    pub fn failed_report(&self, state: &HostState, reason: &str) -> StatusReport {
+        let failures: Failures = [((Namespace::Host, None), reason.to_owned())].into();
+        self.report(state, &failures)
     }
 
     fn report(&self, state: &HostState, failures: &Failures) -> StatusReport {
@@ -110,6 +130,18 @@ impl Agent {
             unknown_endpoint_packets: host_counters.get(UNKNOWN_ENDPOINT).copied().unwrap_or_default(),
         }
     }
+}
+
+/// The port whose link a step creates. The step of a pair may be that of its other end.
+fn created_port(step: &Step) -> Option<i64> {
+    let Action::AddLink { name, link, .. } = &step.action else {
+        return None;
+    };
+    let peer = match &link.kind {
+        LinkKind::Pair { peer } => names::interface_of(&peer.1),
+        _ => None,
+    };
+    names::interface_of(name).or(peer)
 }
 
 /// Why a port does not work: the first failure of its link, its subnet or one of its namespaces.

@@ -11,12 +11,18 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::dhcp::DhcpServers;
+use super::folder_watch::FolderWatch;
+use super::hook::{Hooks, documents};
 use super::reconcile::Agent;
+use super::router_advertisement::RouterAdvertisers;
 use super::state_folder::StateFolder;
-use crate::agent_protocol::{HostState, PortStatus, StatusReport};
+use crate::agent_protocol::{HostState, PortReport, PortStatus, StatusReport};
 
-/// How often the agent looks for a new desired state.
+/// How often the agent checks whether a pass is due.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// How often the agent reads the desired state, if nothing has notified it.
+const READ_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The delay of the first retry. It doubles up to the resynchronization interval.
 const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -25,34 +31,62 @@ const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);
 pub async fn run(
     agent: Agent,
     folder: Arc<StateFolder>,
+    hooks: Option<Arc<Hooks>>,
     resync: Duration,
     reports: watch::Sender<StatusReport>,
     stop: impl Future<Output = ()>,
 ) {
-    let agent = Arc::new(agent);
-    let dhcp = Arc::new(Mutex::new(DhcpServers::default()));
+    let passes = Arc::new(Passes {
+        agent,
+        folder,
+        hooks: hooks.clone(),
+        services: Mutex::default(),
+    });
+    let running_hooks = hooks.map(|hooks| tokio::spawn(hooks.run()));
+    follow(passes, resync, reports, stop).await;
+    if let Some(task) = running_hooks {
+        task.abort();
+    }
+}
+
+/// Runs a pass for each new desired state, after each hook, and at an interval.
+async fn follow(
+    passes: Arc<Passes>,
+    resync: Duration,
+    reports: watch::Sender<StatusReport>,
+    stop: impl Future<Output = ()>,
+) {
     tokio::pin!(stop);
+    let mut ended_hooks = passes.hooks.as_ref().map(|hooks| hooks.ended());
     let mut applied: Option<HostState> = None;
     let mut next_pass = Instant::now();
     let mut failed_passes = 0;
+    let watch = FolderWatch::new(passes.folder.path());
+    let mut desired: Option<HostState> = None;
+    let mut next_read = Instant::now();
     loop {
-        let state = match folder.desired() {
-            Ok(state) => state,
-            Err(error) => {
+        if Instant::now() >= next_read {
+            next_read = Instant::now() + READ_INTERVAL;
+            desired = passes.folder.desired().unwrap_or_else(|error| {
                 tracing::error!(error = %error, "desired state not read");
                 None
-            }
-        };
-        if let Some(state) = state
-            && (applied.as_ref() != Some(&state) || Instant::now() >= next_pass)
+            });
+        }
+        let hook_ended = ended_hooks.as_mut().is_some_and(|ended| {
+            let changed = ended.has_changed().unwrap_or_default();
+            ended.mark_unchanged();
+            changed
+        });
+        if let Some(state) = &desired
+            && (applied.as_ref() != Some(state) || hook_ended || Instant::now() >= next_pass)
         {
-            let report = pass(&agent, &folder, &dhcp, state.clone()).await;
+            let report = passes.clone().run(state.clone()).await;
             let ok = report.as_ref().is_some_and(is_as_desired);
             if let Some(report) = report {
                 reports.send_replace(report);
             }
             failed_passes = if ok { 0 } else { failed_passes + 1 };
-            applied = Some(state);
+            applied = Some(state.clone());
             next_pass = Instant::now()
                 + if ok {
                     resync
@@ -62,42 +96,90 @@ pub async fn run(
         }
         tokio::select! {
             () = &mut stop => return,
+            () = watch.changed() => next_read = Instant::now(),
             () = sleep(POLL_INTERVAL) => {}
         }
     }
 }
 
-/// Runs one pass on a thread for blocking work. Returns its report; `None` if the kernel could not be read.
-async fn pass(
-    agent: &Arc<Agent>,
-    folder: &Arc<StateFolder>,
-    dhcp: &Arc<Mutex<DhcpServers>>,
-    state: HostState,
-) -> Option<StatusReport> {
-    let (agent, folder, dhcp) = (agent.clone(), folder.clone(), dhcp.clone());
-    let work = move || {
-        let (steps, mut report) = match agent.reconcile(&state) {
-            Ok(done) => done,
+/// The services for the instances of a host.
+#[derive(Default)]
+struct Services {
+    dhcp: DhcpServers,
+    router_advertisers: RouterAdvertisers,
+}
+
+impl Services {
+    /// Makes the services match the state. Returns those that do not work, with the reason.
+    fn update(&mut self, agent: &Agent, state: &HostState) -> Vec<String> {
+        let mut failures = self.dhcp.update(&agent.prefix, state);
+        failures.extend(self.router_advertisers.update(&agent.prefix, state));
+        failures
+    }
+}
+
+/// What a pass needs.
+struct Passes {
+    agent: Agent,
+    folder: Arc<StateFolder>,
+    hooks: Option<Arc<Hooks>>,
+    services: Mutex<Services>,
+}
+
+impl Passes {
+    /// Runs one pass on a thread for blocking work. Returns its report; `None` if the thread panicked.
+    async fn run(self: Arc<Self>, state: HostState) -> Option<StatusReport> {
+        let work = move || {
+            let report = self.reconcile(&state);
+            let written = serde_json::to_vec_pretty(&report)
+                .map_err(Into::into)
+                .and_then(|text| self.folder.set_status(&text));
+            if let Err(error) = written {
+                tracing::warn!(error = %error, "status not written");
+            }
+            report
+        };
+        tokio::task::spawn_blocking(work).await.ok()
+    }
+
+    fn reconcile(&self, state: &HostState) -> StatusReport {
+        let pass = match self.agent.reconcile(state) {
+            Ok(pass) => pass,
             Err(error) => {
                 tracing::error!(error, "pass failed");
-                return None;
+                return self.agent.failed_report(state, &error);
             }
         };
-        if steps > 0 {
-            tracing::info!(steps, revision = state.revision, "kernel changed");
+        if pass.steps > 0 {
+            tracing::info!(steps = pass.steps, revision = state.revision, "kernel changed");
         }
-        if let Ok(mut dhcp) = dhcp.lock() {
-            report.warnings.extend(dhcp.update(&agent.prefix, &state));
+        let mut report = pass.report;
+        if let Ok(mut services) = self.services.lock() {
+            report.warnings.extend(services.update(&self.agent, state));
         }
-        let written = serde_json::to_vec_pretty(&report)
-            .map_err(Into::into)
-            .and_then(|text| folder.set_status(&text));
-        if let Err(error) = written {
-            tracing::warn!(error = %error, "status not written");
+        if let Some(hooks) = &self.hooks {
+            let wanted = documents(state, self.agent.driver, &self.agent.prefix);
+            let is_up = |port: &&PortReport| port.status == PortStatus::Up;
+            let ready = report.ports.iter().filter(is_up);
+            let ready = ready.map(|port| port.interface_id).collect();
+            hooks.update(wanted, ready, &pass.created_ports);
+            add_problems(&mut report, hooks);
         }
-        Some(report)
-    };
-    tokio::task::spawn_blocking(work).await.unwrap_or_default()
+        report
+    }
+}
+
+/// A port is up only if its hook has succeeded.
+fn add_problems(report: &mut StatusReport, hooks: &Hooks) {
+    for port in &mut report.ports {
+        if port.status == PortStatus::Up
+            && let Some(reason) = hooks.problem_of(port.interface_id)
+        {
+            port.status = PortStatus::Error;
+            port.reason = Some(reason);
+        }
+    }
+    report.warnings.extend(hooks.problems_of_removed());
 }
 
 fn is_as_desired(report: &StatusReport) -> bool {
@@ -109,8 +191,13 @@ pub fn retry_delay(failed_attempts: u32, longest: Duration) -> Duration {
     let nominal = FIRST_RETRY_DELAY
         .saturating_mul(1 << failed_attempts.saturating_sub(1).min(16))
         .min(longest);
+    jittered(nominal)
+}
+
+/// Between 50 and 100 % of a duration.
+pub fn jittered(nominal: Duration) -> Duration {
     // The keys of the standard hasher are random.
-    let percent = 50 + u32::try_from(RandomState::new().hash_one(failed_attempts) % 51).unwrap_or_default();
+    let percent = 50 + u32::try_from(RandomState::new().hash_one(()) % 51).unwrap_or_default();
     nominal * percent / 100
 }
 

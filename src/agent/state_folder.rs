@@ -1,5 +1,6 @@
 //! The folder of an agent: its credential, the last desired state, and the record of rules. Survives a reboot.
 
+use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -8,7 +9,11 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 
 use super::credential::Credential;
+use super::hook::PortDocument;
 use crate::agent_protocol::HostState;
+
+/// The file with the desired state.
+pub const DESIRED_FILE: &str = "desired.json";
 
 pub struct StateFolder(PathBuf);
 
@@ -18,9 +23,13 @@ impl StateFolder {
         Ok(Self(path.to_owned()))
     }
 
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// The last desired state; `None` before the first one.
     pub fn desired(&self) -> io::Result<Option<HostState>> {
-        self.read("desired.json")
+        self.read(DESIRED_FILE)
     }
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
@@ -32,7 +41,7 @@ impl StateFolder {
     }
 
     pub fn set_desired(&self, state: &HostState) -> io::Result<()> {
-        self.replace("desired.json", &serde_json::to_vec(state)?)
+        self.replace(DESIRED_FILE, &serde_json::to_vec(state)?)
     }
 
     /// The credential of the host; `None` before the agent has joined.
@@ -46,7 +55,7 @@ impl StateFolder {
 
     /// Forgets the desired state, because it is that of another host.
     pub fn forget_desired(&self) -> io::Result<()> {
-        match fs::remove_file(self.0.join("desired.json")) {
+        match fs::remove_file(self.0.join(DESIRED_FILE)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
@@ -59,6 +68,15 @@ impl StateFolder {
 
     pub fn status(&self) -> io::Result<Vec<u8>> {
         fs::read(self.0.join("status.json"))
+    }
+
+    /// The ports for which the hook has succeeded.
+    pub fn hooked_ports(&self) -> io::Result<Option<BTreeMap<i64, PortDocument>>> {
+        self.read("hooks.json")
+    }
+
+    pub fn set_hooked_ports(&self, ports: &BTreeMap<i64, PortDocument>) -> io::Result<()> {
+        self.replace("hooks.json", &serde_json::to_vec(ports)?)
     }
 
     pub fn record_file(&self) -> PathBuf {

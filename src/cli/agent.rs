@@ -1,17 +1,20 @@
 //! `garth agent …`: the host agent.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use tokio::sync::watch;
 
 use super::logging::LogSettings;
 use super::output::Output;
 use super::{logging, stop_signals};
+use crate::agent::capture::Capture;
+use crate::agent::hook::{HookSettings, Hooks};
 use crate::agent::kernel::{Kernel, command_of};
 use crate::agent::layout;
 use crate::agent::names::Prefix;
@@ -50,6 +53,8 @@ pub enum Command {
         /// Seconds between checks for changes that other programs have made
         #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
         resync_seconds: u64,
+        #[command(flatten)]
+        hook: HookOptions,
     },
     /// Print the commands that a pass of the agent would run now; changes nothing
     Plan {
@@ -61,11 +66,56 @@ pub enum Command {
         #[command(flatten)]
         options: Options,
     },
+    /// Write the frames of a port to standard output, in the format of pcap
+    ///
+    /// Includes frames of the instance that the filters drop. Ends with Ctrl-C, or when the reader ends:
+    /// garth agent capture 5 | tcpdump -n -r -
+    Capture {
+        /// ID of the interface
+        interface: i64,
+        /// End after this many frames
+        #[arg(long, value_name = "N")]
+        count: Option<u64>,
+        /// Prefix of the agent
+        #[arg(long, default_value_t = Prefix::default())]
+        prefix: Prefix,
+    },
     /// Remove everything that the agent has created in the kernel
     Purge {
         #[command(flatten)]
         options: Options,
     },
+}
+
+#[derive(Args)]
+pub struct HookOptions {
+    /// Program to run when a port appears, changes or goes, with a JSON document on standard input
+    ///
+    /// It gets no arguments and is not run by a shell. A port is up when the program has ended with exit status 0.
+    /// Otherwise the port has an error, and the program is run again later.
+    #[arg(long, value_name = "PROGRAM")]
+    hook: Option<PathBuf>,
+    /// Seconds after which the program has failed
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=600), requires = "hook")]
+    hook_timeout_seconds: u64,
+}
+
+impl HookOptions {
+    fn open(self, folder: &Arc<StateFolder>) -> anyhow::Result<Option<Arc<Hooks>>> {
+        let Some(program) = self.hook else {
+            return Ok(None);
+        };
+        // A relative path, or a program that does not exist, would fail for each port.
+        let program = program
+            .canonicalize()
+            .with_context(|| format!("hook {}", program.display()))?;
+        let settings = HookSettings {
+            program,
+            timeout: Duration::from_secs(self.hook_timeout_seconds),
+        };
+        let hooks = Hooks::new(settings, folder.clone()).context("hooks.json")?;
+        Ok(Some(Arc::new(hooks)))
+    }
 }
 
 #[derive(Args)]
@@ -140,16 +190,18 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
         Command::Run {
             options,
             resync_seconds,
+            hook,
         } => {
             let (agent, folder) = options.open()?;
             logging::start(&LogSettings::default(), None)?;
             let mut signaled = stop_signals::listen()?;
             let (folder, resync) = (Arc::new(folder), Duration::from_secs(resync_seconds));
+            let hooks = hook.open(&folder)?;
             let (reports, reported) = watch::channel(StatusReport::default());
             let mut stopping = signaled.clone();
             // An error means that the signal thread has ended, which it does not before the process.
             let stop = async move { drop(signaled.wait_for(|signaled| *signaled).await) };
-            let passes = run::run(agent, folder.clone(), resync, reports, stop);
+            let passes = run::run(agent, folder.clone(), hooks, resync, reports, stop);
             match folder.credential().context("credential")? {
                 // Without a server, another program writes the desired state into the folder.
                 None => passes.await,
@@ -175,6 +227,11 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             let (_, folder) = options.open()?;
             output.bytes(&folder.status().context("no pass has ended yet")?)?;
         }
+        Command::Capture {
+            interface,
+            count,
+            prefix,
+        } => capture(output, &prefix, interface, count)?,
         Command::Purge { options } => {
             let (agent, _) = options.open()?;
             let failures = agent.purge().map_err(|error| anyhow!(error))?;
@@ -187,4 +244,17 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn capture(output: Output, prefix: &Prefix, interface: i64, count: Option<u64>) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout();
+    if stdout.is_terminal() {
+        bail!("standard output is a terminal: use a file, or a pipe to tcpdump -n -r -");
+    }
+    let stopped = stop_signals::listen()?;
+    let mut capture = Capture::open(prefix, interface).map_err(|error| anyhow!(error))?;
+    let frames = capture
+        .write(&mut stdout, count, || *stopped.borrow())
+        .with_context(|| format!("port of interface {interface}"))?;
+    output.hint(&format!("{frames} frames captured"))
 }

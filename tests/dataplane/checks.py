@@ -1,14 +1,13 @@
 """The promises of the data plane. A check raises AssertionError if a promise is broken."""
 
-import fcntl
 import random
-import signal
 import socket
 import struct
 import time
 
 import frames
-from lab import Instance, inside, ping, received, receiver, shell, wait_for
+import router_advertisements
+from lab import Instance, inside, link_local, ping, received, receiver, shell, wait_for
 
 BROADCAST = "ff:ff:ff:ff:ff:ff"
 
@@ -23,7 +22,10 @@ def populate(lab):
                 last = 10 + host + (5 * vpc if host == 3 else 0)
                 address = f"10.0.{subnet}.{last}"
                 lab.instances.append(Instance(number, vpc, subnet, host, address))
-    lab.instances[0].ranges = ["172.16.5.0/24"]
+    # A second instance on the same host in the same subnet.
+    lab.instances.append(Instance(number + 1, 1, 0, 1, "10.0.0.20"))
+    # The first range is outside of all subnets, the others are inside of the subnet of the instance.
+    lab.instances[0].ranges = ["172.16.5.0/24", "10.0.0.64/28", "2001:db8:0:ff::/64"]
 
 
 def of_vpc(lab, vpc):
@@ -73,13 +75,38 @@ def send_pairs(lab, family, sockets, pairs):
 def gateways(lab):
     """Instances reach the gateway of their subnet, and a routed range reaches its instance from everywhere."""
     owner = lab.instances[0]
-    shell(f"ip -n {owner.namespace} addr replace 172.16.5.9/32 dev lo")
+    addresses = own_ranges(owner)
     for instance in of_vpc(lab, 1):
         assert ping(instance, f"10.0.{instance.subnet}.1"), f"{instance.id} does not reach its gateway"
-        assert instance is owner or ping(instance, "172.16.5.9"), f"{instance.id} does not reach the range"
+        forget_neighbors(instance)
+        for address in addresses:
+            assert instance is owner or ping(instance, address), f"{instance.id} does not reach {address}"
     for instance in of_vpc(lab, 2)[:2]:
-        assert not ping(instance, "172.16.5.9"), "the range of another VPC is reachable"
-    assert not ping(lab.instances[1], "192.0.2.2"), "the underlay is reachable from an instance"
+        for address in addresses:
+            assert not ping(instance, address, wait=0.3), f"{address} of another VPC is reachable"
+    assert not ping(lab.instances[1], "192.0.2.2", wait=0.3), "the underlay is reachable from an instance"
+
+
+def own_ranges(owner):
+    """Gives an instance an address in each of its ranges. As a router would, it does not answer ARP for them."""
+    shell(f"nsenter --net=/run/netns/{owner.namespace} sysctl -qw net.ipv4.conf.all.arp_ignore=1")
+    addresses = ["172.16.5.9", "10.0.0.70", "2001:db8:0:ff::9"]
+    for address in addresses:
+        shell(f"ip -n {owner.namespace} addr replace {address}/{128 if ':' in address else 32} dev lo")
+    return addresses
+
+
+def forget_neighbors(instance):
+    """An instance resolves addresses again."""
+    shell(f"ip -n {instance.namespace} neigh flush dev eth0")
+
+
+def unused_addresses(lab):
+    """The gateway answers ARP for ranges inside of a subnet, but for no other address of the subnet."""
+    for instance in of_vpc(lab, 1)[:3:2]:
+        assert not ping(instance, "10.0.0.200", wait=0.3), "an unused address answers"
+        neighbor = shell(f"ip -n {instance.namespace} neigh show 10.0.0.200")
+        assert "lladdr" not in neighbor, f"ARP for an unused address was answered: {neighbor}"
 
 
 def large_packets(lab):
@@ -114,6 +141,17 @@ def spoofing(lab):
     cases_of.append(("arp", frames.ethernet(BROADCAST, own, 0x0806, sender)))
     six = frames.icmpv6("2001:db8:0:bad::1", victim.ipv6, struct.pack("!BBHHH", 128, 0, 0, 1, 1))
     cases_of.append(("ip", frames.ethernet(gateway_mac, own, 0x86DD, six)))
+    # The message is behind a header with destination options.
+    hidden = frames.behind_options(link_local(own), "ff02::1", advertisement)
+    cases_of.append(("ra", frames.ethernet("33:33:00:00:00:01", own, 0x86DD, hidden)))
+    announcement = frames.arp(1, own, gateway, "00:00:00:00:00:00", gateway)
+    cases_of.append(("arp", frames.ethernet(BROADCAST, own, 0x0806, announcement)))
+    target = socket.inet_pton(socket.AF_INET6, link_local(gateway_mac))
+    neighbor = struct.pack("!BBHI", 136, 0, 0, 0x20000000) + target + option
+    six = frames.icmpv6(link_local(own), victim.ipv6, neighbor)
+    cases_of.append(("nd", frames.ethernet(victim.mac, own, 0x86DD, six)))
+    tagged = struct.pack("!HH", 7, 0x0800) + frames.ipv4(attacker.address, victim.address, datagram)
+    cases_of.append(("protocol", frames.ethernet(victim.mac, own, 0x8100, tagged)))
     server = struct.pack("!HHHH", 547, 546, 12, 0) + b"\x07\0\0\0"
     six = frames.ipv6(attacker.ipv6, victim.ipv6, 17, server)
     cases_of.append(("dhcp", frames.ethernet(gateway_mac, own, 0x86DD, six)))
@@ -138,12 +176,6 @@ def check_sent(attacker, victim, frame):
     time.sleep(0.1)
     assert len(received(sock)) == 3, "frames with the right source did not arrive"
     sock.close()
-
-
-def link_local(text):
-    data = bytearray(frames.mac(text))
-    data[0] ^= 2
-    return socket.inet_ntop(socket.AF_INET6, b"\xfe\x80" + b"\0" * 6 + data[:3] + b"\xff\xfe" + data[3:])
 
 
 def unknown_endpoint(lab):
@@ -228,49 +260,37 @@ def options_of(message):
     return found
 
 
-def taps(lab):
-    """With the driver tap, a program that opens the device reaches instances on other hosts, and cannot forge."""
-    host, vpc = 1, 5
-    machine, peer = Instance(95, vpc, 0, host, "10.0.0.95"), Instance(96, vpc, 0, 2, "10.0.0.96")
-    lab.instances += [machine, peer]
-    lab.revision += 1
-    states = {number: lab.desired(number) for number in (1, 2)}
-    for state in states.values():
-        state["vpcs"] = [found for found in state["vpcs"] if found["id"] == vpc]
-    lab.instances = lab.instances[:-2]
-    agents = []
-    try:
-        for number, driver in ((1, "tap"), (2, "netns")):
-            agents.append(lab.start_other(number, driver, states[number]))
-        at = f"t{host}-vpc-{vpc}"
-        wait_for(lambda: not shell(" ".join(lab.other(1, "plan", "tap"))), "the tap is as desired")
-        wait_for(lambda: not shell(" ".join(lab.other(2, "plan", "netns"))), "the other port is as desired")
-        with inside(at, lambda: open_tap(f"gi{machine.id}")) as tap:
-            # The kernel notices the new carrier with a delay.
-            is_forwarding = lambda: "state forwarding" in shell(f"bridge -n {at} link show dev gi{machine.id}")
-            wait_for(is_forwarding, "the bridge forwards frames of the tap")
-            sock = receiver(peer)
-            for source, expected in ((machine.address, 3), ("10.0.0.250", 0)):
-                payload = frames.ipv4(source, peer.address, frames.udp(7000, 7000, b"1"))
-                for _ in range(3):
-                    tap.write(frames.ethernet(peer.mac, machine.mac, 0x0800, payload))
-                time.sleep(0.2)
-                arrived = len(received(sock))
-                assert arrived == expected, f"{arrived} of {expected} frames from {source} arrived"
-            sock.close()
-        assert not shell(" ".join(lab.other(1, "plan", "tap"))), "an open tap is not as desired"
-    finally:
-        for agent in agents:
-            agent.kill()
-            agent.wait()
-        for number, driver in ((1, "tap"), (2, "netns")):
-            shell(" ".join(lab.other(number, "purge", driver)))
+def router_advertisement(lab):
+    """Each instance gets its own prefix, when it asks and when its settings change."""
+    client, neighbor = lab.instances[0], lab.instances[-1]
+    assert (client.host, client.vpc, client.subnet) == (neighbor.host, neighbor.vpc, neighbor.subnet)
+    gateway = link_local(f"02:00:00:00:{client.vpc:02x}:{client.subnet:02x}")
+    sockets = {instance.id: router_advertisements.listen(instance.namespace) for instance in (client, neighbor)}
+    sock, other = sockets.values()
+    router_advertisements.solicit(sock, client.mac)
+    check_advertisement(router_advertisements.received(sock), client, gateway, lab.resolvers)
+    assert not router_advertisements.received(other, 0.3), "another instance got the advertisement"
+    router_advertisements.solicit(sock, client.mac, source="::")
+    for instance in (client, neighbor):
+        found = router_advertisements.received(sockets[instance.id], 5)
+        check_advertisement(found, instance, gateway, lab.resolvers)
+    lab.resolvers = ["192.0.2.53", "2001:db8:53::54"]
+    lab.converge()
+    check_advertisement(router_advertisements.received(sock), client, gateway, lab.resolvers)
+    for used in sockets.values():
+        used.close()
 
 
-def open_tap(name):
-    tap = open("/dev/net/tun", "r+b", buffering=0)
-    fcntl.ioctl(tap, 0x400454CA, struct.pack("16sH22x", name.encode(), 0x1002))
-    return tap
+def check_advertisement(found, instance, gateway, resolvers):
+    assert found, f"instance {instance.id} got no advertisement"
+    assert (found.source, found.hop_limit) == (gateway, 255), f"from {found.source} with hop limit {found.hop_limit}"
+    assert found.target_mac == instance.mac, f"sent to {found.target_mac}"
+    # The instance derives its address from the prefix, which is not on-link. There is no DHCPv6.
+    assert found.prefixes == [(instance.prefix, 0x40)], f"prefixes {found.prefixes}"
+    assert (found.flags, found.mtu) == (0, 1450), f"flags {found.flags}, MTU {found.mtu}"
+    assert found.router_lifetime > 3600, f"a router for {found.router_lifetime} s"
+    expected = [resolver for resolver in resolvers if ":" in resolver]
+    assert found.resolvers == expected, f"resolvers {found.resolvers}"
 
 
 def nat(lab):
@@ -342,111 +362,3 @@ def restart_without_loss(lab):
     out.close()
     sock.close()
     assert len(arrived) == sent, f"{sent - len(arrived)} of {sent} packets were lost"
-
-
-def drift(lab):
-    """Deleted objects are repaired, and objects of other programs remain."""
-    first = lab.instances[0]
-    remote = next(other for other in of_vpc(lab, 1) if other.host != first.host and other.subnet == first.subnet)
-    at = f"h{first.host}-vpc-{first.vpc}"
-    subnet = first.vpc * 10 + first.subnet
-    foreign = ["lab0", "gi999x", "br9x"]
-    for name in foreign:
-        shell(f"ip -n {at} link add {name} type bridge")
-    shell(f"ip -n h{first.host} link add other0 type bridge")
-    shell(f"nsenter --net=/run/netns/{at} nft add table bridge other")
-    damages = [
-        f"ip -n {at} link del vx{subnet}",
-        f"ip -n {at} link del br{subnet}",
-        f"ip -n {at} link del gi{first.id}",
-        f"bridge -n {at} fdb del {remote.mac} dev vx{subnet} dst 192.0.2.{remote.host} self",
-        f"ip -n {at} neigh flush dev br{subnet} nud permanent",
-        f"ip -n {first.namespace} route del default",
-        f"ip -n {at} link set br{subnet} down",
-        f"nsenter --net=/run/netns/{at} nft flush table bridge h{first.host}",
-        f"ip netns del {first.namespace}",
-    ]
-    for damage in damages:
-        shell(damage)
-        wait_for(lambda: not plan(lab, first.host), f"repaired after: {damage}")
-        assert ping(first, remote.address), f"not reachable after: {damage}"
-    spoofing(lab)
-    for name in foreign:
-        shell(f"ip -n {at} link show {name}")
-        shell(f"ip -n {at} link del {name}")
-    shell(f"ip -n h{first.host} link del other0")
-    shell(f"nsenter --net=/run/netns/{at} nft list table bridge other")
-
-
-def plan(lab, host):
-    return shell(" ".join(lab.command(host, "plan")))
-
-
-def kernel_failures(lab):
-    """A failure of the kernel is an error of the port with a reason, and ends when the cause does."""
-    new = Instance(90, 1, 0, 1, "10.0.0.90")
-    shell(f"ip netns add {new.namespace}")
-    lab.instances.append(new)
-    lab.write()
-    expect_error(lab, new, "File exists")
-    shell(f"ip netns del {new.namespace}")
-    wait_for(lambda: lab.is_applied(1), "the port is up after the name is free")
-    lab.instances.remove(new)
-    lab.converge()
-
-    stale = Instance(93, 1, 0, 1, "10.0.0.93")
-    shell(f"touch /run/netns/{stale.namespace}")
-    lab.instances.append(stale)
-    lab.write()
-    expect_error(lab, stale, "File exists")
-    assert ping(lab.instances[0], lab.instances[2].address), "a stale name affects other ports"
-    shell(f"rm /run/netns/{stale.namespace}")
-    wait_for(lambda: lab.is_applied(1), "the port is up after the stale name is deleted")
-    lab.instances.remove(stale)
-    lab.converge()
-
-    taken = Instance(91, 3, 0, 1, "10.0.0.91")
-    shell("ip -n h1 link add vx type vxlan id 1030 dstport 4789 local 192.0.2.1")
-    lab.instances.append(taken)
-    lab.write()
-    expect_error(lab, taken, "vx30")
-    shell("ip -n h1 link del vx")
-    wait_for(lambda: lab.is_applied(1), "the port is up after the VNI is free")
-    lab.instances.remove(taken)
-    lab.converge()
-
-    unfiltered = Instance(92, 4, 0, 1, "10.0.0.92")
-    shell("mount --bind /bin/false /usr/sbin/nft")
-    lab.instances.append(unfiltered)
-    lab.write()
-    try:
-        expect_error(lab, unfiltered, "nft")
-        links = shell(f"ip -n h1-vpc-4 link show gi{unfiltered.id}", check=False)
-        assert "UP" not in links, "a port without filters is up"
-    finally:
-        shell("umount /usr/sbin/nft")
-    wait_for(lambda: lab.is_applied(1), "the port is up after nft works")
-    lab.instances.remove(unfiltered)
-    lab.converge()
-
-
-def expect_error(lab, instance, word):
-    def has_reason():
-        ports = lab.status(instance.host)["ports"]
-        reasons = [port.get("reason") or "" for port in ports if port["interface_id"] == instance.id]
-        return any(word in reason for reason in reasons)
-
-    wait_for(has_reason, f"port {instance.id} has an error with \"{word}\"")
-    assert lab.agents[instance.host].poll() is None, "the agent ended"
-
-
-def purge(lab):
-    """Nothing of the agent remains, and other objects do."""
-    for host in lab.hosts:
-        lab.kill(host, signal.SIGTERM)
-        shell(f"ip -n h{host} link add other0 type bridge")
-        shell(" ".join(lab.command(host, "purge")))
-        assert "other0" in shell(f"ip -n h{host} link show")
-        assert not shell(f"nsenter --net=/run/netns/h{host} nft list ruleset")
-    names = set(shell("ls /run/netns").split())
-    assert names == {"fabric"} | {f"h{host}" for host in lab.hosts}, f"namespaces remain: {names}"

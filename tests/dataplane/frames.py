@@ -50,6 +50,14 @@ def ipv6(source, target, protocol, body):
     return struct.pack("!IHBB", 6 << 28, len(body), protocol, 64) + b"".join(ends) + body
 
 
+def behind_options(source, target, body):
+    """An ICMPv6 message behind an extension header with padding."""
+    packet = icmpv6(source, target, body)
+    head, message = packet[:40], packet[40:]
+    options = bytes([58, 0, 1, 4, 0, 0, 0, 0])
+    return head[:4] + struct.pack("!HB", len(message) + 8, 60) + head[7:] + options + message
+
+
 def ethernet(target, source, protocol, payload):
     return mac(target) + mac(source) + struct.pack("!H", protocol) + payload
 

@@ -1,6 +1,7 @@
 """Hosts as network namespaces on one machine, joined by a bridge. Everything is in namespaces of the test."""
 
 import ctypes
+import ipaddress
 import json
 import os
 import signal
@@ -72,8 +73,13 @@ class Instance:
         return f"02:aa:00:00:{self.vpc:02x}:{self.id:02x}"
 
     @property
+    def prefix(self):
+        """Each interface has its own prefix."""
+        return f"2001:db8:{self.subnet}:{self.id:x}::/64"
+
+    @property
     def ipv6(self):
-        return f"2001:db8:{self.subnet}:{self.id:x}::5"
+        return slaac_address(self.prefix, self.mac)
 
     def port(self):
         port = {
@@ -83,7 +89,7 @@ class Instance:
             "subnet_id": self.vpc * 10 + self.subnet,
             "mac": self.mac,
             "ipv4": self.address,
-            "slaac": {"range": f"2001:db8:{self.subnet}:{self.id:x}::/64", "address": self.ipv6},
+            "slaac": {"range": self.prefix, "address": self.ipv6},
             "ranges": self.ranges,
             "primary": True,
         }
@@ -95,6 +101,18 @@ class Instance:
         return {key: port[key] for key in keys} | {"ipv6": self.ipv6, "host": underlay(self.host)}
 
 
+def slaac_address(prefix, mac):
+    """The address that an interface derives from its hardware address (RFC 4291, appendix A)."""
+    octets = bytearray.fromhex(mac.replace(":", ""))
+    octets[0] ^= 2
+    identifier = int.from_bytes(octets[:3] + b"\xff\xfe" + octets[3:])
+    return str(ipaddress.IPv6Network(prefix)[identifier])
+
+
+def link_local(mac):
+    return slaac_address("fe80::/64", mac)
+
+
 def underlay(host):
     return f"192.0.2.{host}"
 
@@ -104,6 +122,7 @@ class Lab:
         self.garth = garth
         self.hosts = range(1, hosts + 1)
         self.instances = []
+        self.resolvers = ["192.0.2.53", "2001:db8:53::53"]
         self.agents = {}
         self.revision = 0
         self.folder = tempfile.mkdtemp(prefix="garth-dataplane-")
@@ -129,12 +148,12 @@ class Lab:
                 "ports": [member.port() for member in members if member.host == host],
                 "endpoints": [member.endpoint() for member in members if member.host != host],
             })
-        others = [underlay(other) for other in self.hosts if other != host]
+        hosts = [underlay(other) for other in self.hosts if other != host]
         return {
             "protocol": 1,
             "revision": self.revision,
             "host_id": host,
-            "underlay": {"address": underlay(host), "mtu": MTU, "hosts": others},
+            "underlay": {"address": underlay(host), "mtu": MTU, "hosts": hosts, "resolvers": self.resolvers},
             "vpcs": vpcs,
         }
 
@@ -176,11 +195,17 @@ class Lab:
         options = ["--state", f"{self.folder}/t{host}", "--prefix", f"t{host}", "--driver", driver]
         return ["nsenter", f"--net=/run/netns/h{host}", self.garth, "agent", command, *options]
 
-    def start_other(self, host, driver, state):
-        os.makedirs(f"{self.folder}/t{host}", exist_ok=True)
-        with open(f"{self.folder}/t{host}/desired.json", "w") as file:
+    def write_other(self, host, state):
+        path = f"{self.folder}/t{host}/desired.json"
+        with open(path + ".test", "w") as file:
             json.dump(state, file)
-        return subprocess.Popen(self.other(host, "run", driver), stderr=subprocess.DEVNULL)
+        os.rename(path + ".test", path)
+
+    def start_other(self, host, driver, state, options=()):
+        os.makedirs(f"{self.folder}/t{host}", exist_ok=True)
+        self.write_other(host, state)
+        log = open(f"{self.folder}/t{host}.log", "a")
+        return subprocess.Popen([*self.other(host, "run", driver), *options], stderr=log, stdout=log)
 
     def kill(self, host, number=signal.SIGKILL):
         agent = self.agents.pop(host)
@@ -224,12 +249,13 @@ class Lab:
         return next(entry["packets"] for entry in entries if entry["name"] == name)
 
     def logs(self):
-        return "".join(open(f"{self.folder}/h{host}.log").read() for host in self.hosts)
+        logs = sorted(name for name in os.listdir(self.folder) if name.endswith(".log"))
+        return "".join(f"--- {name}\n" + open(f"{self.folder}/{name}").read()[-3000:] for name in logs)
 
 
-def ping(instance, address, count=1):
+def ping(instance, address, count=1, wait=1):
     family = "-6" if ":" in address else "-4"
-    command = f"nsenter --net=/run/netns/{instance.namespace} ping {family} -n -q -i 0.2 -c {count} -W 1 {address}"
+    command = f"nsenter --net=/run/netns/{instance.namespace} ping {family} -n -q -i 0.2 -c {count} -W {wait} {address}"
     return subprocess.run(command, shell=True, capture_output=True).returncode == 0
 
 

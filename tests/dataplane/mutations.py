@@ -70,7 +70,20 @@ def mutations(lab):
     ]:
         yield few_pairs, damage
     yield checks.gateways, f"ip -n {at} addr del 10.0.{first.subnet}.1/24 dev {bridge}"
-    yield checks.gateways, f"ip -n {at} route del 172.16.5.0/24"
+    range_link, range_port = f"rl{subnet}", f"rp{subnet}"
+    for damage in [
+        f"ip -n {at} route del 172.16.5.0/24",
+        f"ip -n {at} route del 10.0.0.64/28",
+        f"ip -n {at} -6 route del 2001:db8:0:ff::/64",
+        f"ip -n {at} link del {range_link}",
+        f"ip -n {at} link set {range_port} nomaster",
+        f"ip -n {at} neigh del {first.address} dev {range_link}",
+        f"nsenter --net=/run/netns/{at} sysctl -qw net.ipv4.conf.{bridge}.proxy_arp=0",
+        f"nsenter --net=/run/netns/h{remote.host}-vpc-{first.vpc} sysctl -qw net.ipv4.conf.{bridge}.proxy_arp=0",
+        f"ip -n h{remote.host}-vpc-{first.vpc} neigh del {first.address} dev {range_link}",
+    ]:
+        yield checks.gateways, damage
+    yield checks.unused_addresses, f"ip -n {at} route add 10.0.0.192/26 dev {range_link} proto 71"
     yield checks.large_packets, f"ip -n {at} link set {tunnel} mtu 1400"
     for handle in rules(at, f"port_{first.id}"):
         nft = f"nsenter --net=/run/netns/{at} nft delete rule bridge h{first.host} port_{first.id} handle {handle}"

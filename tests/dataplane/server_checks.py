@@ -1,9 +1,11 @@
 """The promises of the data plane with a server. A check raises AssertionError if a promise is broken."""
 
+import json
 import socket
 import time
 
-from lab import ping, received, receiver, shell, wait_for
+import router_advertisements
+from lab import ping, received, receiver, shell, slaac_address, wait_for
 
 
 def pairs(lab):
@@ -38,6 +40,21 @@ def isolation(lab):
     assert not received(sock), "a datagram reached another VPC"
     for used in {sock, out, target}:
         used.close()
+
+
+def slaac_addresses(lab):
+    """The advertised prefix and the hardware address of an instance give the address that the API shows."""
+    for machine in lab.machines:
+        link = json.loads(shell(f"ip -n {machine.namespace} -j link show eth0"))[0]
+        mac = link["address"]
+        sock = router_advertisements.listen(machine.namespace)
+        router_advertisements.solicit(sock, mac)
+        found = router_advertisements.received(sock)
+        sock.close()
+        assert found and len(found.prefixes) == 1, f"instance {machine.id} got {found}"
+        derived = slaac_address(found.prefixes[0][0], mac)
+        assert derived == machine.ipv6, f"the address is {derived}, but the API shows {machine.ipv6}"
+        assert found.resolvers, "no resolver"
 
 
 def outage_without_loss(lab):
@@ -87,15 +104,15 @@ def outage_without_loss(lab):
 def changes_through_the_api(lab):
     """A range, a shutdown, a deletion and a new instance take effect on all hosts."""
     first = lab.machines[0]
-    # The gateway routes to the range. Instances of the same subnet would have to resolve its addresses themselves.
-    neighbors = [machine for machine in lab.machines if machine.vpc == first.vpc]
+    neighbors = [machine for machine in lab.machines if machine.vpc == first.vpc and machine is not first]
     neighbor = next(machine for machine in neighbors if machine.address.startswith("10.0.1."))
     config = lab.send("GET", f"/linode/instances/{first.id}/configs")["data"][0]
     interface = config["interfaces"][0]["id"]
     path = f"/linode/instances/{first.id}/configs/{config['id']}/interfaces/{interface}"
     lab.send("PUT", path, {"ip_ranges": ["10.0.0.64/28"]})
     shell(f"ip -n {first.namespace} addr replace 10.0.0.70/32 dev lo")
-    wait_for(lambda: ping(neighbor, "10.0.0.70"), "the range is reachable")
+    for machine in neighbors:
+        wait_for(lambda: ping(machine, "10.0.0.70"), f"instance {machine.id} reaches the range")
     lab.send("POST", f"/linode/instances/{first.id}/shutdown")
     wait_for(lambda: not ping(neighbor, first.address), "a stopped instance is not reachable")
     lab.send("POST", f"/linode/instances/{first.id}/boot")

@@ -154,9 +154,6 @@ class ServerLab(Lab):
     def check_store(self):
         self.admin("check")
 
-    def logs(self):
-        return open(f"{self.folder}/server.log").read()[-3000:] + super().logs()
-
 
 class Place:
     """An instance on a host, as `Lab` reads it."""

@@ -12,7 +12,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::message::ClientMessage;
 use super::{answer, target};
-use crate::agent::kernel::inside;
+use crate::agent::kernel::{LinkIdentity, inside};
 use crate::agent::names::{self, Namespace, Prefix};
 use crate::agent_protocol::HostState;
 
@@ -31,8 +31,8 @@ pub struct DhcpServers {
 }
 
 struct Running {
-    /// A bridge that was deleted and created again has another index, and needs a new socket.
-    index: u32,
+    /// A bridge that was deleted and created again needs a new socket. The old one keeps the old namespace in use.
+    bridge: LinkIdentity,
     stop: Arc<AtomicBool>,
 }
 
@@ -74,9 +74,9 @@ impl DhcpServers {
 
     fn start(&mut self, prefix: &Prefix, key: (i64, i64)) -> Result<(), String> {
         let bridge = names::bridge(key.1);
-        let current = self.running.get(&key).map(|running| running.index);
+        let current = self.running.get(&key).map(|running| running.bridge);
         let opened = inside(prefix, Namespace::Vpc(key.0), || open(&bridge, current))?;
-        let Some((socket, index)) = opened.map_err(|error| error.to_string())? else {
+        let Some((socket, bridge)) = opened.map_err(|error| error.to_string())? else {
             return Ok(());
         };
         let stop = Arc::new(AtomicBool::new(false));
@@ -86,25 +86,25 @@ impl DhcpServers {
             .name(format!("dhcp {}", key.1))
             .spawn(serve);
         spawned.map_err(|error| error.to_string())?;
-        self.running.insert(key, Running { index, stop });
+        self.running.insert(key, Running { bridge, stop });
         Ok(())
     }
 }
 
-/// A socket that receives the broadcasts of a bridge; `None` if the bridge still has the index.
-fn open(bridge: &str, current: Option<u32>) -> io::Result<Option<(UdpSocket, u32)>> {
-    let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
-    let index = rustix::net::netdevice::name_to_index(&socket, bridge)?;
-    if current == Some(index) {
+/// A socket that receives the broadcasts of a bridge; `None` if it is still the same bridge.
+fn open(bridge: &str, current: Option<LinkIdentity>) -> io::Result<Option<(UdpSocket, LinkIdentity)>> {
+    let identity = LinkIdentity::read(bridge)?;
+    if current == Some(identity) {
         return Ok(None);
     }
+    let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
     // A server that was stopped may still have its socket.
     socket.set_reuse_address(true)?;
     socket.set_broadcast(true)?;
     socket.bind_device(Some(bridge.as_bytes()))?;
     socket.set_read_timeout(Some(STOP_POLL_INTERVAL))?;
     socket.bind(&SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, SERVER_PORT).into())?;
-    Ok(Some((socket.into(), index)))
+    Ok(Some((socket.into(), identity)))
 }
 
 fn serve(socket: &UdpSocket, key: (i64, i64), state: &RwLock<Option<HostState>>, stop: &AtomicBool) {

@@ -96,8 +96,8 @@ impl Dumps {
                 continue;
             };
             if text(value, &["linkinfo", "info_kind"]) == "veth" {
-                let index = |key: &str| value[key].as_u64().unwrap_or_default();
-                pairs.push((namespace, name.clone(), index("ifindex"), index("link_index")));
+                let own = value["ifindex"].as_u64().unwrap_or_default();
+                pairs.push((namespace, name.clone(), own, self.peer_index(value)));
             }
             state.links.insert(name, link);
         }
@@ -144,6 +144,18 @@ impl Dumps {
             }
         }
         Ok(state)
+    }
+
+    /// The index of the other end of a pair. `ip` prints the name of a link in the same namespace instead.
+    fn peer_index(&self, value: &Value) -> u64 {
+        let peer = self
+            .links
+            .iter()
+            .find(|link| value["link"].is_string() && link["ifname"] == value["link"]);
+        let index = value["link_index"].as_u64();
+        index
+            .or(peer.and_then(|peer| peer["ifindex"].as_u64()))
+            .unwrap_or_default()
     }
 
     fn add_addresses(&self, namespace: Namespace, state: &mut NamespaceState) {

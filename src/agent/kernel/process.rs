@@ -5,7 +5,9 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -38,6 +40,24 @@ pub fn inside<T: Send>(
     let result = thread::scope(|scope| scope.spawn(entered).join());
     let result = result.map_err(|_| format!("the work in namespace {name} panicked"))?;
     result.map_err(|error| format!("namespace {name} cannot be entered: {error}"))
+}
+
+/// A link, recognizable even if it was deleted and created again, alone or with its namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkIdentity {
+    namespace: u64,
+    pub index: u32,
+}
+
+impl LinkIdentity {
+    /// The identity of a link in the namespace of the calling thread.
+    pub fn read(name: &str) -> io::Result<Self> {
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+        Ok(Self {
+            namespace: fs::metadata("/proc/thread-self/ns/net")?.ino(),
+            index: rustix::net::netdevice::name_to_index(&socket, name)?,
+        })
+    }
 }
 
 /// Runs a command with text on standard input.

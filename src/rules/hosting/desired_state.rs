@@ -109,14 +109,16 @@ fn underlay(tx: &mut ReadTx, id: HostId) -> Result<Underlay> {
     let host = hosts::view(tx, id)?;
     let mtu = store::host_reports::smallest_mtu(tx, &host.region)?;
     let region = tx.policy().regions.iter().find(|region| region.id == host.region);
-    let resolvers = region.map_or("", |region| region.resolvers_ipv4.as_str());
+    let resolvers = region.map(|region| [region.resolvers_ipv4.as_str(), region.resolvers_ipv6.as_str()]);
     let peers = store::host_revisions::peers(tx, &host.region, id)?;
     Ok(Underlay {
         address: host.underlay_address.ip(),
         mtu: u16::try_from(mtu.unwrap_or(DEFAULT_MTU)).unwrap_or(u16::MAX),
         hosts: peers.iter().filter_map(|peer| peer.parse().ok()).collect(),
         resolvers: resolvers
-            .split(',')
+            .iter()
+            .flatten()
+            .flat_map(|list| list.split(','))
             .filter_map(|one| one.trim().parse().ok())
             .collect(),
         encryption_peers: Vec::new(),
