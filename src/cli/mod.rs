@@ -25,6 +25,7 @@ mod environment;
 mod host;
 mod huge_pages;
 mod jobs;
+mod lab;
 mod listeners;
 mod logging;
 mod mail;
@@ -110,6 +111,9 @@ enum Command {
     /// Run the agent of a host that carries the packets of VPCs
     #[command(subcommand)]
     Agent(agent::Command),
+    /// Try the data plane on this machine: hosts, a server and instances in namespaces
+    #[command(subcommand)]
+    Lab(lab::Command),
     /// Check the integrity of a store and of its attachments
     ///
     /// Can be run while a server is running. The location of the attachments is read from the settings file or from
@@ -194,6 +198,7 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Mail(command) => return mail::run(&cli.store, command).await,
         Command::Jobs(command) => jobs::run(&cli.store, output, command).await?,
         Command::Agent(command) => return Ok(agent::run(output, command).await?),
+        Command::Lab(command) => return Ok(lab::run(output, command).await?),
         Command::Check(options) => {
             let checked = check::run(&cli.store, output, options).await;
             return checked.map_err(|error| Failure {
