@@ -1,6 +1,7 @@
 //! A port: a VPC interface of an instance on a host.
 
 use crate::model::id::{HostId, InstanceId, InterfaceId};
+use crate::model::traffic::Traffic;
 
 /// The state of a port in the kernel of its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,16 +40,6 @@ pub struct PortRecord {
     pub state: PortState,
     /// Why the port is in the state `error`.
     pub reason: Option<String>,
+    /// Since the host created the port.
     pub traffic: Traffic,
-}
-
-/// Counters since the port was created, as seen from the instance.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
-    pub received_bytes: i64,
-    pub received_packets: i64,
-    pub sent_bytes: i64,
-    pub sent_packets: i64,
-    /// Frames of the instance that a filter dropped.
-    pub dropped_packets: i64,
 }

@@ -13,6 +13,7 @@ use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::list::id_list;
 use crate::store::model_rows::ModelRows;
+use crate::store::removed_ports;
 use crate::store::stored_family::{Span, Stored, StoredFamily, enclosing_starts};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
@@ -179,6 +180,7 @@ pub fn update(
 pub fn delete(tx: &mut WriteTx, id: InterfaceId) -> Result<(), StoreError> {
     tx.changed(Owner::Interface(id), ChangeKind::Interface, id.0)?;
     interface_ranges::delete(tx, id)?;
+    removed_ports::delete_of_interface(tx, id)?;
     tx.execute("DELETE FROM interface WHERE id = $1", args![id])?;
     Ok(())
 }

@@ -129,6 +129,7 @@ pub fn delete(tx: &mut WriteTx, id: HostId) -> Result<(), StoreError> {
         "host_report",
         "host_revision",
         "host_vpc",
+        "removed_port",
     ] {
         tx.execute(&format!("DELETE FROM {table} WHERE host = $1"), args![id])?;
     }

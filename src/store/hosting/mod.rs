@@ -6,3 +6,5 @@ pub mod host_revisions;
 pub mod hosts;
 pub mod placements;
 pub mod ports;
+pub mod removed_ports;
+pub mod traffic;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::host_revisions;
+use super::{host_revisions, removed_ports, traffic};
 use crate::model::id::{HostId, InstanceId, InterfaceId, VpcId};
-use crate::model::port::{PortRecord, PortState, StoredPort, Traffic};
+use crate::model::port::{PortRecord, PortState, StoredPort};
 use crate::store::error::StoreError;
 use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
@@ -33,11 +33,23 @@ pub fn insert(
     instance: InstanceId,
     (interface, vpc): (InterfaceId, VpcId),
 ) -> Result<(), StoreError> {
+    let counters = removed_ports::take(tx, interface, host)?;
     tx.execute(
         "INSERT INTO port (interface, instance, host, vpc, revision, status, received_bytes, received_packets,
              sent_bytes, sent_packets, dropped_packets)
-         VALUES ($1, $2, $3, $4, 0, $5, 0, 0, 0, 0, 0)",
-        args![interface, instance, host, vpc, PortState::Pending.word()],
+         VALUES ($1, $2, $3, $4, 0, $5, $6, $7, $8, $9, $10)",
+        args![
+            interface,
+            instance,
+            host,
+            vpc,
+            PortState::Pending.word(),
+            counters.received_bytes,
+            counters.received_packets,
+            counters.sent_bytes,
+            counters.sent_packets,
+            counters.dropped_packets
+        ],
     )?;
     host_revisions::vpc_changed(tx, vpc)?;
     tx.execute(
@@ -55,6 +67,7 @@ pub fn delete(tx: &mut WriteTx, interface: InterfaceId, vpc: VpcId) -> Result<()
         return Ok(());
     }
     host_revisions::vpc_changed(tx, vpc)?;
+    removed_ports::add(tx, "interface", interface.0)?;
     tx.execute("DELETE FROM port WHERE interface = $1", args![interface])?;
     host_revisions::ports_removed(tx, vpc)
 }
@@ -67,6 +80,10 @@ pub fn delete_of_instance(tx: &mut WriteTx, instance: InstanceId) -> Result<(), 
     for vpc in &vpcs {
         host_revisions::vpc_changed(tx, *vpc)?;
     }
+    if vpcs.is_empty() {
+        return Ok(());
+    }
+    removed_ports::add(tx, "instance", instance.0)?;
     tx.execute("DELETE FROM port WHERE instance = $1", args![instance])?;
     for vpc in vpcs {
         host_revisions::ports_removed(tx, vpc)?;
@@ -137,13 +154,7 @@ fn read(row: &mut Row) -> Result<StoredPort, StoreError> {
         report: PortRecord {
             state: row.take()?,
             reason: row.take()?,
-            traffic: Traffic {
-                received_bytes: row.take()?,
-                received_packets: row.take()?,
-                sent_bytes: row.take()?,
-                sent_packets: row.take()?,
-                dropped_packets: row.take()?,
-            },
+            traffic: traffic::read(row)?,
         },
     })
 }

@@ -4,6 +4,7 @@ mod agents;
 mod drain;
 mod hosts;
 mod placement;
+mod traffic;
 
 use garth::model::job::JobKind;
 use garth::rules::jobs;
