@@ -1,6 +1,6 @@
 //! A port: a VPC interface of an instance on a host.
 
-use crate::model::id::{HostId, InstanceId, InterfaceId};
+use crate::model::id::{AccountId, HostId, InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::traffic::Traffic;
 
 /// The state of a port in the kernel of its host.
@@ -42,4 +42,19 @@ pub struct PortRecord {
     pub reason: Option<String>,
     /// Since the host created the port.
     pub traffic: Traffic,
+}
+
+/// A port with the labels of the objects that it connects.
+#[derive(Clone, Debug)]
+pub struct PortDetails {
+    pub interface: InterfaceId,
+    pub instance: InstanceId,
+    pub instance_label: String,
+    pub account: AccountId,
+    pub vpc: VpcId,
+    pub vpc_label: String,
+    pub subnet: SubnetId,
+    pub subnet_label: String,
+    pub address: u32,
+    pub report: PortRecord,
 }

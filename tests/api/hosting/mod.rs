@@ -64,7 +64,7 @@ impl Agent<'_> {
             .expect("a snapshot")
     }
 
-    async fn report_with(&self, fields: Value) -> Reply {
+    pub async fn report_with(&self, fields: Value) -> Reply {
         let mut body = json!({"protocol": 1, "applied_revision": 1_000_000, "agent_version": "0.2.0"});
         for (name, value) in fields.as_object().expect("an object") {
             body[name] = value.clone();
@@ -142,7 +142,7 @@ pub async fn create_instance(user: &User<'_>, subnet: i64) -> Reply {
 }
 
 /// Runs the due jobs of these kinds.
-async fn run_jobs(app: &TestApp, kinds: &'static [JobKind]) {
+pub async fn run_jobs(app: &TestApp, kinds: &'static [JobKind]) {
     let claimed = app
         .store
         .write(move |tx| jobs::claim(tx, kinds, "node", 100))
