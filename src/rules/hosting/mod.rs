@@ -7,3 +7,4 @@ pub mod host_status;
 pub mod hosts;
 pub mod placements;
 pub mod ports;
+pub mod traces;

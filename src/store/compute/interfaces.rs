@@ -59,6 +59,13 @@ pub fn with_ports(tx: &mut ReadTx, host: HostId, after: i64) -> Result<Vec<Inter
     Ok(found.into_iter().map(|(_, interface)| interface).collect())
 }
 
+/// The interfaces in a VPC, by ID.
+pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Interface>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM interface f WHERE f.vpc = $1 ORDER BY f.id");
+    let found = read_all(tx, &sql, args![vpc])?;
+    Ok(found.into_iter().map(|(_, interface)| interface).collect())
+}
+
 /// The interfaces of all configs of an instance.
 pub fn of_instance(
     tx: &mut ReadTx,

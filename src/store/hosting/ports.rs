@@ -26,6 +26,23 @@ pub fn of_instance(tx: &mut ReadTx, instance: InstanceId) -> Result<Vec<StoredPo
     tx.read(&sql, args![instance], read)
 }
 
+/// The ports of a VPC, with the labels of their instances.
+pub fn in_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<(StoredPort, String)>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS}, i.label FROM port p JOIN instance i ON i.id = p.instance
+         WHERE p.vpc = $1 ORDER BY p.interface"
+    );
+    tx.read(&sql, args![vpc], |row| Ok((read(row)?, row.take()?)))
+}
+
+/// The port through which an instance sends, and its VPC.
+pub fn source_of(tx: &mut ReadTx, instance: InstanceId) -> Result<Option<(InterfaceId, VpcId)>, StoreError> {
+    let sql = "SELECT p.interface, p.vpc FROM port p JOIN interface f ON f.id = p.interface
+        WHERE p.instance = $1 ORDER BY f.is_primary DESC, f.place LIMIT 1";
+    let row = tx.find(sql, args![instance])?;
+    row.map(|mut row| Ok((row.take()?, row.take()?))).transpose()
+}
+
 /// Adds a port, and raises the revisions of the hosts of its VPC.
 pub fn insert(
     tx: &mut WriteTx,

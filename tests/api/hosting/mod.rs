@@ -4,6 +4,7 @@ mod agents;
 mod drain;
 mod hosts;
 mod placement;
+mod traces;
 mod traffic;
 
 use garth::model::job::JobKind;
