@@ -25,6 +25,7 @@ mod environment;
 mod host;
 mod huge_pages;
 mod jobs;
+mod lab;
 mod listeners;
 mod logging;
 mod mail;
@@ -45,6 +46,7 @@ mod startup_message;
 mod stop_signals;
 mod store_args;
 mod token;
+mod trace;
 mod user;
 
 use std::path::PathBuf;
@@ -110,6 +112,14 @@ enum Command {
     /// Run the agent of a host that carries the packets of VPCs
     #[command(subcommand)]
     Agent(agent::Command),
+    /// Try the data plane on this machine: hosts, a server and instances in namespaces
+    #[command(subcommand)]
+    Lab(lab::Command),
+    /// Show the path of a packet from an instance to an address, hop by hop
+    ///
+    /// Uses the desired state of the hosts and the reports of their agents; sends nothing. Exit code 0: the packet is
+    /// delivered, or a host does not report its current state. 1: it is dropped, for the reason that is shown.
+    Trace(trace::Options),
     /// Check the integrity of a store and of its attachments
     ///
     /// Can be run while a server is running. The location of the attachments is read from the settings file or from
@@ -194,6 +204,8 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Mail(command) => return mail::run(&cli.store, command).await,
         Command::Jobs(command) => jobs::run(&cli.store, output, command).await?,
         Command::Agent(command) => return Ok(agent::run(output, command).await?),
+        Command::Trace(options) => return Ok(trace::run(&cli.store, output, options).await?),
+        Command::Lab(command) => return Ok(lab::run(output, command).await?),
         Command::Check(options) => {
             let checked = check::run(&cli.store, output, options).await;
             return checked.map_err(|error| Failure {

@@ -55,6 +55,9 @@ const NOTICES: &[(&str, &str)] = &[
     ),
     ("canned-reply-saved", "Canned reply saved."),
     ("canned-reply-deleted", "Canned reply deleted."),
+    ("host-draining", "Draining has started."),
+    ("host-undrained", "The host is available for instances again."),
+    ("host-removed", "Host removed."),
     ("profile-changed", "Profile updated."),
     (
         "password-changed",

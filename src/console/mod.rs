@@ -9,6 +9,7 @@ mod assets;
 mod bar;
 mod error_page;
 mod forms;
+mod hosting;
 mod identity;
 mod layout;
 mod live;
@@ -22,6 +23,7 @@ mod session;
 mod support;
 mod visit;
 
+use hosting::port_table;
 use identity::{grants, users};
 use network::{address_map, ipv6, subnets, usage, vpcs};
 use support::{desk, subjects, threads, tickets};
@@ -43,6 +45,7 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         network::pages(),
         support::pages(),
         support::desk_pages(),
+        hosting::pages(),
         account::pages(),
         identity::pages(),
         common_pages(),

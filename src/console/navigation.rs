@@ -12,10 +12,11 @@ pub const NAVIGATION: &[(Audience, &str, &str)] = &[
     (Audience::Tenants, "Account", "/account"),
     (Audience::Staff, "Desk", "/desk"),
     (Audience::Staff, "Canned replies", "/desk/canned-replies"),
+    (Audience::Staff, "Hosts", "/hosts"),
 ];
 
 /// The first path segments of the pages that need a session.
-const SECTIONS: [&str; 6] = ["account", "desk", "events", "live", "tickets", "vpcs"];
+const SECTIONS: [&str; 7] = ["account", "desk", "events", "hosts", "live", "tickets", "vpcs"];
 
 /// The URL of the log-in page, with the URL to return to.
 pub fn log_in_url(return_to: Option<&str>) -> String {

@@ -37,6 +37,13 @@ impl Time {
         Self(self.0.saturating_add(seconds.saturating_mul(MICROS_PER_SECOND)))
     }
 
+    /// The year and the month (1 to 12), UTC.
+    pub fn year_and_month(self) -> (i64, i64) {
+        let seconds = self.seconds().clamp(0, Timestamp::MAX.as_second()) as u64;
+        let (year, month, _) = civil_day(seconds / 86_400);
+        (year as i64, month as i64)
+    }
+
     /// Parses `2024-05-31T17:43:12`, with an optional fraction and `Z`.
     pub fn parse(raw: &str) -> Option<Self> {
         let civil: DateTime = raw.strip_suffix('Z').unwrap_or(raw).parse().ok()?;
@@ -121,6 +128,15 @@ mod tests {
             let calendar = jiff::tz::Offset::UTC.to_datetime(calendar);
             assert_eq!(time.to_string(), calendar.to_string());
         }
+    }
+
+    #[test]
+    fn a_month_ends_with_its_last_second() {
+        let month = |text| Time::parse(text).unwrap().year_and_month();
+        assert_eq!(month("2024-02-29T23:59:59"), (2024, 2));
+        assert_eq!(month("2024-03-01T00:00:00"), (2024, 3));
+        assert_eq!(month("2024-12-31T23:59:59"), (2024, 12));
+        assert_eq!(month("2025-01-01T00:00:00"), (2025, 1));
     }
 
     #[test]

@@ -210,6 +210,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "received mail",
         sql: include_str!("migrations/0020_received_mail.sql"),
     },
+    Migration {
+        number: 21,
+        name: "traffic",
+        sql: include_str!("migrations/0021_traffic.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

@@ -46,6 +46,8 @@ pub const TABLES: &[Table] = &[
     keyed("host_vpc", &["host", "vpc"]),
     keyed("placement", &["instance"]),
     keyed("port", &["interface"]),
+    keyed("instance_traffic", &["instance", "month"]),
+    keyed("removed_port", &["interface", "host"]),
     numbered("tunnel"),
     numbered("job"),
     numbered("ticket"),

@@ -20,6 +20,7 @@ use crate::rules::caller::Caller;
 use crate::rules::host_principal::HostPrincipal;
 use crate::rules::lists::{FILTER, ListRequest, Number};
 use crate::rules::request::{Drafted, Expected, FromForm, Request};
+use crate::rules::traces::TracePath;
 use crate::rules::usage::MonthPath;
 use crate::web::{App, body, json};
 
@@ -266,6 +267,15 @@ impl FromPath for Ipv4Addr {
 impl FromPath for (InstanceId, Ipv4Addr) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         (InstanceId::from_path(find), Ipv4Addr::from_path(find))
+    }
+}
+
+impl FromPath for TracePath {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        TracePath {
+            instance: InstanceId::from_path(find),
+            address: find("targetAddress").unwrap_or_default(),
+        }
     }
 }
 

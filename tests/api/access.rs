@@ -480,6 +480,7 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
         .replace("{ticketId}", &vpc.to_string())
         .replace("{attachmentId}", &id.to_string())
         .replace("{hostId}", &id.to_string())
+        .replace("{targetAddress}", "10.0.0.9")
         .replace("{cannedReplyId}", &id.to_string());
     let path = path
         .replace("{accountId}", "1")

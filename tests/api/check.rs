@@ -161,6 +161,10 @@ const BREAKS: &[(&str, &str)] = &[
         "DELETE FROM tunnel",
     ),
     (
+        "the traffic of instances is not negative",
+        "UPDATE instance_traffic SET sent_bytes = -1",
+    ),
+    (
         "secrets of hosts are stored as hashes",
         "UPDATE host_credential SET hash = 'secret'",
     ),
@@ -438,7 +442,8 @@ async fn run_on_host(ada: &User<'_>, sam: &User<'_>) {
         .expect("a credential")
         .to_owned();
     let agent = sam.app.with_token(&credential);
-    let ports = json!([{"interface_id": 4, "status": "up"}]);
+    let traffic = json!({"received_bytes": 9, "received_packets": 1, "sent_bytes": 9, "sent_packets": 1});
+    let ports = json!([{"interface_id": 4, "status": "up", "traffic": traffic}]);
     let report = json!({"protocol": 1, "applied_revision": 99, "agent_version": "0.2.0", "ports": ports});
     assert_eq!(agent.post("/agent/status", report.clone()).await.status, 200);
     let interfaces = json!([{"purpose": "vpc", "subnet_id": 5}]);

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::harness::{TestApp, User, context};
 use crate::rows::{Content, Row, sorted};
 
-pub const FROZEN: [&str; 18] = [
+pub const FROZEN: [&str; 20] = [
     include_str!("../upgrade/0001.sql"),
     include_str!("../upgrade/0002.sql"),
     include_str!("../upgrade/0003.sql"),
@@ -31,6 +31,8 @@ pub const FROZEN: [&str; 18] = [
     include_str!("../upgrade/0016.sql"),
     include_str!("../upgrade/0017.sql"),
     include_str!("../upgrade/0018.sql"),
+    include_str!("../upgrade/0019.sql"),
+    include_str!("../upgrade/0020.sql"),
 ];
 
 /// The tables that migrations fill. They are checked separately.
@@ -222,7 +224,7 @@ fn assert_derived_data(number: i64, after: &Content) {
     let oldest = after["schema_compatibility"]
         .iter()
         .map(|row| &row["oldest_schema"]);
-    assert_eq!(oldest.collect::<Vec<_>>(), [&json!(19)]);
+    assert_eq!(oldest.collect::<Vec<_>>(), [&json!(21)]);
     let revisions = after["account_revision"].iter().map(|row| &row["account"]);
     let accounts = after["account"].iter().map(|account| account["id"].clone());
     assert_eq!(sorted(revisions.cloned()), sorted(accounts.chain([json!(0)])));
@@ -304,6 +306,9 @@ async fn assert_served(number: i64, app: &TestApp) {
         assert_eq!(admin.count("/account/oauth-clients").await, 1);
     }
     assert_details_served(number, &admin).await;
+    if number >= 19 {
+        assert_hosts_served(app, &grace).await;
+    }
     let new = admin.create_vpc("new", &["10.0.0.0/24"]).await;
     assert_eq!(admin.get("/vpcs").await.ids(), [1, 300, 70000, new.0]);
     assert_eq!(
@@ -371,4 +376,23 @@ async fn assert_details_served(number: i64, admin: &User<'_>) {
         let networks: Vec<_> = networks.iter().map(|record| &record["ipv6_range"]).collect();
         assert_eq!(networks, ["fd67:6172:0:1::/64", "fd67:6172:0:2::/64"]);
     }
+}
+
+/// Asserts that staff see the hosts of migration 19, and that the secrets of their agents are valid.
+async fn assert_hosts_served(app: &TestApp, staff: &User<'_>) {
+    let hosts = staff.get("/hosts").await.data();
+    let hosts: Vec<_> = hosts
+        .iter()
+        .map(|host| [&host["label"], &host["status"], &host["instances"]])
+        .collect();
+    assert_eq!(
+        json!(hosts),
+        json!([["rack-1", "offline", 1], ["rack-2", "draining", 0]])
+    );
+    let agent = app.with_token(&format!("garth_host_{}", "c5".repeat(32)));
+    let report = json!({"protocol": 1, "applied_revision": 3, "agent_version": "0.2.0"});
+    assert_eq!(agent.post("/agent/status", report).await.status, 200);
+    let token = format!("garth_join_{}", "7a".repeat(32));
+    let joined = app.anonymous().post("/agent/join", json!({"token": token})).await;
+    assert_eq!(joined.json()["label"], "rack-2");
 }

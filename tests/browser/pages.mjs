@@ -355,6 +355,17 @@ async function desk(walk, harness, sam, noor, long) {
   await walk.visit(sam, "pageCannedReply", { cannedReplyId: 1 });
   await sam.locator("summary", { hasText: "Delete" }).click();
   await walk.check(sam, "deleting a canned reply");
+  await walk.visit(sam, "pageHosts", {}, "?none");
+  const label = "a".repeat(64);
+  harness.garth(["host", "add", label, "--region", "us-east", "--underlay", "2001:db8:1111:2222:3333:4444:5555:6666"]);
+  await walk.visit(sam, "pageHosts");
+  await walk.visit(sam, "pageHostNew");
+  await walk.visit(sam, "pageHost", { hostId: 1 });
+  for (const action of ["Drain", "New join token", "Remove"]) await sam.locator("summary", { hasText: action }).click();
+  await walk.check(sam, "actions on a host");
+  await press(sam, "Create join token");
+  await sam.getByRole("heading", { name: "Join token created" }).waitFor();
+  await walk.check(sam, "a join token");
   await sam.goto(`${harness.origin}/desk/tickets/999999`);
   await walk.check(sam, "not found at the desk");
 }

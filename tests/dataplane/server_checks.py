@@ -2,6 +2,7 @@
 
 import json
 import socket
+import subprocess
 import time
 
 import router_advertisements
@@ -55,6 +56,41 @@ def slaac_addresses(lab):
         derived = slaac_address(found.prefixes[0][0], mac)
         assert derived == machine.ipv6, f"the address is {derived}, but the API shows {machine.ipv6}"
         assert found.resolvers, "no resolver"
+
+
+def trace(lab, sender, address):
+    """The predicted outcome, and the cause of a drop."""
+    command = [lab.garth, "--json", "trace", str(sender.id), address]
+    done = subprocess.run(command, env=lab.environment, capture_output=True, text=True)
+    assert done.returncode in (0, 1) and done.stdout, f"{command}: {done.stderr}"
+    found = json.loads(done.stdout)
+    return found["outcome"], found["cause"]
+
+
+def traces(lab):
+    """`garth trace` predicts whether an address is reachable."""
+    places = lab.places()
+    senders = [next(machine for machine in lab.machines if places[machine.id] == host) for host in lab.hosts]
+    other = {sender.vpc: next(machine for machine in lab.machines if machine.vpc != sender.vpc) for sender in senders}
+    stopped = next(machine for machine in lab.machines if machine not in senders)
+    lab.send("POST", f"/linode/instances/{stopped.id}/shutdown")
+    wait_for(lambda: stopped.id not in lab.places(), "the agent has removed the port")
+    delivered = 0
+    for sender in senders:
+        targets = [machine for machine in lab.machines if machine.vpc == sender.vpc]
+        addresses = [address for machine in targets for address in (machine.address, machine.ipv6)]
+        addresses += ["10.0.0.1", "10.0.1.1", "10.0.0.200", "10.9.9.9", "198.51.100.9", other[sender.vpc].ipv6]
+        for address in addresses:
+            wait_for(lambda: trace(lab, sender, address)[0] != "uncertain", "the agents have reported")
+            outcome, cause = trace(lab, sender, address)
+            is_reachable = ping(sender, address)
+            assert is_reachable == (outcome == "delivered"), (
+                f"{sender.id} to {address}: ping {is_reachable}, trace {outcome} {cause}"
+            )
+            delivered += is_reachable
+    assert delivered > 4, f"only {delivered} addresses are reachable"
+    lab.send("POST", f"/linode/instances/{stopped.id}/boot")
+    lab.wait_until_running()
 
 
 def outage_without_loss(lab):

@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import socket
+import ssl
 import subprocess
 import threading
 from dataclasses import dataclass
@@ -35,13 +36,26 @@ class ServerLab(Lab):
         self.machines = []
         names = {name: value for name, value in os.environ.items() if not name.startswith("GARTH_")}
         self.environment = names | {"GARTH_BOOTSTRAP_TOKEN": TOKEN, "GARTH_DATA": f"{self.folder}/data"}
+        self.certificate, self.other_certificate = self.new_certificate("server"), self.new_certificate("other")
+        self.tls = ssl.create_default_context(cafile=self.certificate)
         self.start_server()
         for host in self.hosts:
             relay(f"h{host}")
 
+    def new_certificate(self, name):
+        """A certificate of the server that no authority has signed, with its key."""
+        path = f"{self.folder}/{name}"
+        # A certificate that may sign others is not accepted as the certificate of a server.
+        extensions = ["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"]
+        key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", f"{path}.key"]
+        command = ["openssl", "req", "-x509", *key, "-out", f"{path}.pem", "-days", "2", "-subj", "/CN=garth", *extensions]
+        subprocess.run(command, check=True, capture_output=True)
+        return f"{path}.pem"
+
     def start_server(self):
         log = open(f"{self.folder}/server.log", "a")
-        command = [self.garth, "serve", "--listen", f"127.0.0.1:{PORT}"]
+        tls = ["--tls-cert", self.certificate, "--tls-key", f"{self.folder}/server.key"]
+        command = [self.garth, "serve", "--listen", f"127.0.0.1:{PORT}", *tls]
         self.server = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
         wait_for(self.is_listening, "the server listens")
 
@@ -64,7 +78,7 @@ class ServerLab(Lab):
         return done.stdout.strip()
 
     def send(self, method, path, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
+        connection = http.client.HTTPSConnection("127.0.0.1", PORT, timeout=30, context=self.tls)
         connection.request(method, f"/v4{path}", None if body is None else json.dumps(body), HEADERS)
         reply = connection.getresponse()
         content = json.loads(reply.read())
@@ -82,11 +96,18 @@ class ServerLab(Lab):
         wait_for(lambda: all(self.host(host)["status"] == "online" for host in self.hosts), "all hosts are online")
 
     def join(self, host, token):
-        server = ["--server", f"http://127.0.0.1:{PORT}", "--token", token, "--state", self.state(host)]
-        command = ["nsenter", f"--net=/run/netns/h{host}", self.garth, "agent", "join", *server]
-        subprocess.run(command, check=True, capture_output=True, text=True)
+        refused = self.try_join(host, token, self.other_certificate)
+        assert refused.returncode == 1 and "certificate" in refused.stderr, f"a join with a wrong certificate: {refused}"
+        joined = self.try_join(host, token, self.certificate)
+        assert joined.returncode == 0, joined.stderr
         mode = os.stat(f"{self.state(host)}/credential.json").st_mode & 0o777
         assert mode == 0o600, f"the credential has mode {mode:o}"
+
+    def try_join(self, host, token, certificate):
+        server = ["--server", f"https://127.0.0.1:{PORT}", "--certificate", certificate, "--token", token]
+        options = [*server, "--state", self.state(host)]
+        command = ["nsenter", f"--net=/run/netns/h{host}", self.garth, "agent", "join", *options]
+        return subprocess.run(command, capture_output=True, text=True)
 
     def boot_instances(self):
         """Two VPCs with the same ranges, each with two subnets and four instances on two hosts."""

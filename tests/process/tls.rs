@@ -336,3 +336,42 @@ fn forwarded_headers_are_accepted_from_trusted_proxies_only() {
         );
     }
 }
+
+#[test]
+fn an_agent_joins_over_tls_only_if_it_trusts_the_certificate_of_the_server() {
+    let folder = Folder::new("tls-agent");
+    let (certificate, other) = (
+        Certificate::new(&folder, "server"),
+        Certificate::new(&folder, "other"),
+    );
+    let server = start(&folder, &certificate);
+    let token = folder.run("host add rack-1 --region us-east --underlay 192.0.2.1");
+    let port = server.address.port();
+    let join = |trusted: Option<&Certificate>| {
+        let mut command = folder.garth("agent join --state agent");
+        command.args(["--server", &format!("https://localhost:{port}")]);
+        command.args(["--token", token.trim()]);
+        if let Some(trusted) = trusted {
+            command.arg("--certificate").arg(&trusted.chain);
+        }
+        Process::spawn(&mut command).wait()
+    };
+
+    for trusted in [None, Some(&other)] {
+        let refused = join(trusted);
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert!(refused.stderr.contains("certificate"), "{refused:?}");
+        assert!(!folder.path("agent/credential.json").exists());
+    }
+    let joined = join(Some(&certificate));
+    assert_eq!(joined.code, Some(0), "{joined:?}");
+    let stored = std::fs::read_to_string(folder.path("agent/credential.json")).expect("a credential");
+    let stored: Value = serde_json::from_str(&stored).expect("JSON");
+    let pem = std::fs::read_to_string(&certificate.chain).expect("a certificate");
+    assert_eq!(
+        stored["certificate"], pem,
+        "the agent trusts only this certificate"
+    );
+    let used = join(Some(&certificate));
+    assert!(used.stderr.contains("the token is not valid"), "{used:?}");
+}

@@ -182,7 +182,6 @@ impl<'a> AvailabilityView<'a> {
     }
 }
 
-/// Garth does not measure transfer, so `used` and `billable` are 0.
 #[derive(Serialize)]
 struct TransferView {
     billable: i64,
@@ -195,7 +194,7 @@ pub fn transfer(transfer: &Transfer, _: &ViewContext) -> Response {
     let view = TransferView {
         billable: 0,
         quota: transfer.quota,
-        used: 0,
+        used: transfer.used,
         region_transfers: [],
     };
     answer::one(transfer, &view)

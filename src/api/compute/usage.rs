@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use crate::api::handlers::{ViewContext, done, empty_page, list_at, view_at};
 use crate::model::instance::Instance;
+use crate::model::traffic::Traffic;
 use crate::rules;
+use crate::rules::usage::Usage;
 use crate::web::answer;
 use crate::web::operation::{Operation, get};
 
@@ -25,13 +27,13 @@ pub fn operations() -> Vec<Operation> {
         get(
             "getInstanceTransfer",
             TRANSFER,
-            view_at(rules::usage::view, transfer),
+            view_at(rules::usage::transfer, transfer),
         )
         .on_instance(),
         get(
             "getInstanceMonthlyTransfer",
             MONTHLY_TRANSFER,
-            view_at(rules::usage::month, monthly_transfer),
+            view_at(rules::usage::monthly_transfer, monthly_transfer),
         )
         .on_instance(),
         get("getInstanceStats", STATS, view_at(rules::usage::stats, done)).on_instance(),
@@ -73,25 +75,31 @@ struct TransferView {
     billable: i64,
 }
 
-fn transfer(instance: &Instance, context: &ViewContext) -> Response {
-    let plan = context.policy.plans.iter().find(|plan| plan.id == instance.plan);
+fn transfer(usage: &Usage, context: &ViewContext) -> Response {
+    let id = &usage.instance.plan;
+    let plan = context.policy.plans.iter().find(|plan| plan.id == *id);
     let view = TransferView {
-        used: 0,
+        used: usage.traffic.total_bytes(),
         quota: plan.map_or(0, |plan| plan.transfer),
         billable: 0,
     };
     answer::json(StatusCode::OK, &view)
 }
 
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 struct MonthlyTransferView {
     bytes_in: i64,
     bytes_out: i64,
     bytes_total: i64,
 }
 
-fn monthly_transfer(_: &(), _: &ViewContext) -> Response {
-    answer::json(StatusCode::OK, &MonthlyTransferView::default())
+fn monthly_transfer(traffic: &Traffic, _: &ViewContext) -> Response {
+    let view = MonthlyTransferView {
+        bytes_in: traffic.received_bytes,
+        bytes_out: traffic.sent_bytes,
+        bytes_total: traffic.total_bytes(),
+    };
+    answer::json(StatusCode::OK, &view)
 }
 
 #[derive(Default, Serialize)]

@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod hosts;
+pub mod traces;
 
 use crate::api::handlers::{change, change_at, done, list, view_at};
 use crate::model::id::HostId;
@@ -79,6 +80,12 @@ pub fn operations() -> Vec<Operation> {
             "undrainHost",
             "/hosts/{hostId}/undrain",
             change_at(at_now(rules::hosts::undrain), hosts::one),
+        )
+        .on_hosts(),
+        get(
+            "getTrace",
+            "/hosts/trace/{computeId}/{targetAddress}",
+            view_at(|tx, _: &Staff, at| rules::traces::view(tx, &at), traces::one),
         )
         .on_hosts(),
     ]

@@ -9,6 +9,7 @@ use crate::console::error_page::{ErrorPage, PageResult};
 use crate::console::forms::{self, Card, FormData, FormState, VERSION_FIELD};
 use crate::console::ipv6;
 use crate::console::layout::{empty_state, fragment, pluralize, redirect_with_notice, time};
+use crate::console::port_table;
 use crate::console::query::Query;
 use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
@@ -147,20 +148,25 @@ pub async fn view(
     query: Query,
 ) -> PageResult {
     let windows = windows(&query)?;
-    let (map, usage, may_change) = app
+    let (map, usage, may_change, ports) = app
         .read(caller, move |tx, caller| {
             let map = rules::address_map::view(tx, caller, vpc, id, windows)?;
+            let ports = rules::ports::of_subnet(tx, caller, vpc, id)?;
             let usage = addresses::used_in_subnets(tx, std::slice::from_ref(&map.subnet))?;
             let may_change = caller
                 .require_permission(tx, GrantKind::Vpc, vpc.0, Permission::ReadWrite)
                 .is_ok();
-            Ok((map, usage[0], may_change))
+            Ok((map, usage[0], may_change, ports))
         })
         .await?;
     let (label, vpc_url) = (map.subnet.label.as_str(), vpcs::url(vpc));
     let breadcrumbs = [vpcs::LIST, (map.vpc.label.as_str(), vpc_url.as_str())];
     let subnet_url = url(&map.subnet);
-    Ok(visit.page(label, &breadcrumbs, &render(&map, usage, &subnet_url, may_change)))
+    let body = html! {
+        (render(&map, usage, &subnet_url, may_change))
+        (port_table::of_subnet(&ports))
+    };
+    Ok(visit.page(label, &breadcrumbs, &body))
 }
 
 /// The parts of the subnet that the query selects.

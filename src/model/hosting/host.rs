@@ -71,8 +71,15 @@ impl HostStatus {
 
 impl Host {
     pub fn status(&self, now: Time) -> HostStatus {
+        match self.is_draining {
+            true => HostStatus::Draining,
+            false => self.reporting_status(now),
+        }
+    }
+
+    /// Whether the agent reports, also while the host is draining.
+    pub fn reporting_status(&self, now: Time) -> HostStatus {
         match &self.report {
-            _ if self.is_draining => HostStatus::Draining,
             None => HostStatus::New,
             Some(report) if report.last_seen >= online_since(now) => HostStatus::Online,
             Some(_) => HostStatus::Offline,

@@ -2,3 +2,7 @@
 
 pub mod host;
 pub mod port;
+pub mod trace;
+#[cfg(test)]
+mod trace_tests;
+pub mod traffic;

@@ -1,6 +1,7 @@
 //! A port: a VPC interface of an instance on a host.
 
-use crate::model::id::{HostId, InstanceId, InterfaceId};
+use crate::model::id::{AccountId, HostId, InstanceId, InterfaceId, SubnetId, VpcId};
+use crate::model::traffic::Traffic;
 
 /// The state of a port in the kernel of its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,16 +40,21 @@ pub struct PortRecord {
     pub state: PortState,
     /// Why the port is in the state `error`.
     pub reason: Option<String>,
+    /// Since the host created the port.
     pub traffic: Traffic,
 }
 
-/// Counters since the port was created, as seen from the instance.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
-    pub received_bytes: i64,
-    pub received_packets: i64,
-    pub sent_bytes: i64,
-    pub sent_packets: i64,
-    /// Frames of the instance that a filter dropped.
-    pub dropped_packets: i64,
+/// A port with the labels of the objects that it connects.
+#[derive(Clone, Debug)]
+pub struct PortDetails {
+    pub interface: InterfaceId,
+    pub instance: InstanceId,
+    pub instance_label: String,
+    pub account: AccountId,
+    pub vpc: VpcId,
+    pub vpc_label: String,
+    pub subnet: SubnetId,
+    pub subnet_label: String,
+    pub address: u32,
+    pub report: PortRecord,
 }

@@ -11,6 +11,7 @@ use crate::model::reason::Reasons;
 use crate::model::scope::Scopes;
 use crate::model::text::OptionalLine;
 use crate::model::token::{NewToken, TokenKind, TokenText};
+use crate::model::traffic::Month;
 use crate::model::user::{Email, NewUser, Username};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
@@ -68,12 +69,16 @@ pub fn quota_report(tx: &mut ReadTx, account: AccountId) -> Result<QuotaReport> 
     })
 }
 
-/// The monthly network transfer of an account, in gigabytes. Garth does not measure the usage.
+/// The network transfer of an account in this month, in gigabytes.
 #[derive(Debug, Hash)]
 pub struct Transfer {
     /// The sum of the transfer quotas of all instances.
     pub quota: i64,
+    /// The traffic of the instances on hosts.
+    pub used: i64,
 }
+
+const BYTES_PER_GIGABYTE: i64 = 1_000_000_000;
 
 pub fn transfer(tx: &mut ReadTx, caller: &Caller) -> Result<Transfer> {
     let counts = store::instances::count_by_plan(tx, caller.account)?;
@@ -87,8 +92,11 @@ pub fn transfer(tx: &mut ReadTx, caller: &Caller) -> Result<Transfer> {
     let quota = counts
         .iter()
         .map(|(plan, count)| transfer_of(plan).saturating_mul(*count));
+    let quota = quota.fold(0, i64::saturating_add);
+    let month = Month::of(tx.now());
     Ok(Transfer {
-        quota: quota.fold(0, i64::saturating_add),
+        quota,
+        used: store::traffic::bytes_of_account(tx, caller.account, month)? / BYTES_PER_GIGABYTE,
     })
 }
 

@@ -1,17 +1,18 @@
-//! The usage of an instance, and its attached volumes, firewalls and NodeBalancers. There is no real machine:
-//! nothing is transferred, measured, backed up or attached.
+//! The usage of an instance, and its attached volumes, firewalls and NodeBalancers. Agents measure the traffic of
+//! instances on hosts. Nothing is backed up or attached.
 
 use crate::model::grant::Permission;
 use crate::model::id::InstanceId;
 use crate::model::instance::Instance;
 use crate::model::page::Paged;
+use crate::model::traffic::{Month, Traffic};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::lists::ListRequest;
 use crate::rules::loading::instance_for;
 use crate::rules::not_offered;
-use crate::store::ReadTx;
 use crate::store::filter::{Field, Kind};
+use crate::store::{self, ReadTx};
 
 /// A month of an instance's usage.
 #[derive(Clone, Copy, Debug)]
@@ -32,18 +33,34 @@ static FIELDS: [Field; 7] = [
     Field::new("updated", Kind::Time, ""),
 ];
 
-/// The instance, for the views of its transfer and its backups.
+/// An instance, and the traffic of its VPC interfaces in this month.
+pub struct Usage {
+    pub instance: Instance,
+    pub traffic: Traffic,
+}
+
+pub fn transfer(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Usage> {
+    let instance = view(tx, caller, id)?;
+    let month = Month::of(tx.now());
+    let traffic = store::traffic::of_instance(tx, id, month)?;
+    Ok(Usage { instance, traffic })
+}
+
+/// The traffic of an instance in a month.
+pub fn monthly_transfer(tx: &mut ReadTx, caller: &Caller, at: MonthPath) -> Result<Traffic> {
+    let month = month(tx, caller, at)?;
+    Ok(store::traffic::of_instance(tx, at.instance, month)?)
+}
+
+/// The instance, for the view of its backups.
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Instance> {
     instance_for(tx, caller, id, Permission::ReadOnly)
 }
 
 /// Checks that the caller can see the instance, and that the month is valid.
-pub fn month(tx: &mut ReadTx, caller: &Caller, at: MonthPath) -> Result<()> {
+fn month(tx: &mut ReadTx, caller: &Caller, at: MonthPath) -> Result<Month> {
     view(tx, caller, at.instance)?;
-    match (1..=9999).contains(&at.year) && (1..=12).contains(&at.month) {
-        true => Ok(()),
-        false => Err(Error::NotFound),
-    }
+    Month::new(at.year, at.month).ok_or(Error::NotFound)
 }
 
 /// Refuses statistics with the error text that the public web app expects.

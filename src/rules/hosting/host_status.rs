@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use crate::agent_protocol::{PortReport, PortStatus, StatusReport};
-use crate::model::port::{PortRecord, PortState, StoredPort, Traffic};
+use crate::model::port::{PortRecord, PortState, StoredPort};
+use crate::model::traffic::{Month, Traffic};
 use crate::rules::error::Result;
 use crate::rules::host_principal::HostPrincipal;
 use crate::rules::{hosts, power};
@@ -39,10 +40,15 @@ pub fn record(tx: &mut WriteTx, principal: &HostPrincipal, report: &StatusReport
         .iter()
         .map(|port| (port.interface_id, port))
         .collect();
+    let month = Month::of(tx.now());
     for port in store::ports::of_host(tx, host.id)? {
         let reported = reports.get(&port.interface.0);
         if let Some(new) = reported.and_then(|reported| change(&port, new.applied_revision, reported)) {
             store::ports::set_report(tx, port.interface, &new)?;
+            let traffic = new.traffic.since(port.report.traffic);
+            if traffic != Traffic::default() {
+                store::traffic::add(tx, port.instance, month, &traffic)?;
+            }
         }
     }
     for instance in store::ports::booted_instances(tx, host.id)? {
@@ -57,6 +63,18 @@ fn change(port: &StoredPort, applied_revision: i64, report: &PortReport) -> Opti
     if applied_revision < port.revision {
         return None;
     }
+    let new = PortRecord {
+        state: match report.status {
+            PortStatus::Up => PortState::Up,
+            PortStatus::Error | PortStatus::Unknown => PortState::Error,
+        },
+        reason: report.reason.as_deref().map(line),
+        traffic: reported_traffic(report).or_last(port.report.traffic),
+    };
+    (new != port.report).then_some(new)
+}
+
+fn reported_traffic(report: &PortReport) -> Traffic {
     let drops = report.drops;
     let dropped = [
         drops.mac,
@@ -67,21 +85,14 @@ fn change(port: &StoredPort, applied_revision: i64, report: &PortReport) -> Opti
         drops.router_advertisement,
         drops.protocol,
     ];
-    let new = PortRecord {
-        state: match report.status {
-            PortStatus::Up => PortState::Up,
-            PortStatus::Error | PortStatus::Unknown => PortState::Error,
-        },
-        reason: report.reason.as_deref().map(line),
-        traffic: Traffic {
-            received_bytes: number(report.traffic.received_bytes),
-            received_packets: number(report.traffic.received_packets),
-            sent_bytes: number(report.traffic.sent_bytes),
-            sent_packets: number(report.traffic.sent_packets),
-            dropped_packets: number(dropped.into_iter().fold(0, u64::saturating_add)),
-        },
-    };
-    (new != port.report).then_some(new)
+    let traffic = report.traffic;
+    Traffic {
+        received_bytes: number(traffic.received_bytes),
+        received_packets: number(traffic.received_packets),
+        sent_bytes: number(traffic.sent_bytes),
+        sent_packets: number(traffic.sent_packets),
+        dropped_packets: number(dropped.into_iter().fold(0, u64::saturating_add)),
+    }
 }
 
 fn number(value: u64) -> i64 {

@@ -6,3 +6,5 @@ pub mod host_principal;
 pub mod host_status;
 pub mod hosts;
 pub mod placements;
+pub mod ports;
+pub mod traces;

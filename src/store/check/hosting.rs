@@ -62,6 +62,13 @@ pub const INVARIANTS: &[Invariant] = &[
          ORDER BY s.id",
     ),
     Invariant::query(
+        "the traffic of instances is not negative",
+        "SELECT 'instance ' || t.instance, 'has negative traffic in month ' || t.month FROM instance_traffic t
+         WHERE t.received_bytes < 0 OR t.received_packets < 0 OR t.sent_bytes < 0 OR t.sent_packets < 0
+             OR t.dropped_packets < 0
+         ORDER BY t.instance",
+    ),
+    Invariant::query(
         "secrets of hosts are stored as hashes",
         "SELECT 'host ' || s.host, 'has a secret that is not a hash'
          FROM (SELECT host, hash FROM host_credential UNION ALL SELECT host, hash FROM host_join_token) s

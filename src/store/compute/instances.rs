@@ -13,6 +13,7 @@ use crate::store::list::{Collection, ListQuery, Tallied, Visibility, id_list};
 use crate::store::model_rows::ModelRows;
 use crate::store::tags;
 use crate::store::tallies::Tally;
+use crate::store::traffic;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
@@ -213,6 +214,7 @@ pub fn delete(tx: &mut WriteTx, instance: &Instance) -> Result<(), StoreError> {
     let id = instance.id;
     tags::replace(tx, instance.account, id, (&instance.tags, &[]))?;
     tx.execute("DELETE FROM public_address WHERE instance = $1", args![id])?;
+    traffic::delete_of_instance(tx, id)?;
     tx.execute("DELETE FROM instance WHERE id = $1", args![id])?;
     tx.tally(tally_of(instance.account), id.0, -1);
     tx.changed(instance.account, ChangeKind::Instance, id.0)

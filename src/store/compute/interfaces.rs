@@ -13,6 +13,7 @@ use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::list::id_list;
 use crate::store::model_rows::ModelRows;
+use crate::store::removed_ports;
 use crate::store::stored_family::{Span, Stored, StoredFamily, enclosing_starts};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
@@ -55,6 +56,13 @@ pub fn with_ports(tx: &mut ReadTx, host: HostId, after: i64) -> Result<Vec<Inter
          WHERE v.host = $1 AND v.revision > $2 ORDER BY f.id"
     );
     let found = read_all(tx, &sql, args![host, after])?;
+    Ok(found.into_iter().map(|(_, interface)| interface).collect())
+}
+
+/// The interfaces in a VPC, by ID.
+pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Interface>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM interface f WHERE f.vpc = $1 ORDER BY f.id");
+    let found = read_all(tx, &sql, args![vpc])?;
     Ok(found.into_iter().map(|(_, interface)| interface).collect())
 }
 
@@ -179,6 +187,7 @@ pub fn update(
 pub fn delete(tx: &mut WriteTx, id: InterfaceId) -> Result<(), StoreError> {
     tx.changed(Owner::Interface(id), ChangeKind::Interface, id.0)?;
     interface_ranges::delete(tx, id)?;
+    removed_ports::delete_of_interface(tx, id)?;
     tx.execute("DELETE FROM interface WHERE id = $1", args![id])?;
     Ok(())
 }

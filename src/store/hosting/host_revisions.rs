@@ -104,15 +104,25 @@ pub fn subnets(tx: &mut ReadTx, host: HostId, after: i64) -> Result<Vec<HostSubn
     let sql = "SELECT s.vpc, s.id, t.id, s.ipv4, s.ipv6
         FROM host_vpc v JOIN subnet s ON s.vpc = v.vpc JOIN tunnel t ON t.subnet = s.id
         WHERE v.host = $1 AND v.revision > $2 ORDER BY s.vpc, s.id";
-    tx.read(sql, args![host, after], |row: &mut Row| {
-        Ok(HostSubnet {
-            vpc: row.take()?,
-            id: row.take()?,
-            tunnel: row.take()?,
-            ipv4: row.take()?,
-            ipv6: row.take()?,
-        })
+    tx.read(sql, args![host, after], read_subnet)
+}
+
+fn read_subnet(row: &mut Row) -> Result<HostSubnet, StoreError> {
+    Ok(HostSubnet {
+        vpc: row.take()?,
+        id: row.take()?,
+        tunnel: row.take()?,
+        ipv4: row.take()?,
+        ipv6: row.take()?,
     })
+}
+
+/// The subnets of a VPC with ports, and their labels.
+pub fn subnets_of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<(HostSubnet, String)>, StoreError> {
+    let sql =
+        "SELECT s.vpc, s.id, t.id, s.ipv4, s.ipv6, s.label FROM subnet s JOIN tunnel t ON t.subnet = s.id
+        WHERE s.vpc = $1 ORDER BY s.id";
+    tx.read(sql, args![vpc], |row| Ok((read_subnet(row)?, row.take()?)))
 }
 
 /// The underlay addresses of the other hosts of a region, as far as an agent has joined.

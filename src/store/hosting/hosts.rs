@@ -2,7 +2,7 @@
 
 use crate::model::change::ChangeKind;
 use crate::model::host::{Capacity, Host, HostReport, NewHost, UnderlayAddress, online_since};
-use crate::model::id::HostId;
+use crate::model::id::{HostId, VpcId};
 use crate::model::label::Label;
 use crate::model::page::Paged;
 use crate::store::changes::PROVIDER;
@@ -45,6 +45,32 @@ pub fn list(tx: &mut ReadTx, query: &ListQuery) -> Result<Paged<Host>, StoreErro
 pub fn find(tx: &mut ReadTx, id: HostId) -> Result<Option<Host>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE h.id = $1");
     tx.find(&sql, args![id])?.as_mut().map(read).transpose()
+}
+
+/// A host with the state of its agent.
+pub struct HostFacts {
+    pub host: Host,
+    pub has_credential: bool,
+    pub applied_revision: Option<i64>,
+    /// The revision of its desired state.
+    pub revision: i64,
+}
+
+/// The hosts with ports in a VPC.
+pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<HostFacts>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS}, CAST(CASE WHEN c.host IS NULL THEN 0 ELSE 1 END AS BIGINT), r.applied_revision, v.revision
+         FROM {TABLES} JOIN host_revision v ON v.host = h.id LEFT JOIN host_credential c ON c.host = h.id
+         WHERE h.id IN (SELECT p.host FROM port p WHERE p.vpc = $1) ORDER BY h.id"
+    );
+    tx.read(&sql, args![vpc], |row| {
+        Ok(HostFacts {
+            host: read(row)?,
+            has_credential: row.take()?,
+            applied_revision: row.take()?,
+            revision: row.take()?,
+        })
+    })
 }
 
 /// A host by its label.
@@ -129,6 +155,7 @@ pub fn delete(tx: &mut WriteTx, id: HostId) -> Result<(), StoreError> {
         "host_report",
         "host_revision",
         "host_vpc",
+        "removed_port",
     ] {
         tx.execute(&format!("DELETE FROM {table} WHERE host = $1"), args![id])?;
     }

@@ -5,4 +5,7 @@ pub mod host_reports;
 pub mod host_revisions;
 pub mod hosts;
 pub mod placements;
+pub mod port_details;
 pub mod ports;
+pub mod removed_ports;
+pub mod traffic;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::host_revisions;
+use super::{host_revisions, removed_ports, traffic};
 use crate::model::id::{HostId, InstanceId, InterfaceId, VpcId};
-use crate::model::port::{PortRecord, PortState, StoredPort, Traffic};
+use crate::model::port::{PortRecord, PortState, StoredPort};
 use crate::store::error::StoreError;
 use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
@@ -26,6 +26,23 @@ pub fn of_instance(tx: &mut ReadTx, instance: InstanceId) -> Result<Vec<StoredPo
     tx.read(&sql, args![instance], read)
 }
 
+/// The ports of a VPC, with the labels of their instances.
+pub fn in_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<(StoredPort, String)>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS}, i.label FROM port p JOIN instance i ON i.id = p.instance
+         WHERE p.vpc = $1 ORDER BY p.interface"
+    );
+    tx.read(&sql, args![vpc], |row| Ok((read(row)?, row.take()?)))
+}
+
+/// The port through which an instance sends, and its VPC.
+pub fn source_of(tx: &mut ReadTx, instance: InstanceId) -> Result<Option<(InterfaceId, VpcId)>, StoreError> {
+    let sql = "SELECT p.interface, p.vpc FROM port p JOIN interface f ON f.id = p.interface
+        WHERE p.instance = $1 ORDER BY f.is_primary DESC, f.place LIMIT 1";
+    let row = tx.find(sql, args![instance])?;
+    row.map(|mut row| Ok((row.take()?, row.take()?))).transpose()
+}
+
 /// Adds a port, and raises the revisions of the hosts of its VPC.
 pub fn insert(
     tx: &mut WriteTx,
@@ -33,11 +50,23 @@ pub fn insert(
     instance: InstanceId,
     (interface, vpc): (InterfaceId, VpcId),
 ) -> Result<(), StoreError> {
+    let counters = removed_ports::take(tx, interface, host)?;
     tx.execute(
         "INSERT INTO port (interface, instance, host, vpc, revision, status, received_bytes, received_packets,
              sent_bytes, sent_packets, dropped_packets)
-         VALUES ($1, $2, $3, $4, 0, $5, 0, 0, 0, 0, 0)",
-        args![interface, instance, host, vpc, PortState::Pending.word()],
+         VALUES ($1, $2, $3, $4, 0, $5, $6, $7, $8, $9, $10)",
+        args![
+            interface,
+            instance,
+            host,
+            vpc,
+            PortState::Pending.word(),
+            counters.received_bytes,
+            counters.received_packets,
+            counters.sent_bytes,
+            counters.sent_packets,
+            counters.dropped_packets
+        ],
     )?;
     host_revisions::vpc_changed(tx, vpc)?;
     tx.execute(
@@ -55,6 +84,7 @@ pub fn delete(tx: &mut WriteTx, interface: InterfaceId, vpc: VpcId) -> Result<()
         return Ok(());
     }
     host_revisions::vpc_changed(tx, vpc)?;
+    removed_ports::add(tx, "interface", interface.0)?;
     tx.execute("DELETE FROM port WHERE interface = $1", args![interface])?;
     host_revisions::ports_removed(tx, vpc)
 }
@@ -67,6 +97,10 @@ pub fn delete_of_instance(tx: &mut WriteTx, instance: InstanceId) -> Result<(), 
     for vpc in &vpcs {
         host_revisions::vpc_changed(tx, *vpc)?;
     }
+    if vpcs.is_empty() {
+        return Ok(());
+    }
+    removed_ports::add(tx, "instance", instance.0)?;
     tx.execute("DELETE FROM port WHERE instance = $1", args![instance])?;
     for vpc in vpcs {
         host_revisions::ports_removed(tx, vpc)?;
@@ -137,13 +171,7 @@ fn read(row: &mut Row) -> Result<StoredPort, StoreError> {
         report: PortRecord {
             state: row.take()?,
             reason: row.take()?,
-            traffic: Traffic {
-                received_bytes: row.take()?,
-                received_packets: row.take()?,
-                sent_bytes: row.take()?,
-                sent_packets: row.take()?,
-                dropped_packets: row.take()?,
-            },
+            traffic: traffic::read(row)?,
         },
     })
 }

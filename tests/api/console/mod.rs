@@ -8,6 +8,7 @@ mod desk_customers;
 mod desk_replies;
 mod events;
 mod hostile_texts;
+mod hosts;
 mod ipv6;
 mod live;
 mod new_ticket;

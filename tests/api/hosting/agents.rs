@@ -1,6 +1,6 @@
 //! Joining, credentials, and the stream of the desired state.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{StateStream, add_host, create_instance, join};
 use crate::harness::TestApp;
@@ -155,6 +155,68 @@ async fn a_host_without_a_credential_is_no_peer_and_has_no_endpoints() {
     sam.post("/hosts/2/join-token", json!({"revoke": true})).await;
     assert_eq!(one.state().await["underlay"]["hosts"], json!([]));
     assert_eq!(one.state().await["vpcs"][0]["endpoints"], json!([]));
+}
+
+/// The state of VPC 1 in the messages of one change.
+fn vpc_message(messages: &[Value]) -> &Value {
+    let sent = messages.iter().find(|message| message["vpc"]["id"] == 1);
+    &sent.unwrap_or_else(|| panic!("VPC 1 is not sent: {messages:?}"))["vpc"]
+}
+
+#[tokio::test]
+async fn other_hosts_receive_the_endpoints_of_a_host_that_moves_is_revoked_or_joins_again() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("other", &["10.0.0.0/24"]).await;
+    let (one, _two) = (add_host(&sam, 1, 1).await, add_host(&sam, 2, 1).await);
+    for subnet in [1, 1] {
+        create_instance(&ada, subnet).await;
+    }
+    let third = add_host(&sam, 3, 1).await;
+    create_instance(&ada, 2).await;
+    let mut stream = StateStream::open(&one.user, "/agent/state").await;
+    let snapshot = stream.next().await.expect("a snapshot");
+    let mut revision = snapshot["revision"].as_u64().expect("a revision");
+    assert_eq!(snapshot["vpcs"][0]["endpoints"][0]["host"], "192.0.2.2");
+    let mut unconcerned = StateStream::open(&third.user, "/agent/state").await;
+    let snapshot = unconcerned.next().await.expect("a snapshot");
+    let mut other_revision = snapshot["revision"].as_u64().expect("a revision");
+
+    let steps = [
+        ("moved", Some("192.0.2.77")),
+        ("revoked", None),
+        ("joined", Some("192.0.2.77")),
+    ];
+    for (step, endpoint) in steps {
+        let reply = match step {
+            "moved" => {
+                sam.put("/hosts/2", json!({"underlay_address": "192.0.2.77"}))
+                    .await
+            }
+            "revoked" => sam.post("/hosts/2/join-token", json!({"revoke": true})).await,
+            _ => {
+                join(&sam, 2).await;
+                sam.get("/hosts/2").await
+            }
+        };
+        assert_eq!(reply.status, 200, "{step}: {reply}");
+        let messages = stream.change(revision).await;
+        revision = messages.last().expect("a message")["revision"]
+            .as_u64()
+            .expect("a revision");
+        let endpoints = vpc_message(&messages)["endpoints"].as_array().expect("endpoints");
+        let hosts: Vec<_> = endpoints
+            .iter()
+            .map(|endpoint| endpoint["host"].as_str())
+            .collect();
+        assert_eq!(hosts, Vec::from_iter(endpoint.map(Some)), "{step}");
+
+        let messages = unconcerned.change(other_revision).await;
+        let types: Vec<_> = messages.iter().map(|message| &message["type"]).collect();
+        assert_eq!(types, ["underlay"], "{step}: a host without the VPC");
+        other_revision = messages[0]["revision"].as_u64().expect("a revision");
+    }
 }
 
 #[tokio::test]

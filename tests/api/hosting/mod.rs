@@ -4,6 +4,8 @@ mod agents;
 mod drain;
 mod hosts;
 mod placement;
+mod traces;
+mod traffic;
 
 use garth::model::job::JobKind;
 use garth::rules::jobs;
@@ -17,13 +19,13 @@ use crate::account::stream::STREAM_TIMEOUT;
 use crate::harness::{Reply, TestApp, User};
 
 /// A host in us-east whose agent has joined.
-struct Agent<'a> {
-    user: User<'a>,
-    id: i64,
+pub struct Agent<'a> {
+    pub user: User<'a>,
+    pub id: i64,
 }
 
 /// Adds a host with the address `192.0.2.NUMBER`, and lets its agent join and report.
-async fn add_host<'a>(staff: &User<'a>, number: i64, capacity: i64) -> Agent<'a> {
+pub async fn add_host<'a>(staff: &User<'a>, number: i64, capacity: i64) -> Agent<'a> {
     let body = json!({"label": format!("rack-{number}"), "region": "us-east", "capacity": capacity,
         "underlay_address": format!("192.0.2.{number}")});
     let created = staff.post("/hosts", body).await;
@@ -55,7 +57,7 @@ async fn join(staff: &User<'_>, host: i64) -> String {
 
 impl Agent<'_> {
     /// The complete desired state.
-    async fn state(&self) -> Value {
+    pub async fn state(&self) -> Value {
         StateStream::open(&self.user, "/agent/state")
             .await
             .next()
@@ -63,7 +65,7 @@ impl Agent<'_> {
             .expect("a snapshot")
     }
 
-    async fn report_with(&self, fields: Value) -> Reply {
+    pub async fn report_with(&self, fields: Value) -> Reply {
         let mut body = json!({"protocol": 1, "applied_revision": 1_000_000, "agent_version": "0.2.0"});
         for (name, value) in fields.as_object().expect("an object") {
             body[name] = value.clone();
@@ -77,7 +79,7 @@ impl Agent<'_> {
     }
 
     /// Reports that all ports of the desired state are up, as a real agent does.
-    async fn apply(&self) {
+    pub async fn apply(&self) {
         let state = self.state().await;
         let vpcs = state["vpcs"].as_array().expect("VPCs").iter();
         let ports = vpcs.flat_map(|vpc| vpc["ports"].as_array().expect("ports").clone());
@@ -134,14 +136,14 @@ impl StateStream {
 }
 
 /// A running instance with an interface in a subnet, in us-east.
-async fn create_instance(user: &User<'_>, subnet: i64) -> Reply {
+pub async fn create_instance(user: &User<'_>, subnet: i64) -> Reply {
     let interfaces = json!([{"purpose": "vpc", "subnet_id": subnet}]);
     let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": interfaces, "booted": true});
     user.post("/linode/instances", body).await
 }
 
 /// Runs the due jobs of these kinds.
-async fn run_jobs(app: &TestApp, kinds: &'static [JobKind]) {
+pub async fn run_jobs(app: &TestApp, kinds: &'static [JobKind]) {
     let claimed = app
         .store
         .write(move |tx| jobs::claim(tx, kinds, "node", 100))
@@ -152,7 +154,7 @@ async fn run_jobs(app: &TestApp, kinds: &'static [JobKind]) {
     }
 }
 
-async fn status_of(user: &User<'_>, instance: i64) -> String {
+pub async fn status_of(user: &User<'_>, instance: i64) -> String {
     let reply = user.get(&format!("/linode/instances/{instance}")).await;
     reply.json()["status"].as_str().expect("a status").to_owned()
 }

@@ -1,0 +1,126 @@
+//! `garth lab …`: hosts, a server and a tenant with instances on one machine.
+//!
+//! The lab has its own user, network, mount and process namespaces. So it needs no root, does not change the network of
+//! the machine, and ends with all of its processes and networks when its first process ends.
+
+mod isolation;
+mod lab_folder;
+mod network;
+mod programs;
+mod session;
+mod tenant;
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+
+use super::arguments::integer;
+use super::output::Output;
+use lab_folder::LabFolder;
+use session::Session;
+
+const MAX_HOSTS: u8 = 20;
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Start a lab, and open a shell in one of its instances
+    ///
+    /// Creates network namespaces as hosts, with an agent each, a server, and a tenant with a VPC, two subnets and
+    /// instances. Needs no root, and does not change the network of this machine. The lab ends with the shell. If the lab
+    /// is already running, opens another shell in it.
+    Up {
+        /// Number of hosts
+        #[arg(long, default_value_t = 3, value_parser = integer(1..=MAX_HOSTS))]
+        hosts: u8,
+        #[command(flatten)]
+        location: Location,
+        /// Command to run instead of the shell; its exit code is that of garth lab up
+        #[arg(last = true, value_name = "COMMAND")]
+        command: Vec<OsString>,
+    },
+    /// End a lab, with all of its processes, networks and files
+    Down {
+        #[command(flatten)]
+        location: Location,
+    },
+    /// The first process in the namespaces of a lab
+    #[command(hide = true)]
+    Inside {
+        #[arg(long)]
+        hosts: u8,
+        #[command(flatten)]
+        location: Location,
+        #[arg(last = true)]
+        command: Vec<OsString>,
+    },
+}
+
+#[derive(Args)]
+pub struct Location {
+    /// Folder for the store, the agents and the logs of the lab, which is removed with the lab; by default in the folder
+    /// for temporary files
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+}
+
+impl Location {
+    fn open(self) -> anyhow::Result<LabFolder> {
+        LabFolder::new(self.folder)
+    }
+}
+
+pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Up {
+            hosts,
+            location,
+            command,
+        } => up(output, hosts, &location.open()?, &command),
+        Command::Down { location } => down(output, &location.open()?),
+        Command::Inside {
+            hosts,
+            location,
+            command,
+        } => Session::new(output, location.open()?, hosts).run(&command).await,
+    }
+}
+
+/// Replaces this process by the lab, or by a command in the lab that is already running.
+fn up(output: Output, hosts: u8, folder: &LabFolder, command: &[OsString]) -> anyhow::Result<ExitCode> {
+    programs::require_all()?;
+    if let Some(process) = folder.running() {
+        output.hint("the lab is already running")?;
+        let mut entering = isolation::enter(process)?;
+        entering.args(session::in_first_instance(folder, command));
+        entering.envs(session::environment(folder)?);
+        return Err(entering.exec()).context("nsenter");
+    }
+    let mut creating = isolation::create()?;
+    folder.create()?;
+    let garth = std::env::current_exe().context("the path of this program")?;
+    creating.arg(garth).args(["lab", "inside", "--folder"]);
+    creating
+        .arg(folder.path())
+        .args(["--hosts", &hosts.to_string(), "--"]);
+    creating.args(command);
+    Err(creating.exec()).context("unshare")
+}
+
+fn down(output: Output, folder: &LabFolder) -> anyhow::Result<ExitCode> {
+    match folder.running() {
+        Some(process) => {
+            isolation::end(process)?;
+            folder.remove()?;
+            output.text("the lab has ended")?;
+        }
+        None => {
+            folder.remove()?;
+            output.text("no lab is running")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,155 @@
+//! The list of hosts, and the form for a new host.
+
+use std::collections::HashMap;
+
+use axum::extract::State;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::host;
+use super::host_summary::{LIST, last_report, load, status_tag};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, Card, Field, FormData, FormState};
+use crate::console::layout::{empty_state, pagination, pluralize};
+use crate::console::query::Query;
+use crate::console::visit::Visit;
+use crate::model::host::{DEFAULT_CAPACITY, Host};
+use crate::model::id::HostId;
+use crate::model::input::Input;
+use crate::model::page::Page;
+use crate::model::time::Time;
+use crate::rules;
+use crate::rules::agent::Staff;
+use crate::rules::request::Request;
+use crate::web::App;
+
+const NEW_URL: &str = "/hosts/new";
+
+pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
+    let list_request = query.list_request(Page::DEFAULT_SIZE);
+    let (hosts, errors) = app
+        .read(staff, move |tx, _| {
+            let hosts = rules::hosts::list(tx, &list_request)?;
+            Ok((hosts, rules::ports::error_counts(tx)?))
+        })
+        .await?;
+    let now = app.store().context().clock.now();
+    let body = html! {
+        div .title { h1 { "Hosts" } a .button.main href=(NEW_URL) { "Add host" } }
+        @if hosts.items.is_empty() {
+            (empty_state("No hosts yet", "Hosts are Linux machines that run instances. In a region without hosts, instances are simulated.",
+                Some(("Add host", NEW_URL))))
+        } @else {
+            table .list {
+                thead { tr {
+                    th scope="col" { "Label" } th scope="col" { "Region" } th scope="col" { "Status" }
+                    th scope="col" { "Instances" } th scope="col" { "Last report" } th scope="col" { "Problems" }
+                } }
+                tbody { @for host in &hosts.items { (row(host, now, &errors)) } }
+            }
+            (pagination(&hosts, LIST.1))
+        }
+    };
+    Ok(visit.page("Hosts", &[], &body))
+}
+
+fn row(host: &Host, now: Time, errors: &HashMap<HostId, i64>) -> Markup {
+    let warnings = host.report.as_ref().map_or(0, |report| report.warnings.len());
+    let errors = usize::try_from(errors.get(&host.id).copied().unwrap_or_default()).unwrap_or_default();
+    let problems = warnings + errors;
+    html! {
+        tr {
+            th scope="row" { a href=(host::url(host.id)) { (host.label.as_str()) } " " span .id { (host.id) } }
+            td data-label="Region" { (host.region) }
+            td data-label="Status" { (status_tag(host.status(now))) }
+            td data-label="Instances" { (load(host)) }
+            td data-label="Last report" { (last_report(host, now)) }
+            td data-label="Problems" {
+                @if problems == 0 { span .quiet { "None" } }
+                @else { span .tag.bad { (pluralize(problems, "problem", "problems")) } }
+            }
+        }
+    }
+}
+
+pub async fn new(State(app): State<App>, visit: Visit) -> PageResult {
+    let capacity = DEFAULT_CAPACITY.to_string();
+    let form_state = FormState::prefilled(&[("capacity", &capacity)]);
+    Ok(render_new(&app, &visit, &form_state))
+}
+
+/// Adds a host. Only this response shows the join token.
+pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: FormData) -> PageResult {
+    let mut object = data.object(&["label", "region", "underlay_address"]);
+    let capacity = data.text("capacity").trim();
+    if !capacity.is_empty() {
+        let number = capacity.parse().map(Input::Integer);
+        object.push((
+            "capacity".to_owned(),
+            number.unwrap_or_else(|_| Input::Text(capacity.to_owned())),
+        ));
+    }
+    let request = data.request(object);
+    let created = app
+        .write(staff, move |tx, _| {
+            let host = rules::hosts::create(tx, &request)?;
+            let no_fields = Request {
+                expected: None,
+                body: Ok(Input::Object(Default::default())),
+            };
+            rules::hosts::create_join_token(tx, host.id, &no_fields)
+        })
+        .await;
+    match created {
+        Ok(token) => Ok(host::render_token(&visit, "Host added", &token)),
+        Err(error) => {
+            let form_state = forms::from_error(data, error)?;
+            Ok(render_new(&app, &visit, &form_state))
+        }
+    }
+}
+
+fn render_new(app: &App, visit: &Visit, form_state: &FormState) -> Response {
+    let regions = app.store().context().policy.regions.iter();
+    let regions: Vec<_> = regions
+        .map(|region| (region.id.clone(), format!("{} ({})", region.label, region.id)))
+        .collect();
+    let label = Field {
+        name: "label",
+        label: "Label",
+        hint: "Letters, digits and dashes.",
+        autofocus: true,
+        max_chars: Some(64),
+        ..Field::default()
+    };
+    let region = Field {
+        name: "region",
+        label: "Region",
+        hint: "Cannot be changed later.",
+        ..Field::default()
+    };
+    let address = Field {
+        name: "underlay_address",
+        label: "Underlay address",
+        hint: "The IPv4 or IPv6 address of the host in the network between hosts.",
+        code: true,
+        ..Field::default()
+    };
+    let capacity = Field {
+        name: "capacity",
+        label: "Capacity",
+        hint: "The maximum number of instances on the host.",
+        ..Field::default()
+    };
+    let form = Card::new(NEW_URL, "Add host", LIST.1);
+    let body = html! {
+        h1 { "Add host" }
+        (forms::card(visit, form_state, &form, &html! {
+            (forms::text_input(form_state, label))
+            (forms::select(form_state, region, &regions))
+            (forms::text_input(form_state, address))
+            (forms::text_input(form_state, capacity))
+        }))
+    };
+    visit.form_page(form_state, "Add host", &[LIST], &body)
+}

@@ -1,0 +1,220 @@
+//! Tests of traces, on two hosts with three instances in two subnets.
+
+use crate::model::cidr::{Cidr, Cidr6};
+use crate::model::host::HostStatus;
+use crate::model::id::{HostId, InstanceId, InterfaceId, SubnetId, VpcId};
+use crate::model::interface::{Interface, Ipv6Attachment, Purpose, VpcAttachment};
+use crate::model::port::PortState;
+use crate::model::trace::{
+    DropCause, Outcome, Trace, TraceHost, TraceNetwork, TracePort, TraceSubnet, trace,
+};
+
+/// Instance `number` with the address `10.0.SUBNET.NUMBER`.
+fn interface(number: i64, subnet: i64) -> Interface {
+    let network = Cidr6::parse(&format!("fd00:0:0:{number}::/64")).unwrap();
+    Interface {
+        id: InterfaceId(number),
+        instance: InstanceId(number),
+        purpose: Purpose::Vpc,
+        primary: false,
+        active: true,
+        label: None,
+        ipam_address: None,
+        vpc: Some(VpcAttachment {
+            vpc: VpcId(1),
+            subnet: SubnetId(subnet),
+            address: 0x0a00_0000 | (subnet as u32) << 8 | number as u32,
+            nat_1_1: None,
+            ranges: Vec::new(),
+            ipv6: Some(Ipv6Attachment {
+                slaac: Some(network),
+                ranges: Vec::new(),
+                is_public: false,
+            }),
+        }),
+    }
+}
+
+/// Instances 2 and 3 in subnet 0, and 4 in subnet 1. Instances 2 and 4 are on host 1, and 3 on host 2.
+fn network() -> TraceNetwork {
+    let subnet = |id: i64, label: &str| TraceSubnet {
+        id: SubnetId(id),
+        label: label.to_owned(),
+        ipv4: Cidr::parse(&format!("10.0.{id}.0/24")).unwrap(),
+        ipv6: Some(Cidr6::parse(&format!("fd00:0:0:{}::/60", id * 16)).unwrap()),
+        tunnel: 70 + id,
+    };
+    let port = |number: i64, host: i64| {
+        let port = TracePort {
+            host: HostId(host),
+            state: PortState::Up,
+            reason: None,
+            instance: format!("instance-{number}"),
+        };
+        (InterfaceId(number), port)
+    };
+    let host = |number: i64| {
+        let host = TraceHost {
+            label: format!("rack-{number}"),
+            underlay_address: format!("192.0.2.{number}"),
+            status: HostStatus::Online,
+            has_credential: true,
+            is_current: true,
+        };
+        (HostId(number), host)
+    };
+    TraceNetwork {
+        sender: "instance-2".to_owned(),
+        is_running: true,
+        source: Some(InterfaceId(2)),
+        subnets: vec![subnet(0, "front"), subnet(1, "back")],
+        interfaces: vec![interface(2, 0), interface(3, 0), interface(4, 1)],
+        ports: [port(2, 1), port(3, 2), port(4, 1)].into(),
+        hosts: [host(1), host(2)].into(),
+        is_in_other_vpc: false,
+    }
+}
+
+fn trace_to(network: &TraceNetwork, address: &str) -> Trace {
+    trace(network, address.parse().unwrap())
+}
+
+/// The cause of a drop.
+fn cause(network: &TraceNetwork, address: &str) -> DropCause {
+    match trace_to(network, address).outcome {
+        Outcome::Dropped(cause, _) => cause,
+        other => panic!("{address}: {other:?}"),
+    }
+}
+
+fn actions(network: &TraceNetwork, address: &str) -> Vec<String> {
+    let trace = trace_to(network, address);
+    assert_eq!(trace.outcome, Outcome::Delivered, "{address}");
+    let hops = trace.hops.into_iter();
+    hops.map(|hop| format!("{}: {}", hop.place, hop.action)).collect()
+}
+
+#[test]
+fn a_packet_in_a_subnet_crosses_the_tunnel_to_the_other_host() {
+    let accepted = "rack-1: accepts the source addresses of the port";
+    assert_eq!(
+        actions(&network(), "10.0.0.3"),
+        [
+            "instance-2: sends from 10.0.0.2 through interface 2",
+            accepted,
+            "rack-1: sends through the tunnel 70 from 192.0.2.1 to 192.0.2.2",
+            "rack-2: delivers to instance-3 through interface 3",
+        ]
+    );
+    assert_eq!(
+        actions(&network(), "10.0.1.4"),
+        [
+            "instance-2: sends from 10.0.0.2 through interface 2",
+            accepted,
+            "rack-1: routes from subnet front to subnet back",
+            "rack-1: delivers to instance-4 through interface 4",
+        ],
+        "another subnet on the same host"
+    );
+    let ipv6 = "fd00::3:2000:ff:fe00:3";
+    assert_eq!(
+        actions(&network(), ipv6).last().map(String::as_str),
+        Some("rack-2: delivers to instance-3 through interface 3")
+    );
+    assert_eq!(actions(&network(), "10.0.1.1").len(), 3, "a gateway");
+    assert_eq!(actions(&network(), "10.0.0.2").len(), 2, "the own address");
+}
+
+#[test]
+fn routed_ranges_are_delivered_to_their_interface() {
+    let mut network = network();
+    let vpc = network.interfaces[1].vpc.as_mut().unwrap();
+    vpc.ranges = vec![Cidr::parse("10.0.7.64/28").unwrap()];
+    vpc.ipv6.as_mut().unwrap().ranges = vec![Cidr6::parse("fd00:0:0:9::/64").unwrap()];
+    for address in ["10.0.7.70", "fd00:0:0:9::1"] {
+        assert!(actions(&network, address).last().unwrap().contains("instance-3"));
+    }
+    assert_eq!(cause(&network, "10.0.7.80"), DropCause::NoNat);
+}
+
+#[test]
+fn an_address_in_several_configs_is_that_of_the_running_config() {
+    let mut network = network();
+    let mut stopped = interface(3, 0);
+    stopped.id = InterfaceId(1);
+    network.interfaces.insert(0, stopped);
+    assert!(
+        actions(&network, "10.0.0.3")
+            .last()
+            .unwrap()
+            .contains("interface 3")
+    );
+}
+
+#[test]
+fn packets_to_addresses_without_a_running_instance_are_dropped() {
+    let mut network = network();
+    assert_eq!(cause(&network, "10.0.0.77"), DropCause::UnknownAddress);
+    assert_eq!(cause(&network, "fd00:0:0:3::77"), DropCause::UnknownAddress);
+    network.ports.remove(&InterfaceId(3));
+    assert_eq!(cause(&network, "10.0.0.3"), DropCause::TargetNotRunning);
+    let port = network.ports.get_mut(&InterfaceId(4)).unwrap();
+    port.state = PortState::Error;
+    port.reason = Some("no VXLAN".to_owned());
+    let Outcome::Dropped(DropCause::TargetPortNotUp, text) = trace_to(&network, "10.0.1.4").outcome else {
+        panic!("the packet is delivered");
+    };
+    assert!(text.contains("no VXLAN"), "{text}");
+}
+
+#[test]
+fn a_sender_without_a_working_port_sends_nothing() {
+    let mut stopped = network();
+    stopped.is_running = false;
+    assert_eq!(cause(&stopped, "10.0.0.3"), DropCause::NotRunning);
+    let mut pending = network();
+    pending.ports.get_mut(&InterfaceId(2)).unwrap().state = PortState::Pending;
+    assert_eq!(cause(&pending, "10.0.0.3"), DropCause::PortNotUp);
+    let mut simulated = network();
+    simulated.source = None;
+    assert_eq!(cause(&simulated, "10.0.0.3"), DropCause::NoPort);
+    let mut ipv4 = network();
+    ipv4.interfaces[0].vpc.as_mut().unwrap().ipv6 = None;
+    assert_eq!(cause(&ipv4, "fd00:0:0:3::1"), DropCause::NoAddress);
+}
+
+#[test]
+fn only_nat_and_public_networks_leave_the_vpc() {
+    let mut network = network();
+    assert_eq!(cause(&network, "198.51.100.1"), DropCause::NoNat);
+    assert_eq!(cause(&network, "2001:db8::1"), DropCause::NoPublicIpv6);
+    network.is_in_other_vpc = true;
+    assert_eq!(cause(&network, "fd00:0:1::1"), DropCause::OtherVpc);
+    let vpc = network.interfaces[0].vpc.as_mut().unwrap();
+    vpc.nat_1_1 = Some(0xcb00_7107);
+    vpc.ipv6.as_mut().unwrap().is_public = true;
+    assert!(actions(&network, "198.51.100.1")[2].contains("203.0.113.7"));
+    assert_eq!(actions(&network, "2001:db8::1").len(), 3);
+}
+
+#[test]
+fn the_state_of_hosts_matters_only_on_the_path() {
+    let mut network = network();
+    network.hosts.get_mut(&HostId(2)).unwrap().has_credential = false;
+    assert_eq!(cause(&network, "10.0.0.3"), DropCause::NoCredential);
+    assert_eq!(actions(&network, "10.0.1.4").len(), 4);
+    let host = network.hosts.get_mut(&HostId(2)).unwrap();
+    host.has_credential = true;
+    host.status = HostStatus::Offline;
+    assert!(matches!(
+        trace_to(&network, "10.0.0.3").outcome,
+        Outcome::Uncertain(_)
+    ));
+    assert_eq!(actions(&network, "10.0.1.4").len(), 4);
+    network.hosts.get_mut(&HostId(1)).unwrap().is_current = false;
+    assert!(matches!(
+        trace_to(&network, "10.0.1.4").outcome,
+        Outcome::Uncertain(_)
+    ));
+    assert_eq!(cause(&network, "10.0.0.77"), DropCause::UnknownAddress);
+}

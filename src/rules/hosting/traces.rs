@@ -1,0 +1,99 @@
+//! Traces: the path of a packet from an instance, as the desired and the reported state predict it.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use crate::model::cidr::Cidr6;
+use crate::model::id::{InstanceId, InterfaceId, VpcId};
+use crate::model::instance::{Instance, Status};
+use crate::model::reason::{Code, Reason};
+use crate::model::trace::{Trace, TraceHost, TraceNetwork, TracePort, TraceSubnet, trace};
+use crate::rules::error::{Error, Result};
+use crate::store::{self, ReadTx};
+
+/// An instance and the address to which it sends.
+#[derive(Clone, Debug)]
+pub struct TracePath {
+    pub instance: InstanceId,
+    pub address: String,
+}
+
+pub struct Traced {
+    pub instance: Instance,
+    pub address: IpAddr,
+    pub trace: Trace,
+}
+
+/// The path of a packet from an instance of any account, for staff.
+pub fn view(tx: &mut ReadTx, at: &TracePath) -> Result<Traced> {
+    let instance = store::instances::find_any(tx, at.instance)?.ok_or(Error::NotFound)?;
+    let address: IpAddr = at.address.parse().map_err(|_| {
+        let reason = Reason::new(Code::AddressInvalid, "Must be an IPv4 or IPv6 address");
+        Error::on("address", reason)
+    })?;
+    let network = network(tx, &instance, address)?;
+    Ok(Traced {
+        trace: trace(&network, address),
+        instance,
+        address,
+    })
+}
+
+fn network(tx: &mut ReadTx, instance: &Instance, address: IpAddr) -> Result<TraceNetwork> {
+    let mut network = TraceNetwork {
+        sender: instance.label.as_str().to_owned(),
+        is_running: instance.status == Status::Running,
+        ..TraceNetwork::default()
+    };
+    let Some((source, vpc)) = store::ports::source_of(tx, instance.id)? else {
+        return Ok(network);
+    };
+    network.source = Some(source);
+    network.interfaces = store::interfaces::of_vpc(tx, vpc)?;
+    network.subnets = store::host_revisions::subnets_of_vpc(tx, vpc)?
+        .into_iter()
+        .map(|(subnet, label)| TraceSubnet {
+            id: subnet.id,
+            label,
+            ipv4: subnet.ipv4,
+            ipv6: subnet.ipv6,
+            tunnel: subnet.tunnel,
+        })
+        .collect();
+    add_ports(tx, &mut network, vpc)?;
+    if let IpAddr::V6(v6) = address {
+        let ranges = store::ipv6_prefixes::in_range(tx, Cidr6::around(v6.to_bits(), 128))?;
+        let others = ranges.iter().filter_map(|range| range.vpc);
+        network.is_in_other_vpc = others.into_iter().any(|other| other != vpc);
+    }
+    Ok(network)
+}
+
+/// Adds the ports of a VPC, and their hosts.
+fn add_ports(tx: &mut ReadTx, network: &mut TraceNetwork, vpc: VpcId) -> Result<()> {
+    let mut ports: HashMap<InterfaceId, TracePort> = HashMap::new();
+    for (port, label) in store::ports::in_vpc(tx, vpc)? {
+        let added = TracePort {
+            host: port.host,
+            state: port.report.state,
+            reason: port.report.reason,
+            instance: label,
+        };
+        ports.insert(port.interface, added);
+    }
+    let now = tx.now();
+    for facts in store::hosts::of_vpc(tx, vpc)? {
+        let host = TraceHost {
+            label: facts.host.label.as_str().to_owned(),
+            underlay_address: facts.host.underlay_address.as_str().to_owned(),
+            status: facts.host.reporting_status(now),
+            has_credential: facts.has_credential,
+            is_current: facts
+                .applied_revision
+                .is_some_and(|applied| applied >= facts.revision),
+        };
+        network.hosts.insert(facts.host.id, host);
+    }
+    network.ports = ports;
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Traces: the predicted path of a packet.
+
+use serde_json::{Value, json};
+
+use super::{add_host, create_instance};
+use crate::harness::{TestApp, User};
+
+async fn trace(staff: &User<'_>, instance: i64, address: &str) -> Value {
+    let reply = staff.get(&format!("/hosts/trace/{instance}/{address}")).await;
+    assert_eq!(reply.status, 200, "{reply}");
+    reply.json()
+}
+
+#[tokio::test]
+async fn staff_trace_packets_between_hosts() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    let subnet = |number: i64| json!({"label": format!("net-{number}"), "ipv4": format!("10.0.{number}.0/24"), "ipv6": [{"range": "auto"}]});
+    for label in ["core", "other"] {
+        let vpc = json!({"label": label, "region": "us-east", "ipv6": [{"range": "/52"}],
+            "subnets": [subnet(0), subnet(1)]});
+        assert_eq!(ada.post("/vpcs", vpc).await.status, 200);
+    }
+    let (one, two) = (add_host(&sam, 1, 1).await, add_host(&sam, 2, 1).await);
+    for subnet in [1, 2] {
+        create_instance(&ada, subnet).await;
+    }
+    let pending = trace(&sam, 1, "10.0.1.2").await;
+    assert_eq!(pending["cause"], "not_running", "the instance boots");
+    one.apply().await;
+    assert_eq!(trace(&sam, 1, "10.0.1.2").await["cause"], "target_port_not_up");
+    two.apply().await;
+
+    let found = trace(&sam, 1, "10.0.1.2").await;
+    assert_eq!(
+        (&found["outcome"], &found["cause"], &found["reason"]),
+        (&json!("delivered"), &Value::Null, &Value::Null)
+    );
+    let places: Vec<_> = found["hops"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hop| &hop["place"])
+        .collect();
+    assert_eq!(places[1..], ["rack-1", "rack-1", "rack-1", "rack-2"], "{found}");
+    let ipv6 = ada.get("/vpcs/1/ipv6s").await.data();
+    let address = ipv6[1]["ipv6_addresses"][0]["slaac_address"]
+        .as_str()
+        .expect("an address");
+    assert_eq!(trace(&sam, 1, address).await["outcome"], "delivered");
+    let other = ada.get("/vpcs/2").await.json()["ipv6"][0]["range"]
+        .as_str()
+        .expect("a range")
+        .to_owned();
+    let other = other.replace("/52", "5");
+    for (address, cause) in [
+        ("10.0.1.77", "unknown_address"),
+        ("8.8.8.8", "no_nat"),
+        ("2001:db8::1", "no_public_ipv6"),
+        (other.as_str(), "other_vpc"),
+    ] {
+        assert_eq!(trace(&sam, 1, address).await["cause"], cause, "{address}");
+    }
+
+    app.advance(61);
+    one.report(json!([])).await;
+    let doubt = trace(&sam, 1, "10.0.1.2").await;
+    assert_eq!(doubt["outcome"], "uncertain", "host 2 does not report");
+    sam.post("/hosts/2/join-token", json!({"revoke": true})).await;
+    assert_eq!(trace(&sam, 1, "10.0.1.2").await["cause"], "no_credential");
+    ada.post("/linode/instances/2/shutdown", json!({})).await;
+    assert_eq!(trace(&sam, 1, "10.0.1.2").await["cause"], "target_not_running");
+    assert_eq!(trace(&sam, 2, "10.0.0.2").await["cause"], "not_running");
+}
+
+#[tokio::test]
+async fn a_trace_needs_an_instance_and_an_address() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    assert_eq!(sam.get("/hosts/trace/7/10.0.0.1").await.status, 404);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    create_instance(&ada, 1).await;
+    let invalid = sam.get("/hosts/trace/1/10.0.0").await;
+    assert_eq!(invalid.errors(), ["address address_invalid"]);
+    let simulated = trace(&sam, 1, "10.0.0.7").await;
+    assert_eq!(simulated["cause"], "no_port");
+    assert_eq!(ada.get("/hosts/trace/1/10.0.0.7").await.status, 403);
+}
