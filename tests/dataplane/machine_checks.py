@@ -102,7 +102,7 @@ def configure_ipv6(lab):
         subnets = json.load(file)["vpcs"][0]["subnets"]
     gateway = link_local(next(subnet["gateway_mac"] for subnet in subnets if subnet["id"] == lab.port_state()["subnet_id"]))
     lab.guest.run(f"ip -6 addr add {lab.virtual.ipv6}/128 dev eth0")
-    assert lab.guest.succeeds(f"ip -6 route add default via {gateway} dev eth0"), "no IPv6 route"
+    assert lab.guest.succeeds(f"ip -6 route replace default via {gateway} dev eth0"), "no IPv6 route"
 
 
 def link_local(mac):
