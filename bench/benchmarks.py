@@ -30,6 +30,6 @@ BENCHMARKS = {
     "memory": Benchmark("memory after reading a million rows, compared with idle", resources.memory),
     "connections": Benchmark("10,000 idle connections and 1,000 event streams", resources.connections),
     "overload": Benchmark("four times the capacity, compared with the peak", resources.overload),
-    "dataplane": Benchmark("packets and changes of hosts, compared with ip, bridge and nft", dataplane.dataplane),
+    "dataplane": Benchmark("host agents, compared with ip, bridge and nft; 500 simulated hosts", dataplane.dataplane),
     "peer": Benchmark("view and create, compared with alternatives", peers.peer),
 }

@@ -5,10 +5,13 @@ from collections import namedtuple
 
 from machine import Server
 
-# The extent of a run: rounds, seconds for each server and round, and the size of the filled stores.
-Extent = namedtuple("Extent", "rounds read_seconds write_seconds list_seconds rows used_addresses connections streams")
-FULL = Extent(7, 4, 3, 1, 1_000_000, 200_000, 10_000, 1_000)
-QUICK = Extent(3, 1, 1, 1, 20_000, 20_000, 2_000, 200)
+# The extent of a run: rounds, seconds for each server and round, the size of the filled stores, and of the data plane.
+Extent = namedtuple(
+    "Extent",
+    "rounds read_seconds write_seconds list_seconds rows used_addresses connections streams ports hosts changes",
+)
+FULL = Extent(7, 4, 3, 1, 1_000_000, 200_000, 10_000, 1_000, 1_000, 500, 50)
+QUICK = Extent(3, 1, 1, 1, 20_000, 20_000, 2_000, 200, 100, 50, 20)
 
 ANY_PORT = ["--listen", "127.0.0.1:0"]
 NO_QUOTA = ["--quota-vpcs-per-region", "100000000"]
