@@ -1,5 +1,6 @@
 """Drift, failures of the kernel, and the removal of everything."""
 
+import json
 import os
 import signal
 import time
@@ -77,9 +78,12 @@ def foreign_objects(lab, first):
     shell(f"ip -n {host} route replace 198.18.0.0/15 via 203.0.113.9 dev other0 onlink proto static")
     shell(f"nsenter --net=/run/netns/{host} nft add table inet other")
     shell("ip netns add other 2>/dev/null || true; ip -n other link set lo alias other")
-    show = ["link show", "addr show dev other0", "route show 198.18.0.0/15"]
-    listing = [shell(f"ip -o -n {host} {command} | grep -v {host}-u") for command in show]
-    return [*listing, shell(f"nsenter --net=/run/netns/{host} nft list table inet other"), shell("ip -n other link")]
+    links = [link for link in json.loads(shell(f"ip -n {host} -j addr show")) if not link["ifname"].startswith(f"{host}-u")]
+    ipv4 = lambda link: [info["local"] for info in link["addr_info"] if info["family"] == "inet"]
+    links = [(link["ifindex"], link["ifname"], link["address"], ipv4(link)) for link in links]
+    routes = shell(f"ip -n {host} route show 198.18.0.0/15")
+    table = shell(f"nsenter --net=/run/netns/{host} nft list table inet other")
+    return [links, routes, table, shell("ip -n other -o link show lo")]
 
 
 def remove_foreign_objects(first):
