@@ -23,6 +23,7 @@ def drift(lab):
         shell(damage)
         wait_for(lambda: not plan(lab, first.host), f"repaired after: {damage}", REPAIR_SECONDS)
         wait_for(lambda: ping(first, remote.address), f"reachable after: {damage}", 5)
+    wait_for(lab.is_forwarding, "all bridge ports forward frames")
     checks.gateways(lab)
     checks.spoofing(lab)
     assert foreign_objects(lab, first) == before, "an object of another program has changed"
@@ -172,7 +173,7 @@ def without_kind(kind):
     """A program ip that names an unknown kind of link instead, as if the kernel had no module for it."""
     return f"""#!/bin/sh
 case "$*" in
-*-batch*) sed 's/type {kind}/type no{kind}/' | REAL "$@" ;;
+*-batch*) sed -E 's/type {kind}( .*)?$/type no{kind}/' | REAL "$@" ;;
 *) exec REAL "$@" ;;
 esac
 """
