@@ -1,5 +1,6 @@
 """Drift, failures of the kernel, and the removal of everything."""
 
+import json
 import os
 import signal
 import time
@@ -22,6 +23,7 @@ def drift(lab):
         shell(damage)
         wait_for(lambda: not plan(lab, first.host), f"repaired after: {damage}", REPAIR_SECONDS)
         wait_for(lambda: ping(first, remote.address), f"reachable after: {damage}", 5)
+    wait_for(lab.is_forwarding, "all bridge ports forward frames")
     checks.gateways(lab)
     checks.spoofing(lab)
     assert foreign_objects(lab, first) == before, "an object of another program has changed"
@@ -77,9 +79,12 @@ def foreign_objects(lab, first):
     shell(f"ip -n {host} route replace 198.18.0.0/15 via 203.0.113.9 dev other0 onlink proto static")
     shell(f"nsenter --net=/run/netns/{host} nft add table inet other")
     shell("ip netns add other 2>/dev/null || true; ip -n other link set lo alias other")
-    show = ["link show", "addr show dev other0", "route show 198.18.0.0/15"]
-    listing = [shell(f"ip -o -n {host} {command} | grep -v {host}-u") for command in show]
-    return [*listing, shell(f"nsenter --net=/run/netns/{host} nft list table inet other"), shell("ip -n other link")]
+    links = [link for link in json.loads(shell(f"ip -n {host} -j addr show")) if not link["ifname"].startswith(f"{host}-u")]
+    ipv4 = lambda link: [info["local"] for info in link["addr_info"] if info["family"] == "inet"]
+    links = [(link["ifindex"], link["ifname"], link["address"], ipv4(link)) for link in links]
+    routes = shell(f"ip -n {host} route show 198.18.0.0/15")
+    table = shell(f"nsenter --net=/run/netns/{host} nft list table inet other")
+    return [links, routes, table, shell("ip -n other -o link show lo")]
 
 
 def remove_foreign_objects(first):
@@ -168,7 +173,7 @@ def without_kind(kind):
     """A program ip that names an unknown kind of link instead, as if the kernel had no module for it."""
     return f"""#!/bin/sh
 case "$*" in
-*-batch*) sed 's/type {kind}/type no{kind}/' | REAL "$@" ;;
+*-batch*) sed -E 's/type {kind}( .*)?$/type no{kind}/' | REAL "$@" ;;
 *) exec REAL "$@" ;;
 esac
 """

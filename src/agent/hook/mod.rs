@@ -60,6 +60,8 @@ pub struct Hooks {
 
 #[derive(Default)]
 struct Queue {
+    /// Whether a pass has set the wanted ports. Before that, recorded ports must not be regarded as removed.
+    is_known: bool,
     /// The ports of the desired state.
     wanted: BTreeMap<i64, PortDocument>,
     /// The wanted ports that the kernel has.
@@ -101,6 +103,7 @@ impl Hooks {
     /// old link is not attached to the new one, so the hook runs again.
     pub fn update(&self, wanted: Vec<PortDocument>, ready: BTreeSet<i64>, created: &BTreeSet<i64>) {
         let mut queue = self.lock();
+        queue.is_known = true;
         queue.wanted = wanted.into_iter().map(|port| (port.interface_id, port)).collect();
         queue.ready = ready;
         let Queue {
@@ -199,6 +202,9 @@ impl Queue {
     /// The next hook to run, which is then marked as running, or the time until one may be due.
     fn take(&mut self, now: Instant) -> (Option<(Event, PortDocument)>, Duration) {
         let mut delay = MAX_RETRY_DELAY;
+        if !self.is_known {
+            return (None, delay);
+        }
         let removed = self.done.iter().filter(|(id, _)| !self.wanted.contains_key(id));
         let removed = removed.map(|(id, port)| (*id, Event::Removed, port));
         let wanted = self.wanted.iter().filter(|(id, _)| self.ready.contains(id));
@@ -274,6 +280,7 @@ mod tests {
             .map(|port| (port.interface_id, port.clone()))
             .collect();
         Queue {
+            is_known: true,
             ready: wanted.keys().copied().collect(),
             wanted,
             ..Queue::default()
@@ -299,6 +306,17 @@ mod tests {
         assert_eq!(taken(&mut queue), Some((Event::Removed, 1)));
         queue.end(Event::Removed, port(1, 1400), Ok(()));
         assert_eq!(taken(&mut queue), None);
+    }
+
+    #[test]
+    fn recorded_ports_are_not_removed_before_the_first_pass() {
+        let mut queue = Queue {
+            done: [(1, port(1, 1450))].into(),
+            ..Queue::default()
+        };
+        assert_eq!(taken(&mut queue), None);
+        queue.is_known = true;
+        assert_eq!(taken(&mut queue), Some((Event::Removed, 1)));
     }
 
     #[test]
