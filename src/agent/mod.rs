@@ -20,6 +20,7 @@ pub mod plan;
 mod plan_tests;
 pub mod ranges;
 pub mod reconcile;
+mod retry_delay;
 pub mod router_advertisement;
 pub mod run;
 pub mod server_link;

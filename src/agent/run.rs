@@ -3,7 +3,6 @@
 //! Failures are retried with back-off. The kernel keeps the last state while the agent does not run.
 
 use std::future::Future;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use super::dhcp::DhcpServers;
 use super::folder_watch::FolderWatch;
 use super::hook::{Hooks, documents};
 use super::reconcile::Agent;
+use super::retry_delay::retry_delay;
 use super::router_advertisement::RouterAdvertisers;
 use super::state_folder::StateFolder;
 use crate::agent_protocol::{HostState, PortReport, PortStatus, StatusReport};
@@ -23,9 +23,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How often the agent reads the desired state, if nothing has notified it.
 const READ_INTERVAL: Duration = Duration::from_secs(2);
-
-/// The delay of the first retry. It doubles up to the resynchronization interval.
-const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Runs until `stop` is ready. Leaves the kernel as it is. `reports` gets the report of each pass.
 pub async fn run(
@@ -184,34 +181,4 @@ fn add_problems(report: &mut StatusReport, hooks: &Hooks) {
 
 fn is_as_desired(report: &StatusReport) -> bool {
     report.warnings.is_empty() && report.ports.iter().all(|port| port.status == PortStatus::Up)
-}
-
-/// The delay after some failed attempts in a row, between 50 and 100 % of its nominal value.
-pub fn retry_delay(failed_attempts: u32, longest: Duration) -> Duration {
-    let nominal = FIRST_RETRY_DELAY
-        .saturating_mul(1 << failed_attempts.saturating_sub(1).min(16))
-        .min(longest);
-    jittered(nominal)
-}
-
-/// Between 50 and 100 % of a duration.
-pub fn jittered(nominal: Duration) -> Duration {
-    // The keys of the standard hasher are random.
-    let percent = 50 + u32::try_from(RandomState::new().hash_one(()) % 51).unwrap_or_default();
-    nominal * percent / 100
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn retries_are_delayed_longer_up_to_the_interval() {
-        let longest = Duration::from_secs(10);
-        for failed in 1..40 {
-            let nominal = Duration::from_secs(1 << (failed - 1).min(16)).min(longest);
-            let delay = retry_delay(failed, longest);
-            assert!(delay >= nominal / 2 && delay <= nominal, "{failed}: {delay:?}");
-        }
-    }
 }

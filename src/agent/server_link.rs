@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use super::credential::Credential;
 use super::http_client::{HttpClient, RequestError};
-use super::run::retry_delay;
+use super::retry_delay::retry_delay;
 use super::state_folder::StateFolder;
 use crate::agent_protocol::{
     HostState, JoinRequest, JoinResponse, PROTOCOL_VERSION, StateMessage, StatusReport,

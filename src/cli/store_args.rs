@@ -162,8 +162,9 @@ impl OpenStore {
         self.folder.as_deref()
     }
 
+    /// The time in whole seconds, like that of transactions.
     pub fn now(&self) -> crate::model::time::Time {
-        self.store.context().clock.now()
+        self.store.context().clock.now().to_second()
     }
 }
 

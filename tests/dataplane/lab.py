@@ -4,6 +4,7 @@ import ctypes
 import ipaddress
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -211,6 +212,12 @@ class Lab:
         agent = self.agents.pop(host)
         agent.send_signal(number)
         agent.wait()
+
+    def remove(self):
+        """Ends the agents, which still write to the folder, and removes it."""
+        for host in list(self.agents):
+            self.kill(host)
+        shutil.rmtree(self.folder)
 
     def status(self, host):
         try:

@@ -67,6 +67,10 @@ class ServerLab(Lab):
         except OSError:
             return False
 
+    def remove(self):
+        self.kill_server()
+        super().remove()
+
     def kill_server(self):
         self.server.kill()
         self.server.wait()

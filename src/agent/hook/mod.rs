@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep};
 
 pub use document::{PortDocument, documents};
 
-use super::run::retry_delay;
+use super::retry_delay::retry_delay;
 use super::state_folder::StateFolder;
 
 /// Hooks of this many ports run at the same time.

@@ -14,7 +14,7 @@ use super::advertisements;
 use super::message::is_solicitation;
 use crate::agent::kernel::{LinkIdentity, inside};
 use crate::agent::names::{self, Namespace, Prefix};
-use crate::agent::run::jittered;
+use crate::agent::retry_delay::jittered;
 use crate::agent_protocol::HostState;
 
 /// The longest time between advertisements to an instance that does not solicit them.
