@@ -7,6 +7,7 @@
 mod account;
 mod assets;
 mod bar;
+mod compute;
 mod error_page;
 mod forms;
 mod identity;
@@ -22,8 +23,9 @@ mod session;
 mod support;
 mod visit;
 
+use compute::{instances, power, subnet_choice};
 use identity::{grants, users};
-use network::{address_map, ipv6, subnets, usage, vpcs};
+use network::{address_map, blockers, ipv6, subnets, usage, vpcs};
 use support::{desk, subjects, threads, tickets};
 
 use std::collections::BTreeMap;
@@ -41,6 +43,7 @@ use page::{Page, get, post};
 pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
     let parts = [
         network::pages(),
+        compute::pages(),
         support::pages(),
         support::desk_pages(),
         account::pages(),

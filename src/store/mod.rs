@@ -48,7 +48,9 @@ pub use hosting::{host_credentials, host_reports, host_revisions, hosts, placeme
 pub use identity::{
     grants, login_records, logins, oauth_clients, oauth_grants, sessions, ssh_keys, tokens, users,
 };
-pub use network::{free_ranges, ips, ipv6_prefixes, stored_family, subnets, vlans, vpc_ips, vpcs};
+pub use network::{
+    free_ranges, ips, ipv6_prefixes, stored_family, subnet_names, subnets, vlans, vpc_ips, vpcs,
+};
 pub use support::{
     attachment_checks, attachments, canned_replies, desk, entities, history, notes, received_mails, replies,
     tickets, viewers,

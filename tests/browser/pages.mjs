@@ -87,12 +87,13 @@ async function longNames(harness, token) {
   const label = "a".repeat(64);
   const subnets = [{ label, ipv4: "10.200.0.0/29", ipv6: [{ range: "/56" }] }, { label: "wide", ipv4: "10.201.0.0/29", ipv6: [{ range: "/52" }] }];
   const vpc = await post("/vpcs", { label, region: "us-east", ipv6: [{ range: "/48" }], subnets });
-  await post("/linode/instances", { label: "b".repeat(64), region: "us-east", type: "g6-nanode-1", interfaces: [{ purpose: "vpc", subnet_id: vpc.subnets[0].id }] });
+  const interfaces = [{ purpose: "vpc", subnet_id: vpc.subnets[0].id }];
+  const instance = await post("/linode/instances", { label: "b".repeat(64), region: "us-east", type: "g6-nanode-1", tags: ["t".repeat(50)], interfaces });
   const ticket = await post("/support/tickets", { summary: "c".repeat(64), description: "d".repeat(400), vpc_id: vpc.id });
   await post("/account/users", { username: "e".repeat(32), email: `${"f".repeat(50)}@example.com`, restricted: true });
   await post("/account/oauth-clients", { label: "g".repeat(128), redirect_uri: `https://example.com/${"h".repeat(200)}` });
   await post("/profile/tokens", { label: "i".repeat(100), scopes: "vpc:read_only linodes:read_write events:read_only ips:read_only" });
-  return { vpcId: vpc.id, vpcSubnetId: vpc.subnets[0].id, ticketId: ticket.id, username: "e".repeat(32) };
+  return { computeId: instance.id, vpcId: vpc.id, vpcSubnetId: vpc.subnets[0].id, ticketId: ticket.id, username: "e".repeat(32) };
 }
 
 async function logIn(walk, harness) {
@@ -192,6 +193,38 @@ async function networks(walk, harness, page, long) {
   await walk.check(page, "deleting refused");
   await page.goto(`${harness.origin}/vpcs/999999`);
   await walk.check(page, "not found");
+}
+
+async function instances(walk, harness, page, token, long) {
+  const origin = harness.origin;
+  await walk.visit(page, "pageInstances");
+  await walk.visit(page, "pageInstances", {}, "?q=nothing-like-it");
+  const [first] = (await harness.api(token, "GET", "/linode/instances")).data;
+  await walk.visit(page, "pageInstance", { computeId: first.id });
+  for (const name of ["Reboot", "Shut down"]) {
+    await page.locator("summary", { hasText: name }).click();
+    await walk.check(page, `an instance: ${name}`);
+    await page.goto(`${origin}/instances/${first.id}`);
+  }
+  await walk.visit(page, "pageInstanceNew");
+  await press(page, "Create instance");
+  await walk.visit(page, "pageInstanceNew", {}, `?subnet_id=${long.vpcSubnetId}`);
+  await page.getByLabel("Region").selectOption("us-east");
+  await page.getByLabel("Plan").selectOption({ index: 1 });
+  await page.getByLabel("Label").fill("!!!");
+  await page.getByLabel("Private address").fill("1.2.3.4");
+  await press(page, "Create instance");
+  await page.getByRole("alert").waitFor();
+  await walk.check(page, "an instance refused");
+  const [config] = (await harness.api(token, "GET", `/linode/instances/${long.computeId}/configs`)).data;
+  const of = { ...long, configId: config.id, interfaceId: config.interfaces[0].id };
+  for (const id of ["pageInstance", "pageInstanceEdit", "pageInstanceDelete", "pageInstanceAttach", "pageConfigNew", "pageConfigEdit", "pageConfigDelete", "pageInterfaceDetach"]) {
+    await walk.visit(page, id, of, "?long");
+  }
+  await walk.visit(page, "pageSubnetAttach", long, "?address=10.200.0.3");
+  await harness.api(token, "POST", `/linode/instances/${long.computeId}/boot`, {});
+  await walk.visit(page, "pageInterfaceDetach", of, "?running");
+  await walk.visit(page, "pageInstance", of, "?running");
 }
 
 async function tickets(walk, page, long) {
@@ -296,7 +329,7 @@ async function emptyAndRestricted(walk, harness, password) {
   harness.garth(["account", "create", "--company", "Empty", "--email", "empty@example.com"]);
   harness.user("empty", "--account", "3");
   const empty = await harness.logIn("empty");
-  for (const id of ["pageVpcs", "pageTickets", "pageEvents", "pageTokens", "pageApps", "pageClients", "pageQuotas"]) {
+  for (const id of ["pageVpcs", "pageInstances", "pageInstanceNew", "pageTickets", "pageEvents", "pageTokens", "pageApps", "pageClients", "pageQuotas"]) {
     await walk.visit(empty, id, {}, "?empty");
   }
   const elif = await harness.logIn("elif", {}, password);
@@ -370,6 +403,7 @@ await runTest("accessibility and layout of every page", async (harness) => {
   const mara = await harness.logIn("mara", {}, password);
   await consent(walk, harness, mara);
   await networks(walk, harness, mara, long);
+  await instances(walk, harness, mara, token, long);
   await tickets(walk, mara, long);
   await account(walk, mara, long);
   await emptyAndRestricted(walk, harness, password);

@@ -114,7 +114,7 @@ async function remove(page, harness, token) {
   await page.getByRole("link", { name: "Delete", exact: true }).click();
   await page.getByText("Remove 1 interface first").waitFor();
   assert.equal(await page.getByRole("button", { name: "Delete VPC" }).count(), 0);
-  await page.getByRole("alert").getByRole("link").click();
+  await page.getByRole("alert").getByRole("link", { name: /is in use by/ }).click();
   await page.waitForURL(/\/vpcs\/1\/subnets\/1#interface-1$/);
   await page.locator("tr:target", { hasText: "web-1" }).waitFor();
   const [instance] = (await harness.api(token, "GET", "/linode/instances")).data;

@@ -1,6 +1,7 @@
 //! Pages for VPCs, subnets and their addresses.
 
 pub mod address_map;
+pub mod blockers;
 pub mod ipv6;
 pub mod subnets;
 pub mod usage;

@@ -105,7 +105,11 @@ pub fn entity_link(entity: &Entity, url: Option<String>) -> Markup {
 
 /// The URL of an entity's page, for the users of its account.
 pub fn entity_url(entity: &Entity) -> Option<String> {
-    (entity.kind == EntityKind::Subject(SubjectKind::Vpc)).then(|| format!("/vpcs/{}", entity.id))
+    match entity.kind {
+        EntityKind::Subject(SubjectKind::Vpc) => Some(format!("/vpcs/{}", entity.id)),
+        EntityKind::Subject(SubjectKind::Linode) => Some(format!("/instances/{}", entity.id)),
+        _ => None,
+    }
 }
 
 /// A text box for Markdown. If `shows_preview` is true, the preview is shown below it.

@@ -8,6 +8,8 @@ mod desk_customers;
 mod desk_replies;
 mod events;
 mod hostile_texts;
+mod instances;
+mod interfaces;
 mod ipv6;
 mod live;
 mod new_ticket;

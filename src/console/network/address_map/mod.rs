@@ -8,16 +8,18 @@ mod space_table;
 mod subnet_map;
 mod vpc_map;
 
-pub use network_map::{network_element_id, network_instance_name, networks, usage_of_block};
-pub use subnet_map::{element_id, instance_name, subnet, usage_of};
+pub use network_map::{network_element_id, networks, usage_of_block};
+pub use subnet_map::{element_id, subnet, usage_of};
 pub use vpc_map::{Block, blocks, compact, vpc};
 
 use std::net::Ipv4Addr;
 
 use maud::{Markup, html};
 
+use crate::console::instances;
 use crate::console::layout::number;
 use crate::model::cidr::Cidr;
+use crate::model::id::InstanceId;
 use crate::rules::addresses::Usage;
 
 /// The widths of the two maps, in units of about a pixel.
@@ -42,6 +44,19 @@ pub fn in_use(usage: Usage) -> String {
             number(usage.all),
             percent(usage)
         ),
+    }
+}
+
+/// The label and the ID of an instance. The label is a link for tenants. Without a label, the user cannot see the
+/// instance.
+pub fn instance_link(id: InstanceId, label: Option<&str>, is_tenant: bool) -> Markup {
+    html! {
+        @match label {
+            Some(label) if is_tenant => a href=(instances::url(id)) { (label) },
+            Some(label) => (label),
+            None => "Instance",
+        }
+        " " span .id { (id) }
     }
 }
 

@@ -115,7 +115,7 @@ pub fn element_id(holder: &Holder) -> String {
 }
 
 /// The label of an instance, or its ID if the user cannot see the label.
-pub fn instance_name(holder: &Holder) -> String {
+fn instance_name(holder: &Holder) -> String {
     match &holder.instance_label {
         Some(label) => label.clone(),
         None => format!("instance {}", holder.instance),

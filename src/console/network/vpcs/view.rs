@@ -176,8 +176,7 @@ impl VpcPage {
             .collect();
         html! {
             @if self.vpc_ips.items.is_empty() {
-                (empty_state("No instances yet", "No instance has an interface on these subnets. Use the API or an API client to add a VPC interface to an \
-                    instance's config.", None))
+                (empty_state("No instances yet", "No instance is attached to these subnets. To attach one, open a subnet.", None))
             } @else {
                 table .list {
                     thead { tr {
@@ -189,11 +188,8 @@ impl VpcPage {
                             @let found = uses_by_interface.get(&vpc_ip.interface);
                             tr {
                                 th scope="row" {
-                                    @match found.filter(|_| self.visible.has(vpc_ip.instance)) {
-                                        Some((_, subnet_use)) => (subnet_use.instance_label),
-                                        None => "Instance",
-                                    }
-                                    " " span .id { (vpc_ip.instance) }
+                                    @let shown = found.filter(|_| self.visible.has(vpc_ip.instance));
+                                    (address_map::instance_link(vpc_ip.instance, shown.map(|(_, subnet_use)| subnet_use.instance_label.as_str()), true))
                                 }
                                 td .long data-label="Address" { div {
                                     code { @match (vpc_ip.address, vpc_ip.range) {

@@ -113,7 +113,7 @@ pub async fn subnet(
         .await?;
     let (label, vpc) = (format!("Ticket {ticket}"), map.vpc.label.as_str());
     let breadcrumbs = [QUEUE, (label.as_str(), &url(ticket)), (vpc, &vpc_url(ticket))];
-    let body = subnets::render(&map, usage, &subnet_url(ticket, id), false);
+    let body = subnets::render(&map, usage, &subnet_url(ticket, id), None);
     Ok(visit.page(map.subnet.label.as_str(), &breadcrumbs, &body))
 }
 
