@@ -34,7 +34,10 @@ pub fn bar(visit: &Visit) -> Markup {
                 }
                 @if visit.audience == Audience::Tenants { (activity_link(visit.unseen)) }
                 div .who {
-                    span .user title="Logged in as" { (visit.username) @if visit.audience == Audience::Staff { " · staff" } }
+                    @match visit.audience {
+                        Audience::Staff => a .user href="/desk/password" title="Change your password" { (visit.username) " · staff" },
+                        _ => span .user title="Logged in as" { (visit.username) },
+                    }
                     a href="/logout" { "Log out" }
                 }
             }

@@ -45,7 +45,7 @@ const NOTICES: &[(&str, &str)] = &[
     ("interface-detached", "Interface removed."),
     (
         "ticket-opened",
-        "Ticket opened. You will be notified here when your provider replies.",
+        "Ticket opened. Replies of your provider appear on this page and in your activity.",
     ),
     ("ticket-closed", "Ticket closed."),
     (
@@ -63,7 +63,7 @@ const NOTICES: &[(&str, &str)] = &[
     ("note-saved", "Internal note saved. Only staff can see it."),
     (
         "ticket-opened-for-customer",
-        "Ticket opened. The customer has been notified.",
+        "Ticket opened. The customer sees it in the console.",
     ),
     ("canned-reply-saved", "Canned reply saved."),
     ("canned-reply-deleted", "Canned reply deleted."),

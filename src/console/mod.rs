@@ -24,7 +24,7 @@ mod support;
 mod visit;
 
 use compute::{instances, power, subnet_choice};
-use identity::{grants, users};
+use identity::{grants, password, users};
 use network::{address_map, blockers, ipv6, subnets, usage, vpcs};
 use support::{desk, subjects, threads, tickets};
 

@@ -185,7 +185,7 @@ async function desk(page, { origin }) {
   assert.equal(await page.getByLabel("Subject").inputValue(), "Maintenance");
   await page.getByLabel("Message to the customer").fill("On Tuesday.");
   await press(page, "Open ticket for customer");
-  await shows(page, "The customer has been notified.");
+  await shows(page, "The customer sees it in the console.");
   await page.goto(`${origin}/desk/keys`);
   await shows(page, "Reply to the customer");
 }

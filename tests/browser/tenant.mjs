@@ -22,7 +22,7 @@ async function create(page, origin) {
   await page.getByRole("button", { name: "Add another subnet" }).click();
   const second = page.getByLabel("IPv4 range").nth(1);
   const proposed = await second.inputValue();
-  await second.fill("10.0.0.128/25");
+  await second.fill("10.0.0.0/24");
   await page.locator(".check .bad").getByText(/overlaps/).waitFor();
   await page.getByRole("button", { name: proposed }).click();
   assert.equal(await second.inputValue(), proposed);
@@ -59,6 +59,12 @@ async function map(page, harness, token) {
   await instance("web-1", 1);
   await page.goto(`${harness.origin}/vpcs/1`);
   await page.locator("tr", { hasText: "web-1" }).getByText("10.0.0.2").waitFor();
+  // A free block of the map opens the form with a range in it.
+  await page.locator(".map svg:visible a.gap").first().click();
+  await page.waitForURL(/subnets\/new\?free=10\./);
+  assert.match(await page.getByLabel("IPv4 range").inputValue(), /^10\.0\.\d+\.0\/24$/);
+  await page.locator(".check .good").waitFor();
+  await page.goBack();
   // From the map of the VPC to the map of a subnet and its addresses.
   await page.locator(".map svg:visible a").first().click();
   await page.waitForURL(/\/vpcs\/1\/subnets\/1/);

@@ -230,7 +230,7 @@
         list.append(row);
         const kind = file.name.toLowerCase().match(/\.[^.]*$/)?.[0] ?? "";
         const busy = waiting.filter((upload) => !upload.started).length;
-        const error = !kinds.includes(kind) ? `Accepted types: ${kinds.join(", ")}`
+        const error = !kinds.includes(kind) ? `Accepted types: ${kinds.join(", ")}. Rename a log to .txt, or write a link to the file.`
           : file.size > Number(zone.dataset.bytes) ? "The file is too large"
           : file.size === 0 ? "The file is empty"
           : busy >= Number(zone.dataset.most) ? "Too many files" : "";

@@ -85,7 +85,7 @@ pub fn buttons(visit: &Visit, instance: &Instance, configs: &[Config]) -> Markup
     html! {
         @match instance.status {
             Status::Offline if !configs.is_empty() => {
-                form .inline method="post" action=(url(instance.id)) {
+                form .inline method="post" novalidate action=(url(instance.id)) {
                     (visit.form_token())
                     (config_choice(instance, configs, "boot-config"))
                     button .main type="submit" name="action" value="boot" { "Boot" }
@@ -93,7 +93,7 @@ pub fn buttons(visit: &Visit, instance: &Instance, configs: &[Config]) -> Markup
             }
             Status::Running => {
                 (threads::confirmation("Reboot", (false, None), &html! {
-                    form method="post" action=(url(instance.id)) {
+                    form method="post" novalidate action=(url(instance.id)) {
                         (visit.form_token())
                         p { "Reboot " strong { (label) } "? It is not reachable while it reboots." }
                         (config_choice(instance, configs, "reboot-config"))
@@ -101,7 +101,7 @@ pub fn buttons(visit: &Visit, instance: &Instance, configs: &[Config]) -> Markup
                     }
                 }))
                 (threads::confirmation("Shut down", (false, None), &html! {
-                    form method="post" action=(url(instance.id)) {
+                    form method="post" novalidate action=(url(instance.id)) {
                         (visit.form_token())
                         p { "Shut down " strong { (label) } "? It is not reachable until you boot it again." }
                         button .main type="submit" name="action" value="shutdown" { "Shut down " (label) }

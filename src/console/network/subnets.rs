@@ -67,12 +67,22 @@ pub fn instance_count(subnet: &Subnet) -> usize {
     subnet.uses.chunk_by(|a, b| a.instance == b.instance).count()
 }
 
-pub async fn new(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<VpcId>) -> PageResult {
+/// The form. A free block of the map links here with `?free=10.0.1.0-10.0.3.255`.
+pub async fn new(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<VpcId>,
+    query: Query,
+) -> PageResult {
     let vpc = app
         .read(caller, move |tx, caller| load_writable(tx, caller, id))
         .await?;
     let ranges: Vec<Cidr> = vpc.subnets.iter().map(|subnet| subnet.ipv4).collect();
-    let proposed = rules::subnets::propose(&app.store().context().policy, &ranges);
+    let in_block = address_map::parse_block(query.text("free"))
+        .and_then(|(first, last)| rules::subnets::propose_in(&ranges, first, last));
+    let next = || rules::subnets::propose(&app.store().context().policy, &ranges, None);
+    let proposed = in_block.or_else(next);
     let range = proposed.map(|range| range.to_string()).unwrap_or_default();
     let label = format!("subnet-{}", vpc.subnets.len() + 1);
     let ipv6 = vpc.ipv6.map(|_| format!("/{}", OF_SUBNETS.default));
@@ -118,7 +128,8 @@ pub async fn check(State(app): State<App>, caller: Caller, At(id): At<VpcId>, qu
             Ok((errors, ranges))
         })
         .await?;
-    let proposed = rules::subnets::propose(&app.store().context().policy, &ranges);
+    let prefix = Cidr::prefix_length_of(data.text("ipv4"));
+    let proposed = rules::subnets::propose(&app.store().context().policy, &ranges, prefix);
     let feedback = range_feedback("ipv4", data.text("ipv4"), &errors, proposed);
     Ok(fragment(&feedback))
 }
@@ -227,7 +238,8 @@ pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: Optio
                 h2 #map { "Addresses" @if !is_whole { " in " code { (map.window) } } }
                 @if !is_whole { a href=(subnet_url) { "Show the whole subnet" } }
             }
-            (address_map::subnet(&map.view, &map.holders, &format!("{subnet_url}?in=")))
+            @let attach_url = may_change.map(|_| format!("{subnet_url}/attach"));
+            (address_map::subnet(&map.view, &map.holders, &format!("{subnet_url}?in="), attach_url.as_deref()))
         }
         section aria-labelledby="taken" {
             h2 #taken { "In use" @if !is_whole { " in " code { (map.window) } } }

@@ -196,7 +196,7 @@ pub fn upload_limits(support: &Support, attached: usize) -> Markup {
         p .hint {
             "Up to " (size(support.attachment_max_bytes)) " per file, "
             @if attached == 0 { (support.attachments_per_ticket) " files per ticket" } @else { (remaining) " more on this ticket" }
-            ". Accepted types: " (EXTENSIONS.join(", ")) "."
+            ". Accepted types: " (EXTENSIONS.join(", ")) ". Rename a log to .txt. For other files, such as captures and archives, write a link."
         }
     }
 }

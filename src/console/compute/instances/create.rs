@@ -105,7 +105,7 @@ fn render_form(policy: &Policy, visit: &Visit, form_state: &FormState, choices: 
     let body = html! {
         h1 { "Create an instance" }
         (form_state.alert())
-        form .card method="post" action=(NEW_URL) {
+        form .card method="post" novalidate action=(NEW_URL) {
             (visit.form_token())
             // The Enter key submits the form with its first button.
             button .hidden type="submit" tabindex="-1" aria-hidden="true" { "Create instance" }

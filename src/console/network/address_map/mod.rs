@@ -18,6 +18,7 @@ use maud::{Markup, html};
 
 use crate::console::instances;
 use crate::console::layout::number;
+use crate::model::address_map::Part;
 use crate::model::cidr::Cidr;
 use crate::model::id::InstanceId;
 use crate::rules::addresses::Usage;
@@ -75,6 +76,19 @@ fn legend(entries: &[(&str, &str)]) -> Markup {
             }
         }
     }
+}
+
+/// A block of free addresses in a URL, such as `10.0.1.0-10.0.3.255`.
+pub fn parse_block(raw: &str) -> Option<(u32, u32)> {
+    let (first, last) = raw.split_once('-')?;
+    let address = |raw: &str| Some(raw.parse::<Ipv4Addr>().ok()?.to_bits());
+    Some((address(first)?, address(last)?)).filter(|(first, last)| first <= last)
+}
+
+/// The URL of the form for a subnet in a free block. `parse_block` reads the block.
+fn block_url(new_subnet_url: &str, part: &Part) -> String {
+    let (first, last) = (Ipv4Addr::from_bits(part.first), Ipv4Addr::from_bits(part.last));
+    format!("{new_subnet_url}?free={first}-{last}")
 }
 
 /// A range of addresses, in CIDR notation if possible.

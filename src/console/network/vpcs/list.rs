@@ -5,13 +5,14 @@ use maud::{Markup, html};
 
 use super::{LIST, instance_count, url};
 use crate::console::error_page::PageResult;
-use crate::console::layout::{empty_state, page_url, pagination, pluralize, time};
+use crate::console::layout::{empty_state, page_url, pagination, pluralize, region_name, time};
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
 use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
 use crate::model::cidr::{Cidr, Cidr6};
 use crate::model::grant::Global;
 use crate::model::page::Paged;
+use crate::model::policy::Policy;
 use crate::model::region::Region;
 use crate::model::vpc::Vpc;
 use crate::rules;
@@ -35,14 +36,14 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             Ok((vpcs, used, caller.require_global_grant(Global::AddVpcs).is_ok()))
         })
         .await?;
-    let regions = &app.store().context().policy.regions;
+    let policy = &app.store().context().policy;
     let body = html! {
         div .title {
             h1 { "VPCs" }
             @if may_add { a .button.main href="/vpcs/new" { "Create VPC" } }
         }
-        @if vpcs.results > 0 || !search.is_empty() { (search.form(regions)) }
-        (render_list(&vpcs, &used, &search, may_add))
+        @if vpcs.results > 0 || !search.is_empty() { (search.form(&policy.regions)) }
+        (render_list(&vpcs, &used, &search, policy, may_add))
     };
     Ok(visit.page("VPCs", &[], &body))
 }
@@ -147,7 +148,7 @@ impl Search {
     }
 }
 
-fn render_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool) -> Markup {
+fn render_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, policy: &Policy, may_add: bool) -> Markup {
     let list_url = search.url();
     let reload_url = page_url(&list_url, vpcs.page.number);
     html! {
@@ -171,7 +172,7 @@ fn render_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool
                         @for (vpc, used) in vpcs.items.iter().zip(used) {
                             tr {
                                 th scope="row" { a href=(url(vpc.id)) { (vpc.label.as_str()) } " " span .id { (vpc.id) } }
-                                td data-label="Region" { (vpc.region.0) }
+                                td data-label="Region" { (region_name(policy, &vpc.region.0)) }
                                 td .number data-label="Subnets" { (vpc.subnets.len()) }
                                 td .number data-label="Instances" { (instance_count(vpc)) }
                                 td data-label="In use" { (used_meter(*used)) }

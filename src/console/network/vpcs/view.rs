@@ -10,7 +10,7 @@ use super::{LIST, active_tag, instance_count, url};
 use crate::console::address_map;
 use crate::console::error_page::PageResult;
 use crate::console::ipv6;
-use crate::console::layout::{empty_state, page_url, pagination, time};
+use crate::console::layout::{empty_state, page_url, pagination, region_name, time};
 use crate::console::query::Query;
 use crate::console::subnets;
 use crate::console::usage::used_meter;
@@ -21,6 +21,7 @@ use crate::model::id::{InterfaceId, VpcId};
 use crate::model::interface::write_address;
 use crate::model::network_map::NetworkHolder;
 use crate::model::page::Paged;
+use crate::model::policy::Policy;
 use crate::model::vpc::Vpc;
 use crate::model::vpc_ip::VpcIp;
 use crate::rules::address_map::VisibleInstances;
@@ -66,8 +67,8 @@ pub async fn view(
         }
         other => other?,
     };
-    let forbidden = &app.store().context().policy.forbidden_ranges;
-    Ok(visit.page(page.vpc.label.as_str(), &[LIST], &page.render(forbidden)))
+    let policy = &app.store().context().policy;
+    Ok(visit.page(page.vpc.label.as_str(), &[LIST], &page.render(policy)))
 }
 
 fn not_available() -> Markup {
@@ -87,7 +88,7 @@ struct VpcPage {
 }
 
 impl VpcPage {
-    fn render(&self, forbidden: &[Cidr]) -> Markup {
+    fn render(&self, policy: &Policy) -> Markup {
         let VpcPage { vpc, may_change, .. } = self;
         let vpc_url = url(vpc.id);
         let total = self.used.iter().copied().fold(Usage::default(), Usage::and);
@@ -110,7 +111,7 @@ impl VpcPage {
             }
             @if !vpc.description.as_str().is_empty() { p .prose { (vpc.description.as_str()) } }
             dl .facts {
-                div { dt { "Region" } dd { (vpc.region.0) } }
+                div { dt { "Region" } dd { (region_name(policy, &vpc.region.0)) } }
                 @if let Some(range) = vpc.ipv6 { div { dt { "IPv6 range" } dd { code { (range) } } } }
                 div { dt { "Subnets" } dd { (vpc.subnets.len()) } }
                 div { dt { "Instances" } dd { (instance_count(vpc)) } }
@@ -124,7 +125,7 @@ impl VpcPage {
                 @let text = "A subnet is a range of private IPv4 addresses for instances.";
                 (empty_state("No subnets yet", text, action.as_deref().map(|action| ("Add subnet", action))))
             } @else {
-                section aria-labelledby="map" { h2 #map { "Address map" } (self.map(forbidden)) }
+                section aria-labelledby="map" { h2 #map { "Address map" } (self.map(&policy.forbidden_ranges)) }
                 section aria-labelledby="subnets" { h2 #subnets { "Subnets" } (self.subnets()) }
                 section aria-labelledby="instances" { h2 #instances { "Instances and addresses" } (self.addresses()) }
             }
@@ -133,7 +134,10 @@ impl VpcPage {
 
     fn map(&self, forbidden: &[Cidr]) -> Markup {
         let blocks = address_map::blocks(&self.vpc, &self.used, subnets::url);
-        address_map::vpc(&blocks, forbidden)
+        let new_subnet_url = self
+            .may_change
+            .then(|| format!("{}/subnets/new", url(self.vpc.id)));
+        address_map::vpc(&blocks, forbidden, new_subnet_url.as_deref())
     }
 
     fn subnets(&self) -> Markup {

@@ -181,7 +181,7 @@ impl Network {
             }
             @if !vpc.description.as_str().is_empty() { p .prose { (vpc.description.as_str()) } }
             @if vpc.subnets.is_empty() { p .quiet { "No subnets yet" } } @else {
-                section aria-label="Address map" { (address_map::vpc(&blocks, forbidden)) }
+                section aria-label="Address map" { (address_map::vpc(&blocks, forbidden, None)) }
                 section aria-labelledby=(format!("subnets-{}", vpc.id)) { h2 #(format!("subnets-{}", vpc.id)) { "Subnets" } (self.table(ticket)) }
             }
         }
