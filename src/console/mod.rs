@@ -19,6 +19,7 @@ mod navigation;
 mod network;
 mod page;
 mod query;
+mod search;
 mod session;
 mod support;
 mod visit;
@@ -67,6 +68,8 @@ fn common_pages() -> Vec<Page> {
         get("consoleAsset", "/console/{asset}", assets::serve)
             .public()
             .class(Class::Unlimited),
+        get("pageSearch", "/search", search::of_tenant),
+        get("pageDeskSearch", "/desk/search", search::of_staff).staff(),
         get("followEvents", "/live", live::events),
         get("followDesk", "/desk/live", live::desk).staff(),
     ]

@@ -16,12 +16,13 @@ pub const NAVIGATION: &[(Audience, &str, &str)] = &[
 ];
 
 /// The first path segments of the pages that need a session.
-const SECTIONS: [&str; 7] = [
+const SECTIONS: [&str; 8] = [
     "account",
     "desk",
     "events",
     "instances",
     "live",
+    "search",
     "tickets",
     "vpcs",
 ];

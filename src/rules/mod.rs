@@ -20,6 +20,7 @@ mod network;
 pub mod not_offered;
 pub mod other_products;
 pub mod request;
+pub mod search;
 pub mod submission;
 mod support;
 mod unique;

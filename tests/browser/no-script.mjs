@@ -43,7 +43,9 @@ async function networks(page, { origin }) {
   await page.getByLabel("Search").fill("nothing");
   await press(page, "Search");
   await shows(page, "No VPCs match your search.");
-  await page.goto(`${origin}/vpcs/1/subnets/1`);
+  await page.locator("#find").fill("10.0.0.9");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: /10\.0\.0\.9 free/ }).click();
   await shows(page, "No addresses in use");
   await shows(page, "No IPv6 networks in use");
 }

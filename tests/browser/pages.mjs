@@ -227,6 +227,16 @@ async function instances(walk, harness, page, token, long) {
   await walk.visit(page, "pageInstance", of, "?running");
 }
 
+/** The page of the search, and its results below the search box. */
+async function search(walk, page, id, text) {
+  await walk.visit(page, id);
+  await walk.visit(page, id, {}, `?q=${text}`);
+  await walk.visit(page, id, {}, "?q=nothing-like-it");
+  await page.locator("#find").fill(text);
+  await page.locator("#find-results a").first().waitFor();
+  await walk.check(page, `${id}: results while typing`);
+}
+
 async function tickets(walk, page, long) {
   await walk.visit(page, "pageTickets");
   await walk.visit(page, "pageTickets", {}, "?status=closed");
@@ -349,6 +359,10 @@ async function desk(walk, harness, sam, noor, long) {
   assert.equal(new Set(tops).size, 1, `the error of one field moves the others: ${tops}`);
   await walk.visit(sam, "pageDesk", {}, "?status=all&order=pressing");
   await walk.visit(sam, "pageDeskKeys");
+  await walk.visit(sam, "pageStaffPassword");
+  await press(sam, "Change password");
+  await sam.getByRole("alert").waitFor();
+  await walk.check(sam, "a password of staff refused");
   await sam.goto(`${harness.origin}/desk`);
   await sam.keyboard.press("?");
   await sam.locator("dialog").waitFor();
@@ -404,11 +418,13 @@ await runTest("accessibility and layout of every page", async (harness) => {
   await consent(walk, harness, mara);
   await networks(walk, harness, mara, long);
   await instances(walk, harness, mara, token, long);
+  await search(walk, mara, "pageSearch", "a");
   await tickets(walk, mara, long);
   await account(walk, mara, long);
   await emptyAndRestricted(walk, harness, password);
   const [sam, noor] = [await harness.logIn("sam", {}, password), await harness.logIn("noor", {}, password)];
   await desk(walk, harness, sam, noor, long);
+  await search(walk, sam, "pageDeskSearch", "a");
   const about = (await harness.api(token, "GET", "/support/tickets")).data.find((ticket) => ticket.summary === "About a network");
   await walk.visit(sam, "pageDeskVpc", { ticketId: about.id });
   await walk.visit(sam, "pageDeskSubnet", { ticketId: about.id, vpcSubnetId: 4 });

@@ -52,6 +52,29 @@ async function search(page, origin) {
   await page.waitForURL(/region=/);
 }
 
+/** The search box of all pages: results while typing, the keyboard, and the page of all results. */
+async function find(page, origin) {
+  await page.goto(`${origin}/account`);
+  await page.keyboard.press("/");
+  await page.locator("#find:focus").waitFor();
+  await page.keyboard.type("web");
+  await page.locator("#find-results").getByRole("link", { name: /^web / }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.locator("#find-results a:focus").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("#find:focus").waitFor();
+  await page.locator("#find-results a").first().waitFor({ state: "detached" });
+  await page.locator("#find").fill("10.0.0.7");
+  await page.locator("#find-results").getByRole("link", { name: /10\.0\.0\.7 free/ }).click();
+  await page.waitForURL(/\/vpcs\/1\/subnets\/1$/);
+  await page.locator("#find").fill("core");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/search\?q=core/);
+  await page.getByRole("heading", { name: /Results for/ }).waitFor();
+  await page.getByRole("main").getByRole("link", { name: /^core / }).click();
+  await page.waitForURL(/\/vpcs\/1$/);
+}
+
 async function map(page, harness, token) {
   const type = (await harness.api(token, "GET", "/linode/types")).data[0].id;
   const instance = (label, subnet_id) =>
@@ -190,6 +213,7 @@ await runTest("VPCs: create, search, address map, edit, delete", async (harness)
   const page = await harness.logIn("ada");
   await create(page, harness.origin);
   await search(page, harness.origin);
+  await find(page, harness.origin);
   await map(page, harness, token);
   await edit(page, harness.origin);
   await subnets(page, harness.origin);

@@ -44,10 +44,14 @@ pub fn interface_url(subnet: &Subnet, interface: InterfaceId) -> String {
     interface_url_at(&url(subnet), subnet, interface)
 }
 
+/// Like `url`, for the name of a subnet.
+pub fn url_by_name(subnet: &SubnetName) -> String {
+    format!("/vpcs/{}/subnets/{}", subnet.vpc, subnet.id)
+}
+
 /// Like `interface_url`, for the name of a subnet.
 pub fn interface_url_by_name(subnet: &SubnetName, interface: InterfaceId) -> String {
-    let subnet_url = format!("/vpcs/{}/subnets/{}", subnet.vpc, subnet.id);
-    interface_url_in(&subnet_url, subnet.ipv4, interface)
+    interface_url_in(&url_by_name(subnet), subnet.ipv4, interface)
 }
 
 /// Like `interface_url`, if `subnet_url` is the URL of the subnet's page.

@@ -1,6 +1,6 @@
 //! The names of VPCs and subnets, for links and lists of choices.
 
-use crate::model::cidr::Cidr;
+use crate::model::cidr::{Cidr, Cidr6};
 use crate::model::id::{SubnetId, VpcId};
 use crate::model::label::Label;
 
@@ -18,6 +18,7 @@ pub struct SubnetName {
     pub vpc_label: Label,
     pub label: Label,
     pub ipv4: Cidr,
+    pub ipv6: Option<Cidr6>,
     /// The region of the VPC.
     pub region: String,
 }

@@ -13,6 +13,7 @@ mod interfaces;
 mod ipv6;
 mod live;
 mod new_ticket;
+mod search;
 mod subnets;
 mod tickets;
 mod tokens;
