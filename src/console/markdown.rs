@@ -239,10 +239,18 @@ mod tests {
              </tbody></table></div>"
         );
         // A table that is nested too deeply is text. No element remains open.
-        let deep = format!("{}| a |\n{}|---|\n{}| b |", "> ".repeat(22), "> ".repeat(22), "> ".repeat(22));
+        let deep = format!(
+            "{}| a |\n{}|---|\n{}| b |",
+            "> ".repeat(22),
+            "> ".repeat(22),
+            "> ".repeat(22)
+        );
         let html = rendered(&deep);
         assert!(!html.contains("<table") && !html.contains("<td"), "{html}");
-        assert_eq!(html.matches("<blockquote>").count(), html.matches("</blockquote>").count());
+        assert_eq!(
+            html.matches("<blockquote>").count(),
+            html.matches("</blockquote>").count()
+        );
     }
 
     #[test]

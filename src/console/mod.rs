@@ -8,6 +8,7 @@ mod account;
 mod assets;
 mod bar;
 mod compute;
+mod csv;
 mod error_page;
 mod forms;
 mod identity;
@@ -21,6 +22,7 @@ mod page;
 mod query;
 mod search;
 mod session;
+mod sorting;
 mod support;
 mod visit;
 

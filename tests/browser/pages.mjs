@@ -8,7 +8,7 @@ import axe from "axe-core";
 import { DESKTOP, PASSWORD, PHONE, TABLET, fits, runTest } from "./harness.mjs";
 
 /** GET responses that are not pages: files, streams, and fragments of pages. */
-const PARTS = ["consoleAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile"];
+const PARTS = ["consoleAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile", "exportVpcs", "exportSubnets", "exportInstances"];
 /** The rules about colors, which are checked again in dark mode. */
 const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
@@ -159,6 +159,9 @@ async function networks(walk, harness, page, long) {
   await page.getByRole("alert").waitFor();
   await walk.check(page, "a VPC refused");
   await walk.visit(page, "pageVpc", vpc);
+  await walk.visit(page, "pageSubnets", vpc);
+  await walk.visit(page, "pageSubnets", vpc, "?q=nothing-like-it");
+  await walk.visit(page, "pageSubnets", long, "?long");
   await walk.visit(page, "pageVpcEdit", vpc);
   const stale = await page.locator("[name=version]").inputValue();
   await page.locator("[name=version]").evaluate((field, value) => { field.value = value; }, `${stale.slice(0, -2)}x"`);
@@ -193,6 +196,24 @@ async function networks(walk, harness, page, long) {
   await walk.check(page, "deleting refused");
   await page.goto(`${harness.origin}/vpcs/999999`);
   await walk.check(page, "not found");
+}
+
+/** A VPC with more subnets than fit on its page, in an account without the quotas of the demo. */
+async function largeVpc(walk, harness) {
+  harness.garth(["account", "create", "--company", "Large", "--email", "large@example.com"]);
+  harness.user("large", "--account", "4");
+  const token = harness.garth(["token", "create", "--user", "large", "--label", "test"]).trim();
+  const page = await harness.logIn("large");
+  const subnets = Array.from({ length: 150 }, (_, at) => ({ label: `branch-${at}`, ipv4: `10.${at}.0.0/20` }));
+  const { id } = await harness.api(token, "POST", "/vpcs", { label: "branches", region: "us-east", subnets });
+  await walk.visit(page, "pageVpc", { vpcId: id }, "?large");
+  await page.locator("svg.wide a").first().click();
+  await page.waitForURL(/subnets\?q=10\.0\.0\.0\/14/);
+  await page.getByRole("link", { name: "branch-3" }).waitFor();
+  await walk.visit(page, "pageSubnets", { vpcId: id }, "?large");
+  await page.getByRole("link", { name: "Label" }).click();
+  await page.locator("th[aria-sort=ascending]").waitFor();
+  await walk.check(page, "sorted subnets");
 }
 
 async function instances(walk, harness, page, token, long) {
@@ -422,6 +443,7 @@ await runTest("accessibility and layout of every page", async (harness) => {
   await tickets(walk, mara, long);
   await account(walk, mara, long);
   await emptyAndRestricted(walk, harness, password);
+  await largeVpc(walk, harness);
   const [sam, noor] = [await harness.logIn("sam", {}, password), await harness.logIn("noor", {}, password)];
   await desk(walk, harness, sam, noor, long);
   await search(walk, sam, "pageDeskSearch", "a");

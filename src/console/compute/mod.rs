@@ -17,6 +17,7 @@ const SUBNET_ATTACH_PATH: &str = "/vpcs/{vpcId}/subnets/{vpcSubnetId}/attach";
 pub fn pages() -> Vec<Page> {
     vec![
         get("pageInstances", "/instances", instances::list),
+        get("exportInstances", "/instances/export.csv", instances::export),
         get("pageInstanceNew", "/instances/new", instances::new),
         post("sendInstanceNew", "/instances/new", instances::create),
         get("pageInstance", "/instances/{computeId}", instances::view),

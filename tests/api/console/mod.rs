@@ -11,6 +11,7 @@ mod hostile_texts;
 mod instances;
 mod interfaces;
 mod ipv6;
+mod large_lists;
 mod live;
 mod new_ticket;
 mod search;

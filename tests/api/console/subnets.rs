@@ -158,7 +158,10 @@ async fn a_free_block_of_the_map_opens_the_form_with_a_range_in_it() {
             3,
             "{block}: {forms:?}"
         );
-        assert_contains(&ada.get(&url).await, &format!("name=\"ipv4\" value=\"{proposed}\""));
+        assert_contains(
+            &ada.get(&url).await,
+            &format!("name=\"ipv4\" value=\"{proposed}\""),
+        );
     }
     for invalid in ["x", "10.0.0.9-10.0.0.1", "10.0.0.1", "1.2.3.4-"] {
         let form = ada.get(&format!("/vpcs/1/subnets/new?free={invalid}")).await;

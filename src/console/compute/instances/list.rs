@@ -4,9 +4,11 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::{LIST, plan_label, status_tag, url};
+use crate::console::csv::{Csv, MAX_CSV_ROWS};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, page_url, pagination, pluralize, region_name, time};
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
+use crate::console::sorting::{self, Sorting};
 use crate::console::visit::Visit;
 use crate::model::grant::Global;
 use crate::model::instance::{Instance, Status};
@@ -34,12 +36,50 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
     let body = html! {
         div .title {
             h1 { "Instances" }
-            @if may_add { a .button.main href="/instances/new" { "Create instance" } }
+            div .actions {
+                @if instances.results > 0 { a .button href=(search.url_of("/instances/export.csv", &search.sorting.parameter())) download { "Export CSV" } }
+                @if may_add { a .button.main href="/instances/new" { "Create instance" } }
+            }
         }
         @if instances.results > 0 || !search.is_empty() { (search.form(policy)) }
         (render_list(&instances, &search, policy, may_add))
     };
     Ok(visit.page("Instances", &[], &body))
+}
+
+/// The instances that match the search as a CSV file.
+pub async fn export(State(app): State<App>, caller: Caller, query: Query) -> PageResult {
+    let list_request = Search::read(&query).list_request();
+    let csv = app
+        .read(caller, move |tx, caller| {
+            let header = [
+                "id", "label", "status", "region", "type", "ipv4", "tags", "created", "updated",
+            ];
+            let mut csv = Csv::new(&header);
+            for page in 1.. {
+                let found = rules::instances::list(tx, caller, &list_request.clone().at(page))?;
+                for instance in &found.items {
+                    let addresses: Vec<_> = instance.ipv4.iter().copied().map(write_address).collect();
+                    csv.row(&[
+                        &instance.id.to_string(),
+                        instance.label.as_str(),
+                        instance.status.word(),
+                        &instance.region,
+                        &instance.plan,
+                        &addresses.join(" "),
+                        &instance.tags.join(" "),
+                        &instance.created.to_string(),
+                        &instance.updated.to_string(),
+                    ]);
+                }
+                if page >= found.pages() || page * found.page.size >= MAX_CSV_ROWS as i64 {
+                    break;
+                }
+            }
+            Ok(csv)
+        })
+        .await?;
+    Ok(csv.respond("instances"))
 }
 
 /// The search on the list of instances.
@@ -48,6 +88,7 @@ struct Search {
     region: String,
     status: String,
     page: String,
+    sorting: Sorting,
 }
 
 impl Search {
@@ -57,6 +98,7 @@ impl Search {
             region: query.text("region").to_owned(),
             status: query.text("status").to_owned(),
             page: query.text("page").to_owned(),
+            sorting: Sorting::read(query, &["label", "status", "region", "type", "updated"]),
         }
     }
 
@@ -77,24 +119,30 @@ impl Search {
             }
         }
         let list = ListRequest::first(INSTANCES_PER_PAGE).at_page_in_url(&self.page);
-        ListRequest { only, ..list }.sorted("label", false)
+        ListRequest { only, ..list }.sorted(self.sorting.field, self.sorting.descending)
     }
 
     /// The URL of the list with this search.
     fn url(&self) -> String {
+        self.url_of(LIST.1, &self.sorting.parameter())
+    }
+
+    /// The URL of a page with this search and a sort order.
+    fn url_of(&self, page_url: &str, sort: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         for (key, value) in [
-            ("q", &self.text),
+            ("q", self.text.as_str()),
             ("region", &self.region),
             ("status", &self.status),
+            (sorting::PARAMETER, sort),
         ] {
             if !value.is_empty() {
                 query.append_pair(key, value);
             }
         }
         match query.finish() {
-            query if query.is_empty() => LIST.1.to_owned(),
-            query => format!("{}?{query}", LIST.1),
+            query if query.is_empty() => page_url.to_owned(),
+            query => format!("{page_url}?{query}"),
         }
     }
 
@@ -130,6 +178,7 @@ impl Search {
                         }
                     }
                 }
+                @if !self.sorting.parameter().is_empty() { input type="hidden" name=(sorting::PARAMETER) value=(self.sorting.parameter()); }
                 button type="submit" { "Search" }
             }
         }
@@ -157,6 +206,7 @@ fn no_instances(may_add: bool) -> Markup {
 fn render_list(instances: &Paged<Instance>, search: &Search, policy: &Policy, may_add: bool) -> Markup {
     let list_url = search.url();
     let reload_url = page_url(&list_url, instances.page.number);
+    let sort_url = |sort: &str| search.url_of(LIST.1, sort);
     html! {
         div #list hx-get=(reload_url) hx-trigger="garth:linode from:body" hx-select="#list" hx-swap="outerHTML" {
             @if instances.results == 0 && search.is_empty() {
@@ -169,8 +219,9 @@ fn render_list(instances: &Paged<Instance>, search: &Search, policy: &Policy, ma
                 p .count role="status" { (pluralize(instances.results as usize, "instance", "instances")) }
                 table .list {
                     thead { tr {
-                        th scope="col" { "Label" } th scope="col" { "Status" } th scope="col" { "Region" }
-                        th scope="col" { "Plan" } th scope="col" { "Public address" } th scope="col" { "Updated" }
+                        (search.sorting.header("Label", "label", sort_url)) (search.sorting.header("Status", "status", sort_url))
+                        (search.sorting.header("Region", "region", sort_url)) (search.sorting.header("Plan", "type", sort_url))
+                        th scope="col" { "Public address" } (search.sorting.header("Updated", "updated", sort_url))
                     } }
                     tbody { @for instance in &instances.items { (row(instance, policy)) } }
                 }

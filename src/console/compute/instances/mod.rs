@@ -7,7 +7,7 @@ mod view;
 
 pub use change::{confirm_delete, delete, edit, update};
 pub use create::{create, new};
-pub use list::list;
+pub use list::{export, list};
 pub use view::{render as render_view, view};
 
 use maud::{Markup, html};

@@ -134,7 +134,7 @@ fn instance_name(holder: &Holder) -> String {
     }
 }
 
-fn bucket_grid(buckets: &[Bucket], zoom_url_prefix: &str, class: &str, width: f64) -> Markup {
+pub(super) fn bucket_grid(buckets: &[Bucket], zoom_url_prefix: &str, class: &str, width: f64) -> Markup {
     let cell_width_for = |columns: usize| (width - GAP * (columns - 1) as f64) / columns as f64;
     // A narrow page has fewer squares per line if their names need the space.
     let columns = match width > 500.0 {

@@ -3,12 +3,13 @@
 use maud::{Markup, html};
 
 use super::space_table::space_table;
+use super::subnet_map::bucket_grid;
 use super::{
     GAP, NARROW_WIDTH, WIDE_WIDTH, block_url, format_range, in_use, legend, round, short_number, truncate,
 };
 use crate::console::layout::number;
 use crate::console::usage::usage_class;
-use crate::model::address_map::{Part, PartKind, Space, spaces};
+use crate::model::address_map::{Bucket, Part, PartKind, Space, spaces};
 use crate::model::cidr::Cidr;
 use crate::model::subnet::Subnet;
 use crate::model::vpc::Vpc;
@@ -94,6 +95,41 @@ pub fn vpc(blocks: &[Block], forbidden: &[Cidr], new_subnet_url: Option<&str>) -
             }
         }
     }
+}
+
+/// The map of a VPC with many subnets: a square for each part of the address spaces with subnets. `list_url_prefix`
+/// followed by a range is the URL of the subnets in that range.
+pub fn dense(blocks: &[Block], list_url_prefix: &str) -> Markup {
+    let (used, _) = spaces_by_use(blocks, &[]);
+    html! {
+        div .map {
+            @for space in &used {
+                h3 { code { (space.range) } span .quiet { " · " (allocated_percent(space)) " allocated" } }
+                @let parts = allocation(space.range, blocks);
+                @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (bucket_grid(&parts, list_url_prefix, class, width)) }
+            }
+            (legend(&[("none", "no subnets"), ("some", "under 60% allocated"), ("much", "60% or more"), ("full", "90% or more")]))
+            p .hint { "Each square is a range. Select one to see its subnets." }
+        }
+    }
+}
+
+/// The number of addresses of subnets in each part of an address space.
+fn allocation(space: Cidr, blocks: &[Block]) -> Vec<Bucket> {
+    const SQUARES_BITS: u8 = 6;
+    let size = |range: Cidr| u64::from(range.last() - range.first()) + 1;
+    let part = |range: Cidr| {
+        let inside = blocks.iter().map(|block| block.subnet.ipv4);
+        let used = inside.filter(|subnet| subnet.overlaps(range));
+        // A subnet that is larger than the part fills it.
+        let used: u64 = used.map(|subnet| size(subnet).min(size(range))).sum();
+        Bucket {
+            range,
+            used,
+            all: size(range),
+        }
+    };
+    space.split(space.prefix() + SQUARES_BITS).map(part).collect()
 }
 
 fn allocated_percent(space: &Space) -> String {

@@ -6,11 +6,11 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use maud::{Markup, html};
 
-use super::{LIST, active_tag, instance_count, url};
+use super::{LIST, active_tag, instance_count, tabs, url};
 use crate::console::address_map;
 use crate::console::error_page::PageResult;
 use crate::console::ipv6;
-use crate::console::layout::{empty_state, page_url, pagination, region_name, time};
+use crate::console::layout::{empty_state, page_url, pagination, pluralize, region_name, time};
 use crate::console::query::Query;
 use crate::console::subnets;
 use crate::console::usage::used_meter;
@@ -30,6 +30,11 @@ use crate::rules::caller::Caller;
 use crate::rules::{self, Error};
 use crate::web::App;
 use crate::web::extract::At;
+
+/// A VPC with more subnets has a map of the utilization of its ranges, and no block for each subnet.
+const MAX_MAPPED_SUBNETS: usize = 64;
+/// The page of a VPC with more subnets links to the list of subnets.
+const MAX_LISTED_SUBNETS: usize = 25;
 
 pub async fn view(
     State(app): State<App>,
@@ -109,6 +114,7 @@ impl VpcPage {
                     }
                 }
             }
+            (tabs(vpc.id, vpc.subnets.len() as i64, ""))
             @if !vpc.description.as_str().is_empty() { p .prose { (vpc.description.as_str()) } }
             dl .facts {
                 div { dt { "Region" } dd { (region_name(policy, &vpc.region.0)) } }
@@ -126,7 +132,11 @@ impl VpcPage {
                 (empty_state("No subnets yet", text, action.as_deref().map(|action| ("Add subnet", action))))
             } @else {
                 section aria-labelledby="map" { h2 #map { "Address map" } (self.map(&policy.forbidden_ranges)) }
-                section aria-labelledby="subnets" { h2 #subnets { "Subnets" } (self.subnets()) }
+                section aria-labelledby="subnets" {
+                    h2 #subnets { "Subnets" }
+                    @if vpc.subnets.len() <= MAX_LISTED_SUBNETS { (self.subnets()) }
+                    @else { p { a .button href=(format!("{vpc_url}/subnets")) { "Show all " (pluralize(vpc.subnets.len(), "subnet", "subnets")) } } }
+                }
                 section aria-labelledby="instances" { h2 #instances { "Instances and addresses" } (self.addresses()) }
             }
         } }
@@ -134,6 +144,9 @@ impl VpcPage {
 
     fn map(&self, forbidden: &[Cidr]) -> Markup {
         let blocks = address_map::blocks(&self.vpc, &self.used, subnets::url);
+        if self.vpc.subnets.len() > MAX_MAPPED_SUBNETS {
+            return address_map::dense(&blocks, &format!("{}/subnets?q=", url(self.vpc.id)));
+        }
         let new_subnet_url = self
             .may_change
             .then(|| format!("{}/subnets/new", url(self.vpc.id)));
