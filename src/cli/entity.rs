@@ -30,6 +30,18 @@ pub enum Command {
         #[arg(long, value_parser = parse_with(EntityLabel::parse))]
         label: EntityLabel,
     },
+    /// Delete an entity of an account. Tickets about it still show its label
+    Delete {
+        /// ID of the account
+        #[arg(long, value_name = "ID", value_parser = arguments::id)]
+        account: i64,
+        /// Type of the entity: database, domain, firewall, lkecluster, longview, nodebalancer or volume
+        #[arg(long = "type", value_name = "TYPE", value_parser = parse_with(SubjectKind::parse_foreign))]
+        kind: SubjectKind,
+        /// ID of the entity in the other service
+        #[arg(long, value_parser = arguments::id)]
+        id: i64,
+    },
     /// List the entities of all accounts
     List {
         /// Page number (100 entities per page)
@@ -78,6 +90,14 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
                 entry.label
             );
             output.one(&EntryView::from(entry), &message)
+        }
+        Command::Delete { account, kind, id } => {
+            let deleted = store
+                .write(move |tx| entities::remove(tx, AccountId(account), kind, id))
+                .await;
+            let name = format!("{} {id} (account {account})", kind.word());
+            let entry = deleted.with_context(|| name.clone())?;
+            output.one(&EntryView::from(entry), &format!("deleted {name}"))
         }
         Command::List { page } => {
             let list = ListRequest::default().at_page_in_url(&page.to_string());

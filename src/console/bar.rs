@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::navigation::NAVIGATION;
+use super::query::MAX_SEARCH_CHARS;
 use super::visit::{MAX_UNSEEN_COUNT, Visit};
 use crate::web::operation::Audience;
 use crate::web::pages;
@@ -32,12 +33,34 @@ pub fn bar(visit: &Visit) -> Markup {
                         }
                     }
                 }
+                (search_box(visit.audience))
                 @if visit.audience == Audience::Tenants { (activity_link(visit.unseen)) }
                 div .who {
-                    span .user title="Logged in as" { (visit.username) @if visit.audience == Audience::Staff { " · staff" } }
+                    @match visit.audience {
+                        Audience::Staff => a .user href="/desk/password" title="Change your password" { (visit.username) " · staff" },
+                        _ => span .user title="Logged in as" { (visit.username) },
+                    }
                     a href="/logout" { "Log out" }
                 }
             }
+        }
+    }
+}
+
+/// The search box. htmx shows the results below it while the user types; otherwise Enter opens a page.
+fn search_box(audience: Audience) -> Markup {
+    let url = match audience {
+        Audience::Staff => "/desk/search",
+        _ => "/search",
+    };
+    html! {
+        form .find role="search" aria-label="Find" method="get" action=(url) {
+            label .hidden for="find" { "Find" }
+            input #find type="search" name="q" autocomplete="off" spellcheck="false" maxlength=(MAX_SEARCH_CHARS) placeholder="Find…"
+                title="Find anything (/)" aria-controls="find-results" hx-get=(url) hx-trigger="input changed delay:200ms" hx-target="#find-results"
+                hx-select="#results" hx-swap="innerHTML" hx-sync="this:replace";
+            button .hidden type="submit" tabindex="-1" { "Find" }
+            div #find-results .find-results aria-live="polite" {}
         }
     }
 }

@@ -12,6 +12,7 @@ use super::error_page::ErrorPage;
 use super::forms::FormState;
 use super::visit::Visit;
 use crate::model::page::Paged;
+use crate::model::policy::Policy;
 use crate::model::time::Time;
 use crate::web::operation::Audience;
 use crate::web::pages::redirect;
@@ -31,9 +32,20 @@ const NOTICES: &[(&str, &str)] = &[
     ("subnet-created", "Subnet added."),
     ("subnet-changed", "Subnet updated."),
     ("subnet-deleted", "Subnet deleted."),
+    ("instance-created", "Instance created."),
+    ("instance-changed", "Instance updated."),
+    ("instance-deleted", "Instance deleted."),
+    ("instance-boot", "Boot started."),
+    ("instance-reboot", "Reboot started."),
+    ("instance-shutdown", "Shutdown started."),
+    ("config-created", "Config added."),
+    ("config-changed", "Config updated."),
+    ("config-deleted", "Config deleted."),
+    ("interface-attached", "Instance attached to the subnet."),
+    ("interface-detached", "Interface removed."),
     (
         "ticket-opened",
-        "Ticket opened. You will be notified here when your provider replies.",
+        "Ticket opened. Replies of your provider appear on this page and in your activity.",
     ),
     ("ticket-closed", "Ticket closed."),
     (
@@ -51,7 +63,7 @@ const NOTICES: &[(&str, &str)] = &[
     ("note-saved", "Internal note saved. Only staff can see it."),
     (
         "ticket-opened-for-customer",
-        "Ticket opened. The customer has been notified.",
+        "Ticket opened. The customer sees it in the console.",
     ),
     ("canned-reply-saved", "Canned reply saved."),
     ("canned-reply-deleted", "Canned reply deleted."),
@@ -132,7 +144,8 @@ impl Visit {
 
 /// Redirects to a page that shows a notice.
 pub fn redirect_with_notice(url: &str, notice: &str) -> Response {
-    let mut response = redirect(&format!("{url}?done={notice}"));
+    let separator = if url.contains('?') { '&' } else { '?' };
+    let mut response = redirect(&format!("{url}{separator}done={notice}"));
     cookies::set_flash(response.headers_mut(), notice);
     response
 }
@@ -270,6 +283,18 @@ pub fn number(number: u64) -> String {
 pub fn pluralize(count: usize, one: &str, many: &str) -> String {
     let word = if count == 1 { one } else { many };
     format!("{} {word}", number(count as u64))
+}
+
+/// The name of a region, with its ID. Without a name, only the ID.
+pub fn region_name(policy: &Policy, id: &str) -> Markup {
+    let region = policy.regions.iter().find(|region| region.id == id);
+    // On a phone, each element of a cell is a column.
+    html! {
+        span {
+            @if let Some(region) = region.filter(|region| region.label != id) { (region.label) " " }
+            span .quiet.small { (id) }
+        }
+    }
 }
 
 /// The message that replaces an empty list. `action` is the label and the URL of a link.

@@ -14,11 +14,21 @@ const MAX_DEPTH: usize = 24;
 const MAX_GROWTH_FACTOR: usize = 20;
 const BASE_LIMIT_BYTES: usize = 64 * 1024;
 
+const EXTENSIONS: Options = Options::ENABLE_STRIKETHROUGH
+    .union(Options::ENABLE_TASKLISTS)
+    .union(Options::ENABLE_TABLES);
+/// A table can be wider than the page, so its box scrolls. Keyboard users can focus it.
+const TABLE_START: &str = "<div class=\"scroll\" tabindex=\"0\"><table>";
+const TABLE_END: &str = "</tbody></table></div>";
+const TABLE_HEAD_END: &str = "</tr></thead><tbody>";
+/// The number of nested elements of a table: the table, a row, a cell, and one element in the cell.
+const TABLE_DEPTH: usize = 4;
+
 /// Renders a Markdown text.
 pub fn render(text: &str) -> Markup {
     let max_bytes = BASE_LIMIT_BYTES + text.len() * MAX_GROWTH_FACTOR;
     let mut renderer = Renderer::default();
-    for event in Parser::new_ext(text, Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS) {
+    for event in Parser::new_ext(text, EXTENSIONS) {
         renderer.render_event(event);
         if renderer.html.len() > max_bytes {
             let mut plain = "<pre tabindex=\"0\">".to_owned();
@@ -38,6 +48,16 @@ struct Renderer {
     links: usize,
     /// Whether a code block is open.
     code: bool,
+    /// The part of a table that is open.
+    table: TablePart,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum TablePart {
+    #[default]
+    None,
+    Head,
+    Body,
 }
 
 impl Renderer {
@@ -81,6 +101,16 @@ impl Renderer {
                 self.html += &format!("<ol start=\"{first}\">");
                 "</ol>"
             }
+            Tag::Table(_) if self.closing_tags.len() + TABLE_DEPTH <= MAX_DEPTH => {
+                self.table = TablePart::Head;
+                self.element(TABLE_START, TABLE_END)
+            }
+            Tag::TableHead if self.table == TablePart::Head => self.element("<thead><tr>", TABLE_HEAD_END),
+            Tag::TableRow if self.table == TablePart::Body => self.element("<tr>", "</tr>"),
+            Tag::TableCell if self.table == TablePart::Head => self.element("<th scope=\"col\">", "</th>"),
+            Tag::TableCell if self.table == TablePart::Body => self.element("<td>", "</td>"),
+            // The cells of a table that is nested too deeply.
+            Tag::TableCell => self.element(" ", " "),
             Tag::Item => self.element("<li>", "</li>"),
             Tag::Emphasis => self.element("<em>", "</em>"),
             Tag::Strong => self.element("<strong>", "</strong>"),
@@ -107,6 +137,8 @@ impl Renderer {
         match end {
             LINK_END => self.links -= 1,
             "</code></pre>" => self.code = false,
+            TABLE_HEAD_END => self.table = TablePart::Body,
+            TABLE_END => self.table = TablePart::None,
             _ => {}
         }
         self.html += end;
@@ -193,6 +225,31 @@ mod tests {
             "<h3>Broken</h3><p>It <strong>does</strong> <em>not</em> <del>work</del>:<br>see <code>ip a</code></p>\
              <ul><li>one</li><li>two</li></ul><ol start=\"3\"><li>three</li></ol>\
              <blockquote><p>quoted</p></blockquote><pre tabindex=\"0\"><code>&lt;b&gt;\n</code></pre>"
+        );
+    }
+
+    #[test]
+    fn a_table_has_a_header_and_scrolls() {
+        let text = "| host | `ping` |\n|---|:-:|\n| a<b> | **3** ms |\n| c |";
+        assert_eq!(
+            rendered(text),
+            "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th scope=\"col\">host</th>\
+             <th scope=\"col\"><code>ping</code></th></tr></thead><tbody>\
+             <tr><td>a&lt;b&gt;</td><td><strong>3</strong> ms</td></tr><tr><td>c</td><td></td></tr>\
+             </tbody></table></div>"
+        );
+        // A table that is nested too deeply is text. No element remains open.
+        let deep = format!(
+            "{}| a |\n{}|---|\n{}| b |",
+            "> ".repeat(22),
+            "> ".repeat(22),
+            "> ".repeat(22)
+        );
+        let html = rendered(&deep);
+        assert!(!html.contains("<table") && !html.contains("<td"), "{html}");
+        assert_eq!(
+            html.matches("<blockquote>").count(),
+            html.matches("</blockquote>").count()
         );
     }
 

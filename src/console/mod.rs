@@ -7,6 +7,8 @@
 mod account;
 mod assets;
 mod bar;
+mod compute;
+mod csv;
 mod error_page;
 mod forms;
 mod hosting;
@@ -19,13 +21,16 @@ mod navigation;
 mod network;
 mod page;
 mod query;
+mod search;
 mod session;
+mod sorting;
 mod support;
 mod visit;
 
+use compute::{instances, power, subnet_choice};
 use hosting::port_table;
-use identity::{grants, users};
-use network::{address_map, ipv6, subnets, usage, vpcs};
+use identity::{grants, password, users};
+use network::{address_map, blockers, ipv6, subnets, usage, vpcs};
 use support::{desk, subjects, threads, tickets};
 
 use std::collections::BTreeMap;
@@ -43,6 +48,7 @@ use page::{Page, get, post};
 pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
     let parts = [
         network::pages(),
+        compute::pages(),
         support::pages(),
         support::desk_pages(),
         hosting::pages(),
@@ -67,6 +73,8 @@ fn common_pages() -> Vec<Page> {
         get("consoleAsset", "/console/{asset}", assets::serve)
             .public()
             .class(Class::Unlimited),
+        get("pageSearch", "/search", search::of_tenant),
+        get("pageDeskSearch", "/desk/search", search::of_staff).staff(),
         get("followEvents", "/live", live::events),
         get("followDesk", "/desk/live", live::desk).staff(),
     ]

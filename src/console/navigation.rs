@@ -8,6 +8,7 @@ use crate::web::operation::Audience;
 /// landing page after log-in.
 pub const NAVIGATION: &[(Audience, &str, &str)] = &[
     (Audience::Tenants, "VPCs", "/vpcs"),
+    (Audience::Tenants, "Instances", "/instances"),
     (Audience::Tenants, "Tickets", "/tickets"),
     (Audience::Tenants, "Account", "/account"),
     (Audience::Staff, "Desk", "/desk"),
@@ -16,7 +17,17 @@ pub const NAVIGATION: &[(Audience, &str, &str)] = &[
 ];
 
 /// The first path segments of the pages that need a session.
-const SECTIONS: [&str; 7] = ["account", "desk", "events", "hosts", "live", "tickets", "vpcs"];
+const SECTIONS: [&str; 9] = [
+    "account",
+    "desk",
+    "events",
+    "hosts",
+    "instances",
+    "live",
+    "search",
+    "tickets",
+    "vpcs",
+];
 
 /// The URL of the log-in page, with the URL to return to.
 pub fn log_in_url(return_to: Option<&str>) -> String {

@@ -29,7 +29,7 @@ use crate::web::error::{self, Cause, accepts_html, path_not_found, status_of};
 use crate::web::fields::pairs;
 use crate::web::limits::Key;
 use crate::web::operation::Audience;
-use crate::web::origin::Peer;
+use crate::web::origin::{Peer, issuer};
 use crate::web::pages::redirect;
 use crate::web::{App, body, cookies, load};
 
@@ -113,6 +113,7 @@ async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>,
                 username: identity.username.as_str().to_owned(),
                 audience: audience_of(&identity),
                 path: request.uri.path().to_owned(),
+                origin: issuer(app, request),
                 notice: query.into_iter().find_map(|(key, notice)| {
                     (key == "done" && flash.as_ref() == Some(&notice)).then_some(notice)
                 }),

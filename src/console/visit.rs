@@ -20,6 +20,8 @@ pub struct Visit {
     pub username: String,
     pub audience: Audience,
     pub path: String,
+    /// The base URL of the server, as the browser reaches it.
+    pub origin: String,
     /// The key of the notice to show. It must be both in the query and in a cookie, so that a link from
     /// another site, or a reload, does not show the notice.
     pub notice: Option<String>,

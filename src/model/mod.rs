@@ -25,8 +25,8 @@ pub use compute::{config, disk, image, instance, interface, kernel, plan, region
 pub use hosting::{host, port, trace, traffic};
 pub use identity::{device, grant, login_record, oauth, oauth_grant, proof, scope, ssh_key, token, user};
 pub use network::{
-    address_map, cidr, family, ip, ipv6_pool, network_map, range_placement, range_request, subnet, vlan, vpc,
-    vpc_ip,
+    address_map, cidr, family, ip, ipv6_pool, network_map, range_placement, range_request, subnet,
+    subnet_name, vlan, vpc, vpc_ip,
 };
 pub use support::{
     attachment, canned_reply, entity, history, received_mail, reply, reply_address, subject, ticket,

@@ -20,6 +20,7 @@ mod network;
 pub mod not_offered;
 pub mod other_products;
 pub mod request;
+pub mod search;
 pub mod submission;
 mod support;
 mod unique;
@@ -36,7 +37,8 @@ pub use identity::{
     profile, sessions, ssh_keys, tokens, users,
 };
 pub use network::{
-    address_map, addresses, default_ranges, ips, ipv6_prefixes, subnets, vlans, vpc_ips, vpcs,
+    address_map, addresses, default_ranges, ips, ipv6_prefixes, subnet_lists, subnet_names, subnets, vlans,
+    vpc_ips, vpcs,
 };
 pub use support::{
     attachment_checks, attachments, canned_replies, desk, desk_attachments, desk_replies, desk_version,

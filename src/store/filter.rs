@@ -181,7 +181,7 @@ fn test_sql<'a>(
     if comparison == Comparison::Contains {
         // Only ASCII letters are converted to lower case, because the engines convert other letters
         // differently.
-        args.push(Value::from(format!("%{}%", escape(value).to_ascii_lowercase())));
+        args.push(Value::from(contains_pattern(value)));
         return format!("lower(CAST({sql} AS TEXT)) LIKE ${} ESCAPE '\\'", args.len());
     }
     if *value == Value::Null {
@@ -201,6 +201,11 @@ fn test_sql<'a>(
         Comparison::Contains => unreachable!("returned above"),
     };
     format!("{sql} {operator} ${}", args.len())
+}
+
+/// The pattern for LIKE that matches texts in lower case that contain a value.
+pub(in crate::store) fn contains_pattern(value: &Value) -> String {
+    format!("%{}%", escape(value).to_ascii_lowercase())
 }
 
 /// The text of a value, with the special characters of LIKE escaped.

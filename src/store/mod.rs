@@ -51,7 +51,9 @@ pub use hosting::{
 pub use identity::{
     grants, login_records, logins, oauth_clients, oauth_grants, sessions, ssh_keys, tokens, users,
 };
-pub use network::{free_ranges, ips, ipv6_prefixes, stored_family, subnets, vlans, vpc_ips, vpcs};
+pub use network::{
+    free_ranges, ips, ipv6_prefixes, stored_family, subnet_names, subnets, vlans, vpc_ips, vpcs,
+};
 pub use support::{
     attachment_checks, attachments, canned_replies, desk, entities, history, notes, received_mails, replies,
     tickets, viewers,

@@ -143,7 +143,7 @@ async function forCustomer(grace, ada, { origin }) {
   await grace.getByLabel("Message to the customer").fill("You need **not** do anything.");
   await grace.getByLabel("Customer can close the ticket").check();
   await grace.getByRole("button", { name: "Open ticket for customer" }).click();
-  await grace.getByText("The customer has been notified.").waitFor();
+  await grace.getByText("The customer sees it in the console.").waitFor();
   await ada.goto(`${origin}/tickets`);
   await ada.getByRole("link", { name: "Maintenance on Tuesday" }).click();
   await ada.locator(".message.staff strong", { hasText: "not" }).waitFor();

@@ -43,9 +43,49 @@ async function networks(page, { origin }) {
   await page.getByLabel("Search").fill("nothing");
   await press(page, "Search");
   await shows(page, "No VPCs match your search.");
-  await page.goto(`${origin}/vpcs/1/subnets/1`);
+  await page.locator("#find").fill("10.0.0.9");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: /10\.0\.0\.9 free/ }).click();
   await shows(page, "No addresses in use");
   await shows(page, "No IPv6 networks in use");
+}
+
+async function instances(page, { origin }) {
+  await page.getByRole("link", { name: "Instances" }).click();
+  await page.getByRole("link", { name: "Create instance" }).first().click();
+  await page.getByLabel("Region").selectOption("us-east");
+  await page.getByLabel("Plan").selectOption({ index: 1 });
+  await page.getByLabel("Label").fill("web-1");
+  await page.getByLabel("VPC").selectOption({ label: "core (us-east)" });
+  await press(page, "Show subnets");
+  await page.getByLabel("Subnet").selectOption({ index: 1 });
+  assert.equal(await page.getByLabel("Label").inputValue(), "web-1", "the input is preserved");
+  await page.getByLabel("Boot the instance").check();
+  await press(page, "Create instance");
+  await shows(page, "Instance created.");
+  await page.locator("summary", { hasText: "Reboot" }).click();
+  await press(page, "Reboot web-1");
+  await shows(page, "Reboot started.");
+  await page.goto(`${origin}/vpcs/1/subnets/1/delete`);
+  await page.getByRole("link", { name: "Shut down and detach web-1" }).click();
+  await press(page, "Shut down");
+  await shows(page, "Shutdown started.");
+  await press(page, "Detach");
+  await shows(page, "Interface removed.");
+  await page.getByRole("link", { name: "Instances" }).click();
+  await page.getByRole("link", { name: "web-1" }).click();
+  await page.getByRole("link", { name: "Attach to a subnet" }).click();
+  await page.getByLabel("VPC").selectOption({ label: "core (us-east)" });
+  await press(page, "Show subnets");
+  await page.getByLabel("Subnet").selectOption({ index: 1 });
+  await page.getByLabel("Private address").fill("10.0.0.9");
+  await press(page, "Attach");
+  await shows(page, "Instance attached to the subnet.");
+  await shows(page, "10.0.0.9");
+  await page.getByRole("link", { name: "Delete", exact: true }).click();
+  await page.getByLabel("Type web-1 to confirm").fill("web-1");
+  await press(page, "Delete instance");
+  await shows(page, "Instance deleted.");
 }
 
 async function tickets(page, { folder }) {
@@ -147,7 +187,7 @@ async function desk(page, { origin }) {
   assert.equal(await page.getByLabel("Subject").inputValue(), "Maintenance");
   await page.getByLabel("Message to the customer").fill("On Tuesday.");
   await press(page, "Open ticket for customer");
-  await shows(page, "The customer has been notified.");
+  await shows(page, "The customer sees it in the console.");
   await page.goto(`${origin}/desk/keys`);
   await shows(page, "Reply to the customer");
 }
@@ -191,13 +231,14 @@ async function closeAndDelete(page, { origin }) {
   await shows(page, "VPC deleted.");
 }
 
-await runTest("without JavaScript: VPCs, tickets, the desk and the account", async (harness) => {
+await runTest("without JavaScript: VPCs, instances, tickets, the desk and the account", async (harness) => {
   await harness.serve();
   harness.user("ada", "--account", "1");
   harness.user("grace", "--staff");
   const plain = { javaScriptEnabled: false };
   const [ada, grace] = [await harness.logIn("ada", plain), await harness.logIn("grace", plain)];
   await networks(ada, harness);
+  await instances(ada, harness);
   await tickets(ada, harness);
   await desk(grace, harness);
   await account(ada, harness);

@@ -8,7 +8,7 @@ import axe from "axe-core";
 import { DESKTOP, PASSWORD, PHONE, TABLET, fits, runTest } from "./harness.mjs";
 
 /** GET responses that are not pages: files, streams, and fragments of pages. */
-const PARTS = ["consoleAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile"];
+const PARTS = ["consoleAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile", "exportVpcs", "exportSubnets", "exportInstances"];
 /** The rules about colors, which are checked again in dark mode. */
 const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
@@ -87,12 +87,13 @@ async function longNames(harness, token) {
   const label = "a".repeat(64);
   const subnets = [{ label, ipv4: "10.200.0.0/29", ipv6: [{ range: "/56" }] }, { label: "wide", ipv4: "10.201.0.0/29", ipv6: [{ range: "/52" }] }];
   const vpc = await post("/vpcs", { label, region: "us-east", ipv6: [{ range: "/48" }], subnets });
-  await post("/linode/instances", { label: "b".repeat(64), region: "us-east", type: "g6-nanode-1", interfaces: [{ purpose: "vpc", subnet_id: vpc.subnets[0].id }] });
+  const interfaces = [{ purpose: "vpc", subnet_id: vpc.subnets[0].id }];
+  const instance = await post("/linode/instances", { label: "b".repeat(64), region: "us-east", type: "g6-nanode-1", tags: ["t".repeat(50)], interfaces });
   const ticket = await post("/support/tickets", { summary: "c".repeat(64), description: "d".repeat(400), vpc_id: vpc.id });
   await post("/account/users", { username: "e".repeat(32), email: `${"f".repeat(50)}@example.com`, restricted: true });
   await post("/account/oauth-clients", { label: "g".repeat(128), redirect_uri: `https://example.com/${"h".repeat(200)}` });
   await post("/profile/tokens", { label: "i".repeat(100), scopes: "vpc:read_only linodes:read_write events:read_only ips:read_only" });
-  return { vpcId: vpc.id, vpcSubnetId: vpc.subnets[0].id, ticketId: ticket.id, username: "e".repeat(32) };
+  return { computeId: instance.id, vpcId: vpc.id, vpcSubnetId: vpc.subnets[0].id, ticketId: ticket.id, username: "e".repeat(32) };
 }
 
 async function logIn(walk, harness) {
@@ -158,6 +159,9 @@ async function networks(walk, harness, page, long) {
   await page.getByRole("alert").waitFor();
   await walk.check(page, "a VPC refused");
   await walk.visit(page, "pageVpc", vpc);
+  await walk.visit(page, "pageSubnets", vpc);
+  await walk.visit(page, "pageSubnets", vpc, "?q=nothing-like-it");
+  await walk.visit(page, "pageSubnets", long, "?long");
   await walk.visit(page, "pageVpcEdit", vpc);
   const stale = await page.locator("[name=version]").inputValue();
   await page.locator("[name=version]").evaluate((field, value) => { field.value = value; }, `${stale.slice(0, -2)}x"`);
@@ -192,6 +196,66 @@ async function networks(walk, harness, page, long) {
   await walk.check(page, "deleting refused");
   await page.goto(`${harness.origin}/vpcs/999999`);
   await walk.check(page, "not found");
+}
+
+/** A VPC with more subnets than fit on its page, in an account without the quotas of the demo. */
+async function largeVpc(walk, harness) {
+  harness.garth(["account", "create", "--company", "Large", "--email", "large@example.com"]);
+  harness.user("large", "--account", "4");
+  const token = harness.garth(["token", "create", "--user", "large", "--label", "test"]).trim();
+  const page = await harness.logIn("large");
+  const subnets = Array.from({ length: 150 }, (_, at) => ({ label: `branch-${at}`, ipv4: `10.${at}.0.0/20` }));
+  const { id } = await harness.api(token, "POST", "/vpcs", { label: "branches", region: "us-east", subnets });
+  await walk.visit(page, "pageVpc", { vpcId: id }, "?large");
+  await page.locator("svg.wide a").first().click();
+  await page.waitForURL(/subnets\?q=10\.0\.0\.0\/14/);
+  await page.getByRole("link", { name: "branch-3" }).waitFor();
+  await walk.visit(page, "pageSubnets", { vpcId: id }, "?large");
+  await page.getByRole("link", { name: "Label" }).click();
+  await page.locator("th[aria-sort=ascending]").waitFor();
+  await walk.check(page, "sorted subnets");
+}
+
+async function instances(walk, harness, page, token, long) {
+  const origin = harness.origin;
+  await walk.visit(page, "pageInstances");
+  await walk.visit(page, "pageInstances", {}, "?q=nothing-like-it");
+  const [first] = (await harness.api(token, "GET", "/linode/instances")).data;
+  await walk.visit(page, "pageInstance", { computeId: first.id });
+  for (const name of ["Reboot", "Shut down"]) {
+    await page.locator("summary", { hasText: name }).click();
+    await walk.check(page, `an instance: ${name}`);
+    await page.goto(`${origin}/instances/${first.id}`);
+  }
+  await walk.visit(page, "pageInstanceNew");
+  await press(page, "Create instance");
+  await walk.visit(page, "pageInstanceNew", {}, `?subnet_id=${long.vpcSubnetId}`);
+  await page.getByLabel("Region").selectOption("us-east");
+  await page.getByLabel("Plan").selectOption({ index: 1 });
+  await page.getByLabel("Label").fill("!!!");
+  await page.getByLabel("Private address").fill("1.2.3.4");
+  await press(page, "Create instance");
+  await page.getByRole("alert").waitFor();
+  await walk.check(page, "an instance refused");
+  const [config] = (await harness.api(token, "GET", `/linode/instances/${long.computeId}/configs`)).data;
+  const of = { ...long, configId: config.id, interfaceId: config.interfaces[0].id };
+  for (const id of ["pageInstance", "pageInstanceEdit", "pageInstanceDelete", "pageInstanceAttach", "pageConfigNew", "pageConfigEdit", "pageConfigDelete", "pageInterfaceDetach"]) {
+    await walk.visit(page, id, of, "?long");
+  }
+  await walk.visit(page, "pageSubnetAttach", long, "?address=10.200.0.3");
+  await harness.api(token, "POST", `/linode/instances/${long.computeId}/boot`, {});
+  await walk.visit(page, "pageInterfaceDetach", of, "?running");
+  await walk.visit(page, "pageInstance", of, "?running");
+}
+
+/** The page of the search, and its results below the search box. */
+async function search(walk, page, id, text) {
+  await walk.visit(page, id);
+  await walk.visit(page, id, {}, `?q=${text}`);
+  await walk.visit(page, id, {}, "?q=nothing-like-it");
+  await page.locator("#find").fill(text);
+  await page.locator("#find-results a").first().waitFor();
+  await walk.check(page, `${id}: results while typing`);
 }
 
 async function tickets(walk, page, long) {
@@ -296,7 +360,7 @@ async function emptyAndRestricted(walk, harness, password) {
   harness.garth(["account", "create", "--company", "Empty", "--email", "empty@example.com"]);
   harness.user("empty", "--account", "3");
   const empty = await harness.logIn("empty");
-  for (const id of ["pageVpcs", "pageTickets", "pageEvents", "pageTokens", "pageApps", "pageClients", "pageQuotas"]) {
+  for (const id of ["pageVpcs", "pageInstances", "pageInstanceNew", "pageTickets", "pageEvents", "pageTokens", "pageApps", "pageClients", "pageQuotas"]) {
     await walk.visit(empty, id, {}, "?empty");
   }
   const elif = await harness.logIn("elif", {}, password);
@@ -316,6 +380,10 @@ async function desk(walk, harness, sam, noor, long) {
   assert.equal(new Set(tops).size, 1, `the error of one field moves the others: ${tops}`);
   await walk.visit(sam, "pageDesk", {}, "?status=all&order=pressing");
   await walk.visit(sam, "pageDeskKeys");
+  await walk.visit(sam, "pageStaffPassword");
+  await press(sam, "Change password");
+  await sam.getByRole("alert").waitFor();
+  await walk.check(sam, "a password of staff refused");
   await sam.goto(`${harness.origin}/desk`);
   await sam.keyboard.press("?");
   await sam.locator("dialog").waitFor();
@@ -381,11 +449,15 @@ await runTest("accessibility and layout of every page", async (harness) => {
   const mara = await harness.logIn("mara", {}, password);
   await consent(walk, harness, mara);
   await networks(walk, harness, mara, long);
+  await instances(walk, harness, mara, token, long);
+  await search(walk, mara, "pageSearch", "a");
   await tickets(walk, mara, long);
   await account(walk, mara, long);
   await emptyAndRestricted(walk, harness, password);
+  await largeVpc(walk, harness);
   const [sam, noor] = [await harness.logIn("sam", {}, password), await harness.logIn("noor", {}, password)];
   await desk(walk, harness, sam, noor, long);
+  await search(walk, sam, "pageDeskSearch", "a");
   const about = (await harness.api(token, "GET", "/support/tickets")).data.find((ticket) => ticket.summary === "About a network");
   await walk.visit(sam, "pageDeskVpc", { ticketId: about.id });
   await walk.visit(sam, "pageDeskSubnet", { ticketId: about.id, vpcSubnetId: 4 });

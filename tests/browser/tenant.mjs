@@ -22,7 +22,7 @@ async function create(page, origin) {
   await page.getByRole("button", { name: "Add another subnet" }).click();
   const second = page.getByLabel("IPv4 range").nth(1);
   const proposed = await second.inputValue();
-  await second.fill("10.0.0.128/25");
+  await second.fill("10.0.0.0/24");
   await page.locator(".check .bad").getByText(/overlaps/).waitFor();
   await page.getByRole("button", { name: proposed }).click();
   assert.equal(await second.inputValue(), proposed);
@@ -52,6 +52,29 @@ async function search(page, origin) {
   await page.waitForURL(/region=/);
 }
 
+/** The search box of all pages: results while typing, the keyboard, and the page of all results. */
+async function find(page, origin) {
+  await page.goto(`${origin}/account`);
+  await page.keyboard.press("/");
+  await page.locator("#find:focus").waitFor();
+  await page.keyboard.type("web");
+  await page.locator("#find-results").getByRole("link", { name: /^web / }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.locator("#find-results a:focus").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("#find:focus").waitFor();
+  await page.locator("#find-results a").first().waitFor({ state: "detached" });
+  await page.locator("#find").fill("10.0.0.7");
+  await page.locator("#find-results").getByRole("link", { name: /10\.0\.0\.7 free/ }).click();
+  await page.waitForURL(/\/vpcs\/1\/subnets\/1$/);
+  await page.locator("#find").fill("core");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/search\?q=core/);
+  await page.getByRole("heading", { name: /Results for/ }).waitFor();
+  await page.getByRole("main").getByRole("link", { name: /^core / }).click();
+  await page.waitForURL(/\/vpcs\/1$/);
+}
+
 async function map(page, harness, token) {
   const type = (await harness.api(token, "GET", "/linode/types")).data[0].id;
   const instance = (label, subnet_id) =>
@@ -59,6 +82,12 @@ async function map(page, harness, token) {
   await instance("web-1", 1);
   await page.goto(`${harness.origin}/vpcs/1`);
   await page.locator("tr", { hasText: "web-1" }).getByText("10.0.0.2").waitFor();
+  // A free block of the map opens the form with a range in it.
+  await page.locator(".map svg:visible a.gap").first().click();
+  await page.waitForURL(/subnets\/new\?free=10\./);
+  assert.match(await page.getByLabel("IPv4 range").inputValue(), /^10\.0\.\d+\.0\/24$/);
+  await page.locator(".check .good").waitFor();
+  await page.goBack();
   // From the map of the VPC to the map of a subnet and its addresses.
   await page.locator(".map svg:visible a").first().click();
   await page.waitForURL(/\/vpcs\/1\/subnets\/1/);
@@ -114,7 +143,7 @@ async function remove(page, harness, token) {
   await page.getByRole("link", { name: "Delete", exact: true }).click();
   await page.getByText("Remove 1 interface first").waitFor();
   assert.equal(await page.getByRole("button", { name: "Delete VPC" }).count(), 0);
-  await page.getByRole("alert").getByRole("link").click();
+  await page.getByRole("alert").getByRole("link", { name: /is in use by/ }).click();
   await page.waitForURL(/\/vpcs\/1\/subnets\/1#interface-1$/);
   await page.locator("tr:target", { hasText: "web-1" }).waitFor();
   const [instance] = (await harness.api(token, "GET", "/linode/instances")).data;
@@ -184,6 +213,7 @@ await runTest("VPCs: create, search, address map, edit, delete", async (harness)
   const page = await harness.logIn("ada");
   await create(page, harness.origin);
   await search(page, harness.origin);
+  await find(page, harness.origin);
   await map(page, harness, token);
   await edit(page, harness.origin);
   await subnets(page, harness.origin);

@@ -20,6 +20,14 @@ fn staff_handle_a_ticket_on_the_command_line() {
         "set the label of domain 7 (account 1) to \"example.com\"\n"
     );
     assert_eq!(folder.json("entity list")[0]["label"], "example.com");
+    folder.run("entity set --account 1 --type volume --id 3 --label old");
+    let deleted = folder.run("entity delete --account 1 --type volume --id 3");
+    assert_eq!(deleted, "deleted volume 3 (account 1)\n");
+    assert_eq!(
+        folder.json("entity list").as_array().map(Vec::len),
+        Some(1),
+        "the other entity remains"
+    );
 
     let queue = folder.run("desk queue");
     for word in ["No route", "new", "normal", "domain example.com"] {
@@ -79,6 +87,10 @@ fn failed_desk_command_prints_the_reason() {
         (
             "entity set --account 1 --type vpc --id 1 --label x",
             "Must be one of database",
+        ),
+        (
+            "entity delete --account 1 --type volume --id 3",
+            "volume 3 (account 1)",
         ),
         (
             "entity set --account 9 --type domain --id 1 --label x",

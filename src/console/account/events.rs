@@ -32,7 +32,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         div .title {
             h1 { "Activity" }
             @if let Some(newest) = newest {
-                form method="post" action="/events" {
+                form method="post" novalidate action="/events" {
                     (visit.form_token())
                     input type="hidden" name="id" value=(newest.id);
                     button type="submit" { "Mark all as seen" }

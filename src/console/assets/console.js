@@ -1,5 +1,5 @@
 // The console's script. Pages work without it. It adds local times, live updates, drafts, file drop zones and
-// the keyboard shortcuts of the desk.
+// the search box and the keyboard shortcuts of the desk.
 (() => {
   "use strict";
   const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
@@ -230,7 +230,7 @@
         list.append(row);
         const kind = file.name.toLowerCase().match(/\.[^.]*$/)?.[0] ?? "";
         const busy = waiting.filter((upload) => !upload.started).length;
-        const error = !kinds.includes(kind) ? `Accepted types: ${kinds.join(", ")}`
+        const error = !kinds.includes(kind) ? `Accepted types: ${kinds.join(", ")}. Rename a log to .txt, or write a link to the file.`
           : file.size > Number(zone.dataset.bytes) ? "The file is too large"
           : file.size === 0 ? "The file is empty"
           : busy >= Number(zone.dataset.most) ? "Too many files" : "";
@@ -414,7 +414,15 @@
       if (event.target.matches?.("input, textarea, select")) event.target.blur();
       return;
     }
-    if (isTyping || event.ctrlKey || event.metaKey || event.altKey || !document.querySelector("[data-desk]")) return;
+    if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "/") {
+      // The queue of the desk has its own search.
+      const box = document.querySelector('main [data-key="/"]') ?? document.querySelector("#find");
+      if (box) press(box);
+      event.preventDefault();
+      return;
+    }
+    if (!document.querySelector("[data-desk]")) return;
     const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
     if (event.key === "?") showKeys("/desk/keys");
     else if (event.key === "g") location.assign("/desk");
@@ -442,6 +450,24 @@
     for (const open of document.querySelectorAll("details.confirm[open]")) {
       if (!open.contains(event.target)) open.open = false;
     }
+  });
+
+  // The search box: the arrow keys move through the results, and Escape closes them.
+  document.querySelector(".find")?.addEventListener("keydown", (event) => {
+    const box = document.querySelector("#find");
+    const results = document.querySelector("#find-results");
+    const stops = [box, ...results.querySelectorAll("a")];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) {
+      stops[Math.min(stops.length - 1, Math.max(0, stops.indexOf(document.activeElement) + step))].focus();
+    } else if (event.key === "Escape") {
+      results.replaceChildren();
+      box.focus();
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
   });
 
   function initialize(root) {

@@ -43,7 +43,7 @@ impl<'a> Card<'a> {
 pub fn card(visit: &Visit, form_state: &FormState, card: &Card, fields: &Markup) -> Markup {
     html! {
         (form_state.alert())
-        form .card .wide[card.wide] method="post" action=(card.action) {
+        form .card .wide[card.wide] method="post" novalidate action=(card.action) {
             (visit.form_token())
             (form_state.version_field())
             (fields)

@@ -49,7 +49,7 @@ pub fn password_input(form_state: &FormState, field: Field, autocomplete: &str) 
         form_state,
         field,
         html! {
-            input #(id) type="password" name=(field.name) required autocomplete=(autocomplete)
+            input #(id) type="password" name=(field.name) required[!field.optional] autocomplete=(autocomplete)
                 aria-invalid=[(!errors.is_empty()).then_some("true")] aria-describedby=[describedby(&id, field, &errors)];
         },
     )

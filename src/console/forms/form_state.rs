@@ -137,6 +137,19 @@ impl FormState {
         }
     }
 
+    /// Moves the errors of the items of a list (`tags[0]`) to the one field in which the user enters the list.
+    pub fn with_list_errors_at(mut self, list: &str) -> Self {
+        for error in &mut self.errors {
+            let rest = error.field.as_deref().and_then(|field| field.strip_prefix(list));
+            let at = rest.and_then(|rest| rest.strip_prefix('[')?.strip_suffix(']')?.parse::<usize>().ok());
+            if let Some(at) = at {
+                error.reason = format!("{}: {}", at + 1, error.reason);
+                error.field = Some(list.to_owned());
+            }
+        }
+        self
+    }
+
     /// The errors of a field.
     pub fn errors_on(&self, name: &str) -> Vec<&str> {
         let errors = self

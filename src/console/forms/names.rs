@@ -7,19 +7,28 @@ pub fn element_id(name: &str) -> String {
 }
 
 /// Labels that differ from the field name.
-const LABELS: [(&str, &str); 12] = [
+const LABELS: [(&str, &str); 21] = [
     ("about", "Regarding"),
     ("about_id", "ID"),
     ("about_kind", "Type"),
     ("account_id", "Account"),
     ("again", "Confirm new password"),
+    ("authorized_keys", "SSH keys"),
+    ("config_id", "Config"),
+    ("devices.sda.disk_id", "Boot disk"),
     ("email", "E-mail"),
     ("expiry", "Expires"),
+    ("interfaces[0].ipv4.vpc", "Private address"),
+    ("interfaces[0].subnet_id", "Subnet"),
+    ("ipv4.vpc", "Private address"),
     ("old_password", "Current password"),
     ("redirect_uri", "Redirect URI"),
+    ("root_pass", "Root password"),
     ("scopes", "Permissions"),
+    ("subnet_id", "Subnet"),
     ("summary", "Subject"),
     ("timezone", "Time zone"),
+    ("type", "Plan"),
 ];
 
 /// The label of a field: `subnets[0].ipv4` is "Subnet 1, IPv4 range".
@@ -39,6 +48,9 @@ pub(super) fn label_of(name: &str) -> String {
                 .map_or(name.clone(), |stem| format!("{stem} ID"))
         }
     };
+    if label.is_some() {
+        return last;
+    }
     let row = before.strip_suffix(']').and_then(|before| before.split_once('['));
     match row.and_then(|(list, at)| Some((list, at.parse::<usize>().ok()?))) {
         Some((list, at)) => {

@@ -3,6 +3,7 @@
 pub mod apps;
 pub mod grants;
 pub mod oauth_clients;
+pub mod password;
 pub mod profile;
 pub mod tokens;
 pub mod users;
@@ -15,6 +16,10 @@ pub fn pages() -> Vec<Page> {
         get("pageProfile", "/account", profile::view),
         post("sendProfile", "/account", profile::update),
         post("sendPassword", "/account/password", profile::change_password).class(Class::Oauth),
+        get("pageStaffPassword", "/desk/password", password::staff_page).staff(),
+        post("sendStaffPassword", "/desk/password", password::change_of_staff)
+            .staff()
+            .class(Class::Oauth),
         get("pageTokens", "/account/tokens", tokens::list),
         get("pageTokenNew", "/account/tokens/new", tokens::new),
         post("sendTokenNew", "/account/tokens/new", tokens::create),

@@ -255,8 +255,9 @@ fn render_created(visit: &Visit, token: &Token, text: &TokenText) -> Response {
             div { dt { "Permissions" } dd { (scopes(&token.scopes.words())) } }
             div { dt { "Expires" } dd { @match token.expiry { Some(expiry) => (time(expiry)), None => "Never" } } }
         }
-        p { "Send it with every request:" }
-        pre .sample { code { "curl -H \"Authorization: Bearer $TOKEN\" …/v4/vpcs" } }
+        p { "Send it with every request. To try it in a terminal:" }
+        @let sample = format!("curl -H \"Authorization: Bearer {}\" {}/v4/profile", text.reveal(), visit.origin);
+        div .copied { code #sample { (sample) } button type="button" data-copy="sample" hidden { "Copy" } }
         p { a .button href=(LIST.1) { "Done" } }
     };
     visit.page("Token created", &[ACCOUNT, LIST], &body)

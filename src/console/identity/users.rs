@@ -185,7 +185,7 @@ pub async fn view(
             div { dt { "Created" } dd { (time(user.created)) } }
         }
         @if user.password_created.is_none() {
-            form .card method="post" action=(format!("{user_url}/link")) {
+            form .card method="post" novalidate action=(format!("{user_url}/link")) {
                 (visit.form_token())
                 h2 { "No password set" }
                 p { (name) " cannot log in yet. Generate a password link and send it to " strong { (user.email.as_str()) }

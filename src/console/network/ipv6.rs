@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use maud::{Markup, html};
 
-use crate::console::address_map::{self, in_use, network_element_id, network_instance_name};
+use crate::console::address_map::{self, in_use, network_element_id};
 use crate::console::forms::{self, Field, FormState};
 use crate::console::layout::{empty_state, number};
 use crate::console::vpcs::active_tag;
@@ -132,7 +132,7 @@ fn network_text(holder: &NetworkHolder) -> Markup {
 }
 
 /// The IPv6 networks of a subnet: the map, and the networks in use. `subnet_url` is the URL of the page.
-pub fn sections(map: &NetworkMap, subnet_url: &str) -> Markup {
+pub fn sections(map: &NetworkMap, subnet_url: &str, is_tenant: bool) -> Markup {
     let is_whole = map.window == map.range;
     html! {
         section aria-labelledby="map6" {
@@ -144,7 +144,7 @@ pub fn sections(map: &NetworkMap, subnet_url: &str) -> Markup {
         }
         section aria-labelledby="taken6" {
             h2 #taken6 { "IPv6 networks in use" @if !is_whole { " in " code { (map.window) } } }
-            (table(map, subnet_url))
+            (table(map, subnet_url, is_tenant))
         }
     }
 }
@@ -155,7 +155,7 @@ fn no_networks_in_use() -> Markup {
 }
 
 /// The networks or blocks in use as a table.
-fn table(map: &NetworkMap, subnet_url: &str) -> Markup {
+fn table(map: &NetworkMap, subnet_url: &str, is_tenant: bool) -> Markup {
     match &map.view {
         NetworkView::Networks(_) => html! {
             @if map.holders.is_empty() {
@@ -173,7 +173,7 @@ fn table(map: &NetworkMap, subnet_url: &str) -> Markup {
                                     @if holder.is_public { " " span .tag { "public" } }
                                     @if holder.is_slaac { div .quiet { "SLAAC: " code { (slaac_text(holder)) } } }
                                 } }
-                                td data-label="Instance" { (network_instance_name(holder)) " " span .id { (holder.instance) } }
+                                td data-label="Instance" { (address_map::instance_link(holder.instance, holder.instance_label.as_deref(), is_tenant)) }
                                 td .number data-label="Config" { (holder.config) }
                                 td .number data-label="Interface" { (holder.interface) }
                                 td data-label="State" { (active_tag(holder.active)) }

@@ -1,7 +1,9 @@
 //! Pages for VPCs, subnets and their addresses.
 
 pub mod address_map;
+pub mod blockers;
 pub mod ipv6;
+pub mod subnet_list;
 pub mod subnets;
 pub mod usage;
 pub mod vpcs;
@@ -19,6 +21,13 @@ pub fn pages() -> Vec<Page> {
         post("sendVpcEdit", "/vpcs/{vpcId}/edit", vpcs::update),
         get("pageVpcDelete", "/vpcs/{vpcId}/delete", vpcs::confirm_delete),
         post("sendVpcDelete", "/vpcs/{vpcId}/delete", vpcs::delete),
+        get("pageSubnets", "/vpcs/{vpcId}/subnets", subnet_list::list),
+        get(
+            "exportSubnets",
+            "/vpcs/{vpcId}/subnets/export.csv",
+            subnet_list::export,
+        ),
+        get("exportVpcs", "/vpcs/export.csv", vpcs::export),
         get("pageSubnetNew", "/vpcs/{vpcId}/subnets/new", subnets::new),
         post("sendSubnetNew", "/vpcs/{vpcId}/subnets/new", subnets::create),
         get("checkSubnetNew", "/vpcs/{vpcId}/subnets/check", subnets::check),

@@ -4,11 +4,12 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use crate::console::address_map::{self, format_range, in_use, instance_name};
+use crate::console::address_map::{self, format_range, in_use};
+use crate::console::blockers;
 use crate::console::error_page::{ErrorPage, PageResult};
 use crate::console::forms::{self, Card, FormData, FormState, VERSION_FIELD};
 use crate::console::ipv6;
-use crate::console::layout::{empty_state, fragment, pluralize, redirect_with_notice, time};
+use crate::console::layout::{empty_state, fragment, redirect_with_notice, time};
 use crate::console::port_table;
 use crate::console::query::Query;
 use crate::console::usage::used_meter;
@@ -21,14 +22,13 @@ use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::{InterfaceId, SubnetId, VpcId};
 use crate::model::interface::write_address;
 use crate::model::range_request::OF_SUBNETS;
-use crate::model::reason::Code;
 use crate::model::subnet::Subnet;
+use crate::model::subnet_name::SubnetName;
 use crate::model::vpc::Vpc;
 use crate::rules;
 use crate::rules::address_map::{SubnetMap, Window, Windows};
 use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
-use crate::rules::error::FieldError;
 use crate::store::ReadTx;
 use crate::web::App;
 use crate::web::extract::At;
@@ -45,9 +45,23 @@ pub fn interface_url(subnet: &Subnet, interface: InterfaceId) -> String {
     interface_url_at(&url(subnet), subnet, interface)
 }
 
+/// Like `url`, for the name of a subnet.
+pub fn url_by_name(subnet: &SubnetName) -> String {
+    format!("/vpcs/{}/subnets/{}", subnet.vpc, subnet.id)
+}
+
+/// Like `interface_url`, for the name of a subnet.
+pub fn interface_url_by_name(subnet: &SubnetName, interface: InterfaceId) -> String {
+    interface_url_in(&url_by_name(subnet), subnet.ipv4, interface)
+}
+
 /// Like `interface_url`, if `subnet_url` is the URL of the subnet's page.
 pub fn interface_url_at(subnet_url: &str, subnet: &Subnet, interface: InterfaceId) -> String {
-    match bucket_prefix(subnet.ipv4) {
+    interface_url_in(subnet_url, subnet.ipv4, interface)
+}
+
+fn interface_url_in(subnet_url: &str, range: Cidr, interface: InterfaceId) -> String {
+    match bucket_prefix(range) {
         None => format!("{subnet_url}#interface-{interface}"),
         Some(_) => format!("{subnet_url}?interface={interface}#interface-{interface}"),
     }
@@ -58,12 +72,22 @@ pub fn instance_count(subnet: &Subnet) -> usize {
     subnet.uses.chunk_by(|a, b| a.instance == b.instance).count()
 }
 
-pub async fn new(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<VpcId>) -> PageResult {
+/// The form. A free block of the map links here with `?free=10.0.1.0-10.0.3.255`.
+pub async fn new(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(id): At<VpcId>,
+    query: Query,
+) -> PageResult {
     let vpc = app
         .read(caller, move |tx, caller| load_writable(tx, caller, id))
         .await?;
     let ranges: Vec<Cidr> = vpc.subnets.iter().map(|subnet| subnet.ipv4).collect();
-    let proposed = rules::subnets::propose(&app.store().context().policy, &ranges);
+    let in_block = address_map::parse_block(query.text("free"))
+        .and_then(|(first, last)| rules::subnets::propose_in(&ranges, first, last));
+    let next = || rules::subnets::propose(&app.store().context().policy, &ranges, None);
+    let proposed = in_block.or_else(next);
     let range = proposed.map(|range| range.to_string()).unwrap_or_default();
     let label = format!("subnet-{}", vpc.subnets.len() + 1);
     let ipv6 = vpc.ipv6.map(|_| format!("/{}", OF_SUBNETS.default));
@@ -109,7 +133,8 @@ pub async fn check(State(app): State<App>, caller: Caller, At(id): At<VpcId>, qu
             Ok((errors, ranges))
         })
         .await?;
-    let proposed = rules::subnets::propose(&app.store().context().policy, &ranges);
+    let prefix = Cidr::prefix_length_of(data.text("ipv4"));
+    let proposed = rules::subnets::propose(&app.store().context().policy, &ranges, prefix);
     let feedback = range_feedback("ipv4", data.text("ipv4"), &errors, proposed);
     Ok(fragment(&feedback))
 }
@@ -163,7 +188,7 @@ pub async fn view(
     let breadcrumbs = [vpcs::LIST, (map.vpc.label.as_str(), vpc_url.as_str())];
     let subnet_url = url(&map.subnet);
     let body = html! {
-        (render(&map, usage, &subnet_url, may_change))
+        (render(&map, usage, &subnet_url, Some(may_change)))
         (port_table::of_subnet(&ports))
     };
     Ok(visit.page(label, &breadcrumbs, &body))
@@ -184,8 +209,9 @@ pub fn windows(query: &Query) -> Result<Windows, ErrorPage> {
     Ok(Windows { ipv4, ipv6 })
 }
 
-/// The content of the page of a subnet. `subnet_url` is the URL of this page.
-pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: bool) -> Markup {
+/// The content of the page of a subnet. `subnet_url` is the URL of this page. `may_change` is `None` for staff, who have
+/// no actions here.
+pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: Option<bool>) -> Markup {
     let subnet = &map.subnet;
     let assignable = subnet.ipv4.assignable();
     let is_whole = map.window == subnet.ipv4;
@@ -195,9 +221,12 @@ pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: bool)
                 (subnet.label.as_str()) " " code .range { (subnet.ipv4) }
                 @if let Some(ipv6) = subnet.ipv6 { " " code .range { (ipv6) } }
             }
-            @if may_change { div .actions {
-                a .button href=(format!("{subnet_url}/edit")) { "Edit" }
-                a .button.danger href=(format!("{subnet_url}/delete")) { "Delete" }
+            @if let Some(may_change) = may_change { div .actions {
+                a .button.main href=(format!("{subnet_url}/attach")) { "Attach an instance" }
+                @if may_change {
+                    a .button href=(format!("{subnet_url}/edit")) { "Edit" }
+                    a .button.danger href=(format!("{subnet_url}/delete")) { "Delete" }
+                }
             } }
         }
         dl .facts {
@@ -215,23 +244,27 @@ pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: bool)
                 h2 #map { "Addresses" @if !is_whole { " in " code { (map.window) } } }
                 @if !is_whole { a href=(subnet_url) { "Show the whole subnet" } }
             }
-            (address_map::subnet(&map.view, &map.holders, &format!("{subnet_url}?in=")))
+            @let attach_url = may_change.map(|_| format!("{subnet_url}/attach"));
+            (address_map::subnet(&map.view, &map.holders, &format!("{subnet_url}?in="), attach_url.as_deref()))
         }
         section aria-labelledby="taken" {
             h2 #taken { "In use" @if !is_whole { " in " code { (map.window) } } }
-            (table(map, subnet_url))
+            (table(map, subnet_url, may_change.is_some()))
         }
-        @if let Some(map) = &map.ipv6 { (ipv6::sections(map, subnet_url)) }
+        @if let Some(map) = &map.ipv6 { (ipv6::sections(map, subnet_url, may_change.is_some())) }
     }
 }
 
 fn no_addresses_in_use() -> Markup {
-    let text = "Use the API or an API client to add an interface on this subnet to an instance's config.";
-    empty_state("No addresses in use", text, None)
+    empty_state(
+        "No addresses in use",
+        "No instance is attached to this subnet.",
+        None,
+    )
 }
 
 /// The addresses or ranges in use as a table.
-fn table(map: &SubnetMap, subnet_url: &str) -> Markup {
+fn table(map: &SubnetMap, subnet_url: &str, is_tenant: bool) -> Markup {
     match &map.view {
         View::Addresses(_) => html! {
             @if map.holders.is_empty() {
@@ -247,7 +280,7 @@ fn table(map: &SubnetMap, subnet_url: &str) -> Markup {
                                     code { @if holder.is_range { (format_range(holder.first, holder.last)) } @else { (write_address(holder.first)) } }
                                     @if holder.is_range { " " span .tag { "range" } }
                                 }
-                                td data-label="Instance" { (instance_name(holder)) " " span .id { (holder.instance) } }
+                                td data-label="Instance" { (address_map::instance_link(holder.instance, holder.instance_label.as_deref(), is_tenant)) }
                                 td .number data-label="Config" { (holder.config) }
                                 td .number data-label="Interface" { (holder.interface) }
                                 td data-label="State" { (active_tag(holder.active)) }
@@ -405,8 +438,8 @@ fn render_delete(visit: &Visit, vpc: &Vpc, subnet: &Subnet, form_state: &FormSta
     let form = Card::new(format!("{subnet_url}/delete"), "Delete subnet", &subnet_url).danger();
     let body = html! {
         h1 { "Delete " (label) "?" }
-        @if is_blocked(form_state) {
-            (blockers("This subnet cannot be deleted while instances are attached to it.", std::slice::from_ref(subnet), form_state))
+        @if blockers::is_blocked(form_state) {
+            (blockers::render("This subnet cannot be deleted while instances are attached to it.", std::slice::from_ref(subnet), form_state, &format!("{subnet_url}/delete")))
             p { a .button href=(subnet_url) { "Back to subnet" } }
         } @else {
             (forms::card(visit, form_state, &form, &html! {
@@ -422,40 +455,4 @@ fn render_delete(visit: &Visit, vpc: &Vpc, subnet: &Subnet, form_state: &FormSta
         &breadcrumbs(vpc, &vpc_url, subnet, &subnet_url),
         &body,
     )
-}
-
-/// Whether interfaces prevent the deletion.
-pub fn is_blocked(form_state: &FormState) -> bool {
-    form_state
-        .errors
-        .iter()
-        .any(|error| error.code == Code::SubnetInUse)
-}
-
-/// The interfaces that prevent the deletion, with links.
-pub fn blockers(message: &str, subnets: &[Subnet], form_state: &FormState) -> Markup {
-    let link = |error: &FieldError| {
-        let blocker = error.blocker.as_ref()?;
-        let subnet = subnets.iter().find(|subnet| subnet.id == blocker.subnet)?;
-        Some(interface_url(subnet, blocker.interface))
-    };
-    let errors: Vec<_> = form_state
-        .errors
-        .iter()
-        .filter(|error| error.code == Code::SubnetInUse)
-        .collect();
-    html! {
-        div .warning role="alert" {
-            p { strong { (message) } " " "Remove " (pluralize(errors.len(), "interface", "interfaces")) " first:" }
-            ul { @for error in errors {
-                li {
-                    @match link(error) {
-                        Some(url) => a href=(url) { (error.reason) },
-                        None => (error.reason),
-                    }
-                }
-            } }
-            p { "Use the API or an API client to manage instances and their interfaces." }
-        }
-    }
 }

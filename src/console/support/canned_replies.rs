@@ -171,7 +171,7 @@ fn render(visit: &Visit, id: Option<CannedReplyId>, form_state: &FormState, show
     let body = html! {
         h1 { (title) }
         (form_state.alert_with_labels(&[("description", "Text")]))
-        form .card.wide method="post" action=(action) {
+        form .card.wide method="post" novalidate action=(action) {
             (visit.form_token())
             (form_state.version_field())
             (forms::text_input(form_state, label))
@@ -187,7 +187,7 @@ fn render(visit: &Visit, id: Option<CannedReplyId>, form_state: &FormState, show
             section {
                 (threads::confirmation("Delete", (true, None), &html! {
                     p { "Replies that were already sent are not affected." }
-                    form method="post" action=(format!("{}/delete", url(id))) {
+                    form method="post" novalidate action=(format!("{}/delete", url(id))) {
                         (visit.form_token())
                         button .danger type="submit" { "Delete this canned reply" }
                     }

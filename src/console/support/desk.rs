@@ -9,9 +9,10 @@ use crate::console::error_page::PageResult;
 use crate::console::forms::{self, FormData, FormState};
 use crate::console::layout::{age, empty_state, page_url, pagination, pluralize};
 use crate::console::live;
-use crate::console::query::Query;
+use crate::console::query::{MAX_SEARCH_CHARS, Query};
 use crate::console::threads::{self, kind_label};
 use crate::console::visit::Visit;
+use crate::model::account::DeskAccount;
 use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::page::Paged;
@@ -22,6 +23,7 @@ use crate::rules;
 use crate::rules::agent::Staff;
 use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
+use crate::store::ReadTx;
 use crate::web::App;
 
 /// The label and the URL of the queue.
@@ -57,7 +59,7 @@ const FILTERS: [&str; 6] = ["q", "status", "claim", "priority", "account", "orde
 
 pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query: Query) -> PageResult {
     let search = query.0;
-    let list_request = list_request(&search, &visit.username);
+    let (list_request, account) = (list_request(&search, &visit.username), account_filter(&search));
     let words = match ticket_number(&search) {
         Some(_) => String::new(),
         None => search.text("q").to_owned(),
@@ -65,6 +67,10 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
     let (tickets, updated_by, version) = app
         .read(staff.clone(), move |tx, staff| {
             let version = rules::desk_version::current(tx, &staff.agent, None)?;
+            let mut list_request = list_request.clone();
+            if let Some(AccountFilter::Name(name)) = &account {
+                list_request = list_request.only(accounts_named(tx, name)?);
+            }
             let tickets = rules::desk::list(tx, &list_request, Some(&words));
             let ids: Vec<_> = tickets
                 .iter()
@@ -130,16 +136,41 @@ fn list_request(search: &FormData, me: &str) -> ListRequest {
     if Priority::WORDS.contains(&search.text("priority")) {
         only.push(Condition::equal("priority", search.text("priority")));
     }
-    match search.text("account").trim() {
-        "" => {}
-        account => {
-            let id = account.parse().map_or_else(|_| account.into(), Input::Integer);
-            only.push(Condition::equal("account_id", id));
-        }
+    if let Some(AccountFilter::Id(id)) = account_filter(search) {
+        only.push(Condition::equal("account_id", id));
     }
     let (_, _, field, direction) = sort_order(search);
     let list = ListRequest::first(50).at_page_in_url(search.text("page"));
     ListRequest { only, ..list }.sorted(field, direction == "desc")
+}
+
+/// The account in the filter: its ID, or a part of its name or e-mail address.
+enum AccountFilter {
+    Id(i64),
+    Name(String),
+}
+
+fn account_filter(search: &FormData) -> Option<AccountFilter> {
+    match search.text("account").trim() {
+        "" => None,
+        text => Some(
+            text.parse()
+                .map_or_else(|_| AccountFilter::Name(text.to_owned()), AccountFilter::Id),
+        ),
+    }
+}
+
+/// The condition that a ticket belongs to one of the first accounts with this name.
+fn accounts_named(tx: &mut ReadTx, name: &str) -> rules::Result<Condition> {
+    const MAX_ACCOUNTS: i64 = 50;
+    let named = Condition::contained_in(["company", "email"], name);
+    let accounts = rules::accounts::desk_list(tx, &ListRequest::first(MAX_ACCOUNTS).only(named))?.items;
+    let of_account = |account: &DeskAccount| Condition::equal("account_id", account.id);
+    // No ticket belongs to account 0.
+    let none = Condition::equal("account_id", 0_i64);
+    Ok(Condition::Any(
+        accounts.iter().map(of_account).chain([none]).collect(),
+    ))
 }
 
 fn sort_order(search: &FormData) -> (&'static str, &'static str, &'static str, &'static str) {
@@ -166,9 +197,6 @@ fn search_url(search: &FormData) -> String {
 
 fn form(search: &FormData, form_state: &FormState) -> Markup {
     let errors = form_state.errors_on("q");
-    let account = search.text("account").trim();
-    let is_account_valid = account.is_empty() || account.parse::<i64>().is_ok();
-    let account_error = (!is_account_valid).then_some("Must be an account ID");
     let choice = |name: &str, label: &str, choices: &[(&str, &str)]| {
         html! {
             div .field {
@@ -196,10 +224,10 @@ fn form(search: &FormData, form_state: &FormState) -> Markup {
             (choice("status", "Status", &STATUSES))
             (choice("claim", "Assignee", &ASSIGNEES))
             (choice("priority", "Priority", &priorities))
-            div .field.short .wrong[account_error.is_some()] {
+            div .field.short {
                 label for="by-account" { "Account" }
-                input #by-account type="text" inputmode="numeric" name="account" value=(search.text("account")) placeholder="ID";
-                @if let Some(reason) = account_error { p .reason { (reason) } }
+                input #by-account type="text" name="account" value=(search.text("account")) placeholder="Name or ID" title="Company, e-mail address or ID"
+                    autocomplete="off" maxlength=(MAX_SEARCH_CHARS);
             }
             (choice("order", "Sort by", &SORT_ORDERS.map(|(value, shown, ..)| (value, shown))))
             button type="submit" { "Search" }
@@ -292,11 +320,11 @@ const SHORTCUTS: [(&str, &str, &str); 12] = [
     ("Anywhere", "?", "Show keyboard shortcuts"),
     ("Anywhere", "g", "Go to the desk"),
     ("Anywhere", "t", "Open a ticket for a customer"),
+    ("Anywhere", "/", "Find; in the list of tickets, search the list"),
     ("Anywhere", "Esc", "Leave the current field"),
     ("In the list of tickets", "j", "Next ticket"),
     ("In the list of tickets", "k", "Previous ticket"),
     ("In the list of tickets", "Enter", "Open the ticket"),
-    ("In the list of tickets", "/", "Search"),
     ("On a ticket", "c", "Assign or reassign to me"),
     ("On a ticket", "r", "Reply to the customer"),
     ("On a ticket", "n", "Write an internal note"),

@@ -103,7 +103,7 @@ fn render(
     let body = html! {
         h1 { "Open a ticket" }
         (form_state.alert_with_labels(&[(DESCRIPTION.name, DESCRIPTION.label)]))
-        form .card.wide method="post" action=(NEW_TICKET_URL) data-draft="ticket" data-with-files {
+        form .card.wide method="post" novalidate action=(NEW_TICKET_URL) data-draft="ticket" data-with-files {
             (visit.form_token())
             (forms::newest_id_field(*newest))
             (subject(form_state))
@@ -238,9 +238,9 @@ async fn render_desk_form(
         .await?;
     let body = html! {
         h1 { "Open a ticket for a customer" }
-        p .quiet { "The customer sees the provider, not you, as the author, and is notified immediately." }
+        p .quiet { "The customer sees the ticket in the console, with the provider, not you, as the author." }
         (form_state.alert_with_labels(&[(DESCRIPTION.name, MESSAGE_LABEL)]))
-        form .card.wide method="post" action=(DESK_NEW_TICKET_URL) data-draft="desk-ticket" {
+        form .card.wide method="post" novalidate action=(DESK_NEW_TICKET_URL) data-draft="desk-ticket" {
             (visit.form_token())
             (forms::newest_id_field(newest))
             (account_field(form_state, &accounts, selected.as_ref()))

@@ -105,7 +105,11 @@ pub fn entity_link(entity: &Entity, url: Option<String>) -> Markup {
 
 /// The URL of an entity's page, for the users of its account.
 pub fn entity_url(entity: &Entity) -> Option<String> {
-    (entity.kind == EntityKind::Subject(SubjectKind::Vpc)).then(|| format!("/vpcs/{}", entity.id))
+    match entity.kind {
+        EntityKind::Subject(SubjectKind::Vpc) => Some(format!("/vpcs/{}", entity.id)),
+        EntityKind::Subject(SubjectKind::Linode) => Some(format!("/instances/{}", entity.id)),
+        _ => None,
+    }
 }
 
 /// A text box for Markdown. If `shows_preview` is true, the preview is shown below it.
@@ -192,7 +196,7 @@ pub fn upload_limits(support: &Support, attached: usize) -> Markup {
         p .hint {
             "Up to " (size(support.attachment_max_bytes)) " per file, "
             @if attached == 0 { (support.attachments_per_ticket) " files per ticket" } @else { (remaining) " more on this ticket" }
-            ". Accepted types: " (EXTENSIONS.join(", ")) "."
+            ". Accepted types: " (EXTENSIONS.join(", ")) ". Rename a log to .txt. For other files, such as captures and archives, write a link."
         }
     }
 }

@@ -287,7 +287,7 @@ fn head(visit: &Visit, ticket_page: &TicketPage, support: &Support) -> Markup {
                                     None => "You cannot reply to a closed ticket.",
                                 }
                             }
-                            form method="post" action=(format!("{ticket_url}/close")) {
+                            form method="post" novalidate action=(format!("{ticket_url}/close")) {
                                 (visit.form_token())
                                 button .main type="submit" { "Close ticket " (ticket.id) }
                             }
@@ -354,7 +354,7 @@ fn reply_form(visit: &Visit, ticket_page: &TicketPage, forms: &Forms) -> Markup 
         ..Field::default()
     };
     html! {
-        form #reply .card.write method="post" action=(action) data-draft=(format!("reply-{}", ticket_page.ticket.id)) {
+        form #reply .card.write method="post" novalidate action=(action) data-draft=(format!("reply-{}", ticket_page.ticket.id)) {
             (visit.form_token())
             (forms::newest_id_field(ticket_page.newest))
             (threads::markdown_editor(&forms.reply, field, 6, forms.preview))
@@ -398,7 +398,7 @@ fn upload_form(visit: &Visit, ticket_page: &TicketPage, support: &Support, forms
     let errors = forms.file.errors_on(FILE_FIELD);
     html! {
         (threads::drop_zone(support, ticket_page.files.len(), Some(&upload_url)))
-        form .no-script method="post" action=(upload_url) enctype="multipart/form-data" {
+        form .no-script method="post" novalidate action=(upload_url) enctype="multipart/form-data" {
             div .field .wrong[!errors.is_empty()] {
                 label for="f-file" { "Attach a file" }
                 input #f-file type="file" name="file" required aria-invalid=[(!errors.is_empty()).then_some("true")]

@@ -189,6 +189,11 @@ impl Cidr {
         (is_private && network.first() != address.to_bits()).then_some(network)
     }
 
+    /// The prefix length at the end of a text, such as `10.0.0.5/24` or `/24`. The rest need not be valid.
+    pub fn prefix_length_of(raw: &str) -> Option<u8> {
+        raw.rsplit_once('/')?.1.trim().parse().ok()
+    }
+
     /// The next network of the same size that does not overlap any network in `taken`. The search begins at
     /// this network and continues to the end of its private range. Then it searches each private range from
     /// the beginning.

@@ -9,6 +9,7 @@ pub mod network_map;
 pub mod range_placement;
 pub mod range_request;
 pub mod subnet;
+pub mod subnet_name;
 pub mod vlan;
 pub mod vpc;
 pub mod vpc_ip;

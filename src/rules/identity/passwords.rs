@@ -6,10 +6,12 @@ use argon2::password_hash::{generate_salt, phc};
 use argon2::{Argon2, Block, Params};
 
 use crate::model::event::Action;
+use crate::model::proof::Identity;
 use crate::model::reason::{Code, Reason};
 use crate::model::token::{Secret, TokenHash, TokenText};
 use crate::model::user::User;
-use crate::rules::caller::Caller;
+use crate::rules::agent::Staff;
+use crate::rules::caller::{Caller, Principal};
 use crate::rules::error::{Error, FieldError, Result};
 use crate::rules::{events, sessions, users};
 use crate::store::{self, ReadTx, WriteTx};
@@ -101,7 +103,20 @@ pub enum Change {
 /// Changes the caller's own password from the hash `old` to the hash `new`. The current password must have
 /// been compared with `old` before. Ends all sessions of the caller and starts a new session.
 pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result<Change> {
-    if store::logins::find_password(tx, caller.user())?.as_deref() != Some(old) {
+    let changed = change_own(tx, caller.identity(), old, new)?;
+    if let Change::Done(_) = changed {
+        events::record_account(tx, caller, Action::ProfileUpdate, None)?;
+    }
+    Ok(changed)
+}
+
+/// Like `change`, for a member of staff, who has no account and therefore no events.
+pub fn change_of_staff(tx: &mut WriteTx, staff: &Staff, old: &str, new: &str) -> Result<Change> {
+    change_own(tx, staff.identity(), old, new)
+}
+
+fn change_own(tx: &mut WriteTx, identity: &Identity, old: &str, new: &str) -> Result<Change> {
+    if store::logins::find_password(tx, identity.user)?.as_deref() != Some(old) {
         let reason = Reason::new(
             Code::ChoiceInvalid,
             "Another request has changed your password; enter the current one",
@@ -109,9 +124,8 @@ pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result
         let wrong = FieldError::on("old_password", reason);
         return Ok(Change::Refused { wrong, wait: 0 });
     }
-    set(tx, caller.username(), new)?;
-    let session = sessions::create_session(tx, caller.user(), new, None)?.ok_or(Error::Unauthenticated)?;
-    events::record_account(tx, caller, Action::ProfileUpdate, None)?;
+    set(tx, identity.username.as_str(), new)?;
+    let session = sessions::create_session(tx, identity.user, new, None)?.ok_or(Error::Unauthenticated)?;
     Ok(Change::Done(session))
 }
 
@@ -148,9 +162,9 @@ pub fn set_by_link(tx: &mut WriteTx, link: TokenHash, hash: &str) -> Result<User
     set(tx, user.username.as_str(), hash)
 }
 
-/// The caller's own password hash.
-pub fn own_hash(tx: &mut ReadTx, caller: &Caller) -> Result<Option<String>> {
-    Ok(store::logins::find_password(tx, caller.user())?)
+/// The principal's own password hash.
+pub fn own_hash(tx: &mut ReadTx, principal: &impl Principal) -> Result<Option<String>> {
+    Ok(store::logins::find_password(tx, principal.identity().user)?)
 }
 
 /// The hash of a username, as the key for counting log-in attempts. The username itself is not stored,

@@ -3,6 +3,7 @@
 //! This module also parses the subnets of a new VPC; `vpcs` creates them with the VPC.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::RangeInclusive;
 
 use crate::model::cidr::{Cidr, Cidr6, Network};
 use crate::model::event::Action;
@@ -79,13 +80,27 @@ pub fn check(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, request: &Request) ->
     read_new(tx, caller, &vpc, request)
 }
 
-/// Proposes a range for a new subnet: the next free range that is as large as the last subnet. If there is
-/// none, the next free range of the default size.
-pub fn propose(policy: &Policy, existing: &[Cidr]) -> Option<Cidr> {
+/// The prefix lengths that the IPv4 range of a subnet can have.
+const PREFIX_LENGTHS: RangeInclusive<u8> = 8..=29;
+
+/// Proposes a range for a new subnet: the next free range with a prefix length. Without a valid prefix length, the next
+/// free range that is as large as the last subnet. If there is none, the next free range of the default size.
+pub fn propose(policy: &Policy, existing: &[Cidr], prefix: Option<u8>) -> Option<Cidr> {
     let default = Cidr::parse("10.0.0.0/24").ok()?;
     let taken: Vec<Cidr> = existing.iter().chain(&policy.forbidden_ranges).copied().collect();
+    if let Some(prefix) = prefix.filter(|prefix| PREFIX_LENGTHS.contains(prefix)) {
+        let last = existing.last().unwrap_or(&default);
+        return Cidr::around(last.first(), prefix).next_free(&taken);
+    }
     let same_size = existing.last().and_then(|last| last.next_free(&taken));
     same_size.or_else(|| default.next_free(&taken))
+}
+
+/// Proposes a range in a free block of addresses: as large as the last subnet, or the largest that fits.
+pub fn propose_in(existing: &[Cidr], first: u32, last: u32) -> Option<Cidr> {
+    let wanted = existing.last().map_or(24, |subnet| subnet.prefix());
+    let fits = |prefix: u8| Cidr::at_or_after(first, prefix).filter(|range| range.last() <= last);
+    (wanted..=*PREFIX_LENGTHS.end()).find_map(fits)
 }
 
 /// Fails if interfaces use these subnets, with one error per interface (interface §3, rules 1 and 2).

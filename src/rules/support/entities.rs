@@ -66,3 +66,10 @@ pub fn delete(tx: &mut WriteTx, account: AccountId, kind: &str, id: i64, request
     request.require_valid_body()?;
     Ok(store::entities::delete(tx, &entry)?)
 }
+
+/// Like `delete`, for a command.
+pub fn remove(tx: &mut WriteTx, account: AccountId, kind: SubjectKind, id: i64) -> Result<Entry> {
+    let entry = store::entities::find(tx, account, kind, id)?.ok_or(Error::NotFound)?;
+    store::entities::delete(tx, &entry)?;
+    Ok(entry)
+}

@@ -9,7 +9,7 @@ use crate::model::page::Paged;
 use crate::model::user::{Login, NewUser, User, Username};
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
-use crate::store::filter::{Field, Kind};
+use crate::store::filter::{Field, Kind, contains_pattern};
 use crate::store::list::{Collection, ListQuery};
 use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
@@ -27,6 +27,17 @@ pub static FIELDS: [Field; 3] = [
     Field::new("email", Kind::Text, "email"),
     Field::new("restricted", Kind::Boolean, "restricted"),
 ];
+
+/// The first users of all accounts whose name or e-mail address contains a text.
+pub fn containing(tx: &mut ReadTx, text: &str, limit: i64) -> Result<Vec<User>, StoreError> {
+    let pattern = contains_pattern(&Value::from(text.to_owned()));
+    let sql = format!(
+        "SELECT {COLUMNS} FROM app_user
+         WHERE account IS NOT NULL AND (lower(username) LIKE $1 ESCAPE '\\' OR lower(email) LIKE $1 ESCAPE '\\')
+         ORDER BY lower(username), id LIMIT $2"
+    );
+    tx.read(&sql, args![pattern, limit], read)
+}
 
 /// The users of an account.
 pub fn list(tx: &mut ReadTx, account: AccountId, query: &ListQuery) -> Result<Paged<User>, StoreError> {

@@ -46,11 +46,13 @@ pub static FIELDS: [Field; 12] = [
 ];
 
 /// The fields in which tenants search. Their search does not use the full-text index, because the index contains notes.
-static SEARCH_FIELDS: [Field; 4] = [
+static SEARCH_FIELDS: [Field; 5] = [
     Field::new("id", Kind::Integer, "t.id"),
     Field::new("summary", Kind::Text, "t.summary"),
     Field::new("description", Kind::Text, "t.description"),
     Field::new("opened_by", Kind::Text, "t.opened_by"),
+    Field::new("replies", Kind::Text, "r.description")
+        .subquery("SELECT 1 FROM reply r WHERE r.ticket = t.id"),
 ];
 
 /// The filter for tickets that contain all these words. `#7` selects the ticket with the ID 7.

@@ -105,6 +105,8 @@ async fn the_queue_shows_assignee_and_age_and_can_be_filtered() {
         ("priority=urgent", &[2]),
         ("account=1", &[1, 2]),
         ("account=999", &[]),
+        ("account=missing", &[]),
+        ("account=99999999999999999999", &[]),
         ("q=zebra", &[1]),
         ("q=rack+bill", &[]),
         ("order=oldest", &[1, 2]),
@@ -122,12 +124,6 @@ async fn the_queue_shows_assignee_and_age_and_can_be_filtered() {
     let wrong = grace.get("/desk?q=%21%21").await;
     assert_eq!(wrong.status, 400);
     assert!(text(&wrong).contains("<p class=\"reason\">"), "{wrong}");
-    // An invalid account does not show all tickets.
-    for account in ["Tidewater", "99999999999999999999"] {
-        let wrong = grace.get(&format!("/desk?account={account}")).await;
-        assert_eq!(wrong.status, 400, "{account}");
-        assert!(text(&wrong).contains("<p class=\"reason\">"), "{wrong}");
-    }
     let beyond = text(&grace.get("/desk?page=9").await);
     assert!(
         beyond.contains("The list no longer has this many pages"),

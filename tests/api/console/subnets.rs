@@ -1,7 +1,7 @@
 //! Subnets in the console: rows of a form, ranges, and changes.
 
 use super::vpcs::api_user;
-use crate::console::{app_with_ada, assert_contains, assert_lacks, assert_redirects_to, browser};
+use crate::console::{app_with_ada, assert_contains, assert_lacks, assert_redirects_to, browser, links};
 
 #[tokio::test]
 async fn rows_are_added_with_the_next_free_range_and_removed_without_javascript() {
@@ -106,6 +106,73 @@ async fn a_range_with_host_bits_suggests_its_network() {
             None => assert_contains(&response, &button("10.0.1.0/24")),
         }
     }
+}
+
+#[tokio::test]
+async fn a_proposal_has_the_size_that_the_user_typed() {
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("core", &["10.0.0.0/24"]).await;
+    let mut ada = browser(&app, "ada").await;
+    for (typed, proposed) in [
+        ("10.0.0.0/20", "10.0.16.0/20"),
+        ("10.0.0.0/25", "10.0.1.0/25"),
+        ("/28", "10.0.1.0/28"),
+        ("8.8.0.0/16", "10.1.0.0/16"),
+        ("10.0.0.0/12", "10.16.0.0/12"),
+        // The size is not valid, so the proposal is as large as the last subnet.
+        ("10.0.0.0/31", "10.0.1.0/24"),
+    ] {
+        let response = ada.get(&format!("/vpcs/1/subnets/check?ipv4={typed}")).await;
+        assert_contains(&response, &format!("data-value=\"{proposed}\""));
+    }
+    let query = crate::browser::form(&[
+        ("at", "1"),
+        ("subnets[0].ipv4", "10.0.0.0/24"),
+        ("subnets[1].ipv4", "10.0.0.0/22"),
+    ]);
+    let response = ada.get(&format!("/vpcs/new/check?{query}")).await;
+    assert_contains(&response, "data-value=\"10.0.4.0/22\"");
+}
+
+#[tokio::test]
+async fn a_free_block_of_the_map_opens_the_form_with_a_range_in_it() {
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker
+        .create_vpc("core", &["10.0.0.0/26", "10.0.0.128/25", "10.4.0.0/16"])
+        .await;
+    let mut ada = browser(&app, "ada").await;
+    let links = links(&ada.get("/vpcs/1").await);
+    let forms: Vec<_> = links.iter().filter(|link| link.contains("?free=")).collect();
+    for (block, proposed) in [
+        // The gap is smaller than the last subnet.
+        ("10.0.0.64-10.0.0.127", "10.0.0.64/26"),
+        ("10.0.1.0-10.3.255.255", "10.1.0.0/16"),
+        ("10.5.0.0-10.255.255.255", "10.5.0.0/16"),
+    ] {
+        let url = format!("/vpcs/1/subnets/new?free={block}");
+        // The wide map, the narrow map and the table.
+        assert_eq!(
+            forms.iter().filter(|link| **link == &url).count(),
+            3,
+            "{block}: {forms:?}"
+        );
+        assert_contains(
+            &ada.get(&url).await,
+            &format!("name=\"ipv4\" value=\"{proposed}\""),
+        );
+    }
+    for invalid in ["x", "10.0.0.9-10.0.0.1", "10.0.0.1", "1.2.3.4-"] {
+        let form = ada.get(&format!("/vpcs/1/subnets/new?free={invalid}")).await;
+        assert_contains(&form, "value=\"10.5.0.0/16\"");
+    }
+    // A free address of a subnet leads to the choice of an instance.
+    let subnet = ada.get("/vpcs/1/subnets/1").await;
+    assert_contains(
+        &subnet,
+        "href=\"/vpcs/1/subnets/1/attach?address=10.0.0.9\" tabindex=\"-1\"",
+    );
 }
 
 #[tokio::test]

@@ -49,6 +49,12 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
     assert_eq!(created.header("cache-control"), "no-store");
     let token = secret(&created);
     assert_eq!(token.len(), 64);
+    // The command can be pasted into a terminal.
+    let address = app.address;
+    assert_contains(
+        &created,
+        &format!("curl -H &quot;Authorization: Bearer {token}&quot; http://{address}/v4/profile<"),
+    );
     let program = app.with_token(&token);
     assert_eq!(program.get("/vpcs").await.status, 200);
     assert_eq!(

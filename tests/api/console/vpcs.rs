@@ -25,7 +25,15 @@ async fn the_list_of_vpcs_has_an_empty_state_and_a_search() {
     maker.create_instance_on(1).await;
 
     let all = ada.get("/vpcs").await;
-    for expected in [">core<", ">edge<", "2 VPCs", "1 of 252", "0 of 8", "us-east"] {
+    for expected in [
+        ">core<",
+        ">edge<",
+        "2 VPCs",
+        "1 of 252",
+        "0 of 8",
+        "us-east",
+        "Newark, NJ",
+    ] {
         assert_contains(&all, expected);
     }
     let found = ada.get("/vpcs?q=ED").await;
@@ -44,6 +52,8 @@ async fn a_vpc_is_created_with_its_subnets() {
     let mut ada = browser(&app, "ada").await;
     let form = ada.get("/vpcs/new").await;
     assert_contains(&form, "value=\"10.0.0.0/24\"");
+    // The page shows all errors, so the browser does not show its own.
+    assert_contains(&form, "method=\"post\" novalidate");
     let fields = [
         ("region", "us-east"),
         ("label", "core"),
@@ -194,7 +204,7 @@ async fn deletion_lists_blockers_and_needs_the_label() {
         let blocked = ada.get(page).await;
         assert_contains(&blocked, "Remove 1 interface first");
         assert_contains(&blocked, "href=\"/vpcs/1/subnets/2#interface-1\"");
-        assert_lacks(&blocked, "<form");
+        assert_lacks(&blocked, "method=\"post\"");
         // Submitting the form anyway has the same result.
         let form = ada.get("/vpcs/1/edit").await;
         let label = if page.contains("subnets") { "b" } else { "core" };

@@ -8,16 +8,19 @@ mod space_table;
 mod subnet_map;
 mod vpc_map;
 
-pub use network_map::{network_element_id, network_instance_name, networks, usage_of_block};
-pub use subnet_map::{element_id, instance_name, subnet, usage_of};
-pub use vpc_map::{Block, blocks, compact, vpc};
+pub use network_map::{network_element_id, networks, usage_of_block};
+pub use subnet_map::{element_id, subnet, usage_of};
+pub use vpc_map::{Block, blocks, compact, dense, vpc};
 
 use std::net::Ipv4Addr;
 
 use maud::{Markup, html};
 
+use crate::console::instances;
 use crate::console::layout::number;
+use crate::model::address_map::Part;
 use crate::model::cidr::Cidr;
+use crate::model::id::InstanceId;
 use crate::rules::addresses::Usage;
 
 /// The widths of the two maps, in units of about a pixel.
@@ -45,6 +48,19 @@ pub fn in_use(usage: Usage) -> String {
     }
 }
 
+/// The label and the ID of an instance. The label is a link for tenants. Without a label, the user cannot see the
+/// instance.
+pub fn instance_link(id: InstanceId, label: Option<&str>, is_tenant: bool) -> Markup {
+    html! {
+        @match label {
+            Some(label) if is_tenant => a href=(instances::url(id)) { (label) },
+            Some(label) => (label),
+            None => "Instance",
+        }
+        " " span .id { (id) }
+    }
+}
+
 fn linked(url: Option<String>, shape: Markup) -> Markup {
     match url {
         Some(url) => html! { a href=(url) { (shape) } },
@@ -60,6 +76,19 @@ fn legend(entries: &[(&str, &str)]) -> Markup {
             }
         }
     }
+}
+
+/// A block of free addresses in a URL, such as `10.0.1.0-10.0.3.255`.
+pub fn parse_block(raw: &str) -> Option<(u32, u32)> {
+    let (first, last) = raw.split_once('-')?;
+    let address = |raw: &str| Some(raw.parse::<Ipv4Addr>().ok()?.to_bits());
+    Some((address(first)?, address(last)?)).filter(|(first, last)| first <= last)
+}
+
+/// The URL of the form for a subnet in a free block. `parse_block` reads the block.
+fn block_url(new_subnet_url: &str, part: &Part) -> String {
+    let (first, last) = (Ipv4Addr::from_bits(part.first), Ipv4Addr::from_bits(part.last));
+    format!("{new_subnet_url}?free={first}-{last}")
 }
 
 /// A range of addresses, in CIDR notation if possible.

@@ -102,7 +102,7 @@ pub fn network_element_id(holder: &NetworkHolder) -> String {
 }
 
 /// The label of an instance, or its ID if the user cannot see the label.
-pub fn network_instance_name(holder: &NetworkHolder) -> String {
+fn network_instance_name(holder: &NetworkHolder) -> String {
     match &holder.instance_label {
         Some(label) => label.clone(),
         None => format!("instance {}", holder.instance),

@@ -3,11 +3,15 @@
 use maud::{Markup, html};
 
 use super::vpc_map::Block;
-use super::{format_range, in_use};
+use super::{block_url, format_range, in_use};
 use crate::console::layout::number;
 use crate::model::address_map::{PartKind, Space};
 
-pub fn space_table<'a>(spaces: impl Iterator<Item = &'a Space>, blocks: &[Block]) -> Markup {
+pub fn space_table<'a>(
+    spaces: impl Iterator<Item = &'a Space>,
+    blocks: &[Block],
+    new_subnet_url: Option<&str>,
+) -> Markup {
     html! {
         table .list {
             thead { tr { th scope="col" { "Range" } th scope="col" { "Allocation" } th scope="col" .number { "Size" } th scope="col" { "In use" } } }
@@ -21,7 +25,9 @@ pub fn space_table<'a>(spaces: impl Iterator<Item = &'a Space>, blocks: &[Block]
                                 td .number data-label="Size" { (number(part.size())) }
                                 td data-label="In use" { (in_use(block.usage)) }
                             },
-                            PartKind::Free => { td data-label="Allocation" { "free" } td .number data-label="Size" { (number(part.size())) } td {} }
+                            PartKind::Free => { td data-label="Allocation" { "free" @if let Some(url) = new_subnet_url {
+                                " · " a href=(block_url(url, part)) { "Add subnet" span .hidden { " in " (format_range(part.first, part.last)) } }
+                            } } td .number data-label="Size" { (number(part.size())) } td {} }
                             PartKind::Forbidden => { td data-label="Allocation" { "reserved by the provider" } td .number data-label="Size" { (number(part.size())) } td {} }
                         }
                     }

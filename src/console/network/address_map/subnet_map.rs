@@ -11,13 +11,14 @@ use crate::model::cidr::Cidr;
 use crate::rules::addresses::Usage;
 
 /// The map of a subnet, or of a part of it. `zoom_url_prefix` followed by a range is the URL of the map of
-/// that range.
-pub fn subnet(view: &View, holders: &[Holder], zoom_url_prefix: &str) -> Markup {
+/// that range. With `attach_url`, free addresses are links to that page.
+pub fn subnet(view: &View, holders: &[Holder], zoom_url_prefix: &str, attach_url: Option<&str>) -> Markup {
     match view {
         View::Addresses(cells) => html! {
             div .map {
-                @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (address_grid(cells, holders, class, width)) }
+                @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (address_grid(cells, holders, class, width, attach_url)) }
                 (legend(&[("taken", "in use"), ("routed", "routed range"), ("gateway", "gateway"), ("reserved", "reserved"), ("free", "free")]))
+                @if attach_url.is_some() { p .hint { "Select a free address to attach an instance there." } }
             }
         },
         View::Buckets(buckets) => html! {
@@ -46,7 +47,13 @@ pub(super) fn columns(count: usize, width: f64) -> usize {
     }
 }
 
-fn address_grid(cells: &[(u32, State)], holders: &[Holder], class: &str, width: f64) -> Markup {
+fn address_grid(
+    cells: &[(u32, State)],
+    holders: &[Holder],
+    class: &str,
+    width: f64,
+    attach_url: Option<&str>,
+) -> Markup {
     let columns = columns(cells.len(), width);
     let cell_width = (width - GAP * (columns - 1) as f64) / columns as f64;
     let cell_height = if cells.len() <= 16 {
@@ -63,7 +70,7 @@ fn address_grid(cells: &[(u32, State)], holders: &[Holder], class: &str, width: 
                 @let holder = match state { State::Taken(at) => holders.get(*at), _ => None };
                 @let class = css_class(*state, holder);
                 @let label = label(*state, holder);
-                (linked(holder.map(|holder| format!("#{}", element_id(holder))), html! {
+                @let shape = html! {
                     title { (Ipv4Addr::from_bits(*address)) ": " (label) }
                     rect .(format!("block {class}")) x=(round(x)) y=(round(y)) width=(round(cell_width)) height=(round(cell_height)) rx="4" {}
                     @if cells.len() <= 16 {
@@ -72,7 +79,12 @@ fn address_grid(cells: &[(u32, State)], holders: &[Holder], class: &str, width: 
                     } @else {
                         text .cell x=(round(x + cell_width / 2.0)) y=(round(y + cell_height / 2.0 + 4.0)) text-anchor="middle" { (address & 255) }
                     }
-                }))
+                };
+                @match (attach_url, state) {
+                    // Hundreds of free addresses would be as many stops of the Tab key. The page also has a button.
+                    (Some(url), State::Free) => a href=(format!("{url}?address={}", Ipv4Addr::from_bits(*address))) tabindex="-1" { (shape) },
+                    _ => (linked(holder.map(|holder| format!("#{}", element_id(holder))), shape)),
+                }
             }
         }
     }
@@ -115,14 +127,14 @@ pub fn element_id(holder: &Holder) -> String {
 }
 
 /// The label of an instance, or its ID if the user cannot see the label.
-pub fn instance_name(holder: &Holder) -> String {
+fn instance_name(holder: &Holder) -> String {
     match &holder.instance_label {
         Some(label) => label.clone(),
         None => format!("instance {}", holder.instance),
     }
 }
 
-fn bucket_grid(buckets: &[Bucket], zoom_url_prefix: &str, class: &str, width: f64) -> Markup {
+pub(super) fn bucket_grid(buckets: &[Bucket], zoom_url_prefix: &str, class: &str, width: f64) -> Markup {
     let cell_width_for = |columns: usize| (width - GAP * (columns - 1) as f64) / columns as f64;
     // A narrow page has fewer squares per line if their names need the space.
     let columns = match width > 500.0 {
@@ -220,7 +232,7 @@ mod tests {
             active: true,
         };
         let view = addresses(small, small, std::slice::from_ref(&holder));
-        let svg = subnet(&view, &[holder], "?in=").into_string();
+        let svg = subnet(&view, &[holder], "?in=", Some("/attach")).into_string();
         for title in [
             "10.0.0.0: network",
             "10.0.0.1: gateway",
@@ -232,10 +244,22 @@ mod tests {
             assert!(svg.contains(&format!("<title>{title}</title>")), "{title}: {svg}");
         }
         assert!(svg.contains("href=\"#interface-9\""));
+        // Of 8 addresses, one is in use and four are reserved.
+        assert_eq!(
+            svg.matches("href=\"/attach?address=10.0.0.").count(),
+            2 * 3,
+            "{svg}"
+        );
 
         let large = cidr("10.0.0.0/8");
         let prefix = address_map::bucket_prefix(large).unwrap();
-        let svg = subnet(&buckets(large, large, prefix, &[(3, 65536)], &[]), &[], "/x?in=").into_string();
+        let svg = subnet(
+            &buckets(large, large, prefix, &[(3, 65536)], &[]),
+            &[],
+            "/x?in=",
+            None,
+        )
+        .into_string();
         assert_eq!(svg.matches("<title>").count(), 2 * 256);
         assert!(svg.contains("<title>10.3.0.0/16: 65,536 of 65,536 in use (100%)</title>"));
         assert!(svg.contains("href=\"/x?in=10.3.0.0/16\""));

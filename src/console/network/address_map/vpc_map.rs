@@ -3,10 +3,13 @@
 use maud::{Markup, html};
 
 use super::space_table::space_table;
-use super::{GAP, NARROW_WIDTH, WIDE_WIDTH, format_range, in_use, legend, round, short_number, truncate};
+use super::subnet_map::bucket_grid;
+use super::{
+    GAP, NARROW_WIDTH, WIDE_WIDTH, block_url, format_range, in_use, legend, round, short_number, truncate,
+};
 use crate::console::layout::number;
 use crate::console::usage::usage_class;
-use crate::model::address_map::{Part, PartKind, Space, spaces};
+use crate::model::address_map::{Bucket, Part, PartKind, Space, spaces};
 use crate::model::cidr::Cidr;
 use crate::model::subnet::Subnet;
 use crate::model::vpc::Vpc;
@@ -44,11 +47,16 @@ fn spaces_by_use(blocks: &[Block], forbidden: &[Cidr]) -> (Vec<Space>, Vec<Space
     spaces(&ranges, forbidden).into_iter().partition(has_subnets)
 }
 
-fn space_maps(spaces: &[Space], blocks: &[Block], sizes: &[(&str, f64)]) -> Markup {
+fn space_maps(
+    spaces: &[Space],
+    blocks: &[Block],
+    sizes: &[(&str, f64)],
+    new_subnet_url: Option<&str>,
+) -> Markup {
     html! {
         @for space in spaces {
             h3 { code { (space.range) } span .quiet { " · " (allocated_percent(space)) " allocated" } }
-            @for (class, width) in sizes { (space_map(space, blocks, class, *width)) }
+            @for (class, width) in sizes { (space_map(space, blocks, class, *width, new_subnet_url)) }
         }
     }
 }
@@ -56,16 +64,16 @@ fn space_maps(spaces: &[Space], blocks: &[Block], sizes: &[(&str, f64)]) -> Mark
 /// A compact map of the address spaces that have subnets, for a sidebar.
 pub fn compact(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
     let (used, _) = spaces_by_use(blocks, forbidden);
-    html! { div .map { (space_maps(&used, blocks, &[("compact", COMPACT_WIDTH)])) } }
+    html! { div .map { (space_maps(&used, blocks, &[("compact", COMPACT_WIDTH)], None)) } }
 }
 
-/// The map of a VPC: maps of the address spaces with subnets, a list of the spaces without subnets, and a
-/// table of all spaces.
-pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
+/// The map of a VPC: maps of the address spaces with subnets, a list of the spaces without subnets, and a table of all
+/// spaces. With `new_subnet_url`, free blocks are links to the form for a subnet.
+pub fn vpc(blocks: &[Block], forbidden: &[Cidr], new_subnet_url: Option<&str>) -> Markup {
     let (used, unused) = spaces_by_use(blocks, forbidden);
     html! {
         div .map {
-            (space_maps(&used, blocks, &[("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)]))
+            (space_maps(&used, blocks, &[("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)], new_subnet_url))
             @if !unused.is_empty() {
                 p .quiet {
                     "No subnets in "
@@ -77,13 +85,51 @@ pub fn vpc(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
                 }
             }
             (legend(&[("none", "0% in use"), ("some", "under 60%"), ("much", "60% or more"), ("full", "90% or more"), ("free", "free"), ("reserved", "reserved by the provider")]))
-            p .hint { "In address order. Block widths are on a logarithmic scale." }
+            p .hint {
+                "In address order. Block widths are on a logarithmic scale."
+                @if new_subnet_url.is_some() { " Select a free block to add a subnet there." }
+            }
             details {
                 summary { "Show as table" }
-                (space_table(used.iter().chain(&unused), blocks))
+                (space_table(used.iter().chain(&unused), blocks, new_subnet_url))
             }
         }
     }
+}
+
+/// The map of a VPC with many subnets: a square for each part of the address spaces with subnets. `list_url_prefix`
+/// followed by a range is the URL of the subnets in that range.
+pub fn dense(blocks: &[Block], list_url_prefix: &str) -> Markup {
+    let (used, _) = spaces_by_use(blocks, &[]);
+    html! {
+        div .map {
+            @for space in &used {
+                h3 { code { (space.range) } span .quiet { " · " (allocated_percent(space)) " allocated" } }
+                @let parts = allocation(space.range, blocks);
+                @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (bucket_grid(&parts, list_url_prefix, class, width)) }
+            }
+            (legend(&[("none", "no subnets"), ("some", "under 60% allocated"), ("much", "60% or more"), ("full", "90% or more")]))
+            p .hint { "Each square is a range. Select one to see its subnets." }
+        }
+    }
+}
+
+/// The number of addresses of subnets in each part of an address space.
+fn allocation(space: Cidr, blocks: &[Block]) -> Vec<Bucket> {
+    const SQUARES_BITS: u8 = 6;
+    let size = |range: Cidr| u64::from(range.last() - range.first()) + 1;
+    let part = |range: Cidr| {
+        let inside = blocks.iter().map(|block| block.subnet.ipv4);
+        let used = inside.filter(|subnet| subnet.overlaps(range));
+        // A subnet that is larger than the part fills it.
+        let used: u64 = used.map(|subnet| size(subnet).min(size(range))).sum();
+        Bucket {
+            range,
+            used,
+            all: size(range),
+        }
+    };
+    space.split(space.prefix() + SQUARES_BITS).map(part).collect()
 }
 
 fn allocated_percent(space: &Space) -> String {
@@ -99,7 +145,13 @@ fn allocated_percent(space: &Space) -> String {
 }
 
 /// One address space as lines of blocks. Each line is filled from end to end, like justified text.
-fn space_map(space: &Space, blocks: &[Block], class: &str, width: f64) -> Markup {
+fn space_map(
+    space: &Space,
+    blocks: &[Block],
+    class: &str,
+    width: f64,
+    new_subnet_url: Option<&str>,
+) -> Markup {
     let block_width = |part: &Part| {
         let bits = (part.size() as f64).log2();
         match part.kind {
@@ -126,7 +178,11 @@ fn space_map(space: &Space, blocks: &[Block], class: &str, width: f64) -> Markup
             aria-label=(format!("Map of {}", space.range)) {
             @for (at, line) in lines.iter().enumerate() {
                 @for (part, left, part_width) in justify(line, width) {
-                    (block(part, blocks, left, at as f64 * (BLOCK_HEIGHT + GAP), part_width))
+                    @let shape = block(part, blocks, left, at as f64 * (BLOCK_HEIGHT + GAP), part_width);
+                    @match new_subnet_url.filter(|_| part.kind == PartKind::Free) {
+                        Some(url) => a .gap href=(block_url(url, part)) { (shape) },
+                        None => (shape),
+                    }
                 }
             }
         }
@@ -229,7 +285,7 @@ mod tests {
                 url: format!("/vpcs/1/subnets/{}", subnet.id),
             })
             .collect();
-        vpc(&blocks, &[cidr("192.168.128.0/17")]).into_string()
+        vpc(&blocks, &[cidr("192.168.128.0/17")], Some("/new")).into_string()
     }
 
     #[test]
@@ -242,6 +298,10 @@ mod tests {
         }
         assert!(svg.contains("block much") && svg.contains("block free") && svg.contains("block reserved"));
         assert!(svg.contains("3 of 4 in use (75%)"));
+        // A free block is a link in both maps and in the table, and a reserved block is not.
+        let free = "href=\"/new?free=10.0.0.8-10.63.255.255\"";
+        assert_eq!(svg.matches(free).count(), 3, "{svg}");
+        assert!(!svg.contains("free=192.168.128.0"), "{svg}");
         assert!(svg.contains("No subnets in <code>172.16.0.0/12</code>"));
         assert!(!svg.contains("style=") && !svg.contains("NaN") && !svg.contains("inf"));
     }

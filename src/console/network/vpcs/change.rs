@@ -5,10 +5,10 @@ use axum::response::Response;
 use maud::html;
 
 use super::{DESCRIPTION, LIST, field_errors, label_field, url};
+use crate::console::blockers;
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, FormData, FormState, VERSION_FIELD};
 use crate::console::layout::{pluralize, redirect_with_notice};
-use crate::console::subnets;
 use crate::console::visit::Visit;
 use crate::model::entity_tag::EntityTag;
 use crate::model::grant::Permission;
@@ -127,8 +127,8 @@ fn render_delete(visit: &Visit, vpc: &Vpc, form_state: &FormState) -> Response {
     let form = Card::new(format!("{vpc_url}/delete"), "Delete VPC", &vpc_url).danger();
     let body = html! {
         h1 { "Delete " (label) "?" }
-        @if subnets::is_blocked(form_state) {
-            (subnets::blockers("This VPC cannot be deleted while instances are attached to its subnets.", &vpc.subnets, form_state))
+        @if blockers::is_blocked(form_state) {
+            (blockers::render("This VPC cannot be deleted while instances are attached to its subnets.", &vpc.subnets, form_state, &format!("{vpc_url}/delete")))
             p { a .button href=(vpc_url) { "Back to VPC" } }
         } @else {
             (forms::card(visit, form_state, &form, &html! {

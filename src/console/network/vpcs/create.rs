@@ -88,7 +88,8 @@ pub async fn check(State(app): State<App>, caller: Caller, query: Query) -> Page
         .filter(|(name, _)| *name != field)
         .map(|(_, range)| range)
         .collect();
-    let proposed = rules::subnets::propose(&app.store().context().policy, &other_ranges);
+    let prefix = Cidr::prefix_length_of(data.text(&field));
+    let proposed = rules::subnets::propose(&app.store().context().policy, &other_ranges, prefix);
     let feedback = range_feedback(&field, data.text(&field), &errors, proposed);
     Ok(fragment(&feedback))
 }
@@ -117,7 +118,7 @@ fn ranges(data: &FormData) -> Vec<(String, Cidr)> {
 fn add_row(app: &App, data: &mut FormData) {
     let at = data.row_count("subnets", &SUBNET_FIELDS);
     let taken: Vec<Cidr> = ranges(data).into_iter().map(|(_, range)| range).collect();
-    let proposed = rules::subnets::propose(&app.store().context().policy, &taken);
+    let proposed = rules::subnets::propose(&app.store().context().policy, &taken, None);
     data.set(&format!("subnets[{at}].label"), format!("subnet-{}", at + 1));
     let range = proposed.map(|range| range.to_string()).unwrap_or_default();
     data.set(&format!("subnets[{at}].ipv4"), range);
@@ -148,7 +149,7 @@ fn render_new(app: &App, visit: &Visit, form_state: &FormState) -> Response {
     let body = html! {
         h1 { "Create a VPC" }
         (form_state.alert())
-        form .card method="post" action="/vpcs/new" {
+        form .card method="post" novalidate action="/vpcs/new" {
             (visit.form_token())
             // The Enter key submits the form with its first button.
             button .hidden type="submit" tabindex="-1" aria-hidden="true" { "Create VPC" }

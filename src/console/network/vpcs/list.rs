@@ -4,14 +4,17 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::{LIST, instance_count, url};
+use crate::console::csv::{Csv, MAX_CSV_ROWS};
 use crate::console::error_page::PageResult;
-use crate::console::layout::{empty_state, page_url, pagination, pluralize, time};
+use crate::console::layout::{empty_state, page_url, pagination, pluralize, region_name, time};
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
+use crate::console::sorting::{self, Sorting};
 use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
 use crate::model::cidr::{Cidr, Cidr6};
 use crate::model::grant::Global;
 use crate::model::page::Paged;
+use crate::model::policy::Policy;
 use crate::model::region::Region;
 use crate::model::vpc::Vpc;
 use crate::rules;
@@ -19,6 +22,7 @@ use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
 use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
+use crate::store::ReadTx;
 use crate::web::App;
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
@@ -26,25 +30,67 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
     let (list_request, range) = (search.list_request(), search.range());
     let (vpcs, used, may_add) = app
         .read(caller, move |tx, caller| {
-            let vpcs = match range {
-                Some(Range::Ipv4(range)) => rules::vpcs::list_in_range(tx, caller, &list_request, range)?,
-                Some(Range::Ipv6(range)) => rules::vpcs::list_in_range(tx, caller, &list_request, range)?,
-                None => rules::vpcs::list(tx, caller, &list_request)?,
-            };
+            let vpcs = find(tx, caller, &list_request, range)?;
             let used = addresses::used_in_vpcs(tx, &vpcs.items)?;
             Ok((vpcs, used, caller.require_global_grant(Global::AddVpcs).is_ok()))
         })
         .await?;
-    let regions = &app.store().context().policy.regions;
+    let policy = &app.store().context().policy;
     let body = html! {
         div .title {
             h1 { "VPCs" }
-            @if may_add { a .button.main href="/vpcs/new" { "Create VPC" } }
+            div .actions {
+                @if vpcs.results > 0 { a .button href=(search.url_of("/vpcs/export.csv", &search.sorting.parameter())) download { "Export CSV" } }
+                @if may_add { a .button.main href="/vpcs/new" { "Create VPC" } }
+            }
         }
-        @if vpcs.results > 0 || !search.is_empty() { (search.form(regions)) }
-        (render_list(&vpcs, &used, &search, may_add))
+        @if vpcs.results > 0 || !search.is_empty() { (search.form(&policy.regions)) }
+        (render_list(&vpcs, &used, &search, policy, may_add))
     };
     Ok(visit.page("VPCs", &[], &body))
+}
+
+fn find(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    list: &ListRequest,
+    range: Option<Range>,
+) -> rules::Result<Paged<Vpc>> {
+    match range {
+        Some(Range::Ipv4(range)) => rules::vpcs::list_in_range(tx, caller, list, range),
+        Some(Range::Ipv6(range)) => rules::vpcs::list_in_range(tx, caller, list, range),
+        None => rules::vpcs::list(tx, caller, list),
+    }
+}
+
+/// The VPCs that match the search as a CSV file.
+pub async fn export(State(app): State<App>, caller: Caller, query: Query) -> PageResult {
+    let search = Search::read(&query);
+    let (list_request, range) = (search.list_request(), search.range());
+    let csv = app
+        .read(caller, move |tx, caller| {
+            let mut csv = Csv::new(&["id", "label", "region", "ipv6", "subnets", "created", "updated"]);
+            for page in 1.. {
+                let found = find(tx, caller, &list_request.clone().at(page), range)?;
+                for vpc in &found.items {
+                    csv.row(&[
+                        &vpc.id.to_string(),
+                        vpc.label.as_str(),
+                        &vpc.region.0,
+                        &vpc.ipv6.map(|range| range.to_string()).unwrap_or_default(),
+                        &vpc.subnets.len().to_string(),
+                        &vpc.created.to_string(),
+                        &vpc.updated.to_string(),
+                    ]);
+                }
+                if page >= found.pages() || page * found.page.size >= MAX_CSV_ROWS as i64 {
+                    break;
+                }
+            }
+            Ok(csv)
+        })
+        .await?;
+    Ok(csv.respond("vpcs"))
 }
 
 fn no_vpcs(may_add: bool) -> Markup {
@@ -72,6 +118,7 @@ struct Search {
     text: String,
     region: String,
     page: String,
+    sorting: Sorting,
 }
 
 impl Search {
@@ -80,6 +127,7 @@ impl Search {
             text: query.search_text(),
             region: query.text("region").to_owned(),
             page: query.text("page").to_owned(),
+            sorting: Sorting::read(query, &["label", "region", "updated"]),
         }
     }
 
@@ -103,22 +151,31 @@ impl Search {
             only.push(Condition::equal("region", self.region.as_str()));
         }
         let list = ListRequest::first(100).at_page_in_url(&self.page);
-        ListRequest { only, ..list }.sorted("label", false)
+        ListRequest { only, ..list }.sorted(self.sorting.field, self.sorting.descending)
     }
 
     /// The URL of the list with this search.
     fn url(&self) -> String {
+        self.url_of(LIST.1, &self.sorting.parameter())
+    }
+
+    /// The URL of a page with this search and a sort order.
+    fn url_of(&self, page_url: &str, sort: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        for (key, value) in [("q", &self.text), ("region", &self.region)] {
+        for (key, value) in [
+            ("q", self.text.as_str()),
+            ("region", &self.region),
+            (sorting::PARAMETER, sort),
+        ] {
             if !value.is_empty() {
                 query.append_pair(key, value);
             }
         }
         let query = query.finish();
         if query.is_empty() {
-            LIST.1.to_owned()
+            page_url.to_owned()
         } else {
-            format!("{}?{query}", LIST.1)
+            format!("{page_url}?{query}")
         }
     }
 
@@ -141,15 +198,17 @@ impl Search {
                         }
                     }
                 }
+                @if !self.sorting.parameter().is_empty() { input type="hidden" name=(sorting::PARAMETER) value=(self.sorting.parameter()); }
                 button type="submit" { "Search" }
             }
         }
     }
 }
 
-fn render_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool) -> Markup {
+fn render_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, policy: &Policy, may_add: bool) -> Markup {
     let list_url = search.url();
     let reload_url = page_url(&list_url, vpcs.page.number);
+    let sort_url = |sort: &str| search.url_of(LIST.1, sort);
     html! {
         // The list also reloads when an instance changes, because this can change the usage.
         div #list hx-get=(reload_url) hx-trigger="garth:vpc from:body, garth:subnet from:body, garth:linode from:body"
@@ -164,14 +223,15 @@ fn render_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, may_add: bool
                 p .count role="status" { (pluralize(vpcs.results as usize, "VPC", "VPCs")) }
                 table .list {
                     thead { tr {
-                        th scope="col" { "Label" } th scope="col" { "Region" } th scope="col" .number { "Subnets" }
-                        th scope="col" .number { "Instances" } th scope="col" { "Addresses in use" } th scope="col" { "Updated" }
+                        (search.sorting.header("Label", "label", sort_url)) (search.sorting.header("Region", "region", sort_url))
+                        th scope="col" .number { "Subnets" } th scope="col" .number { "Instances" } th scope="col" { "Addresses in use" }
+                        (search.sorting.header("Updated", "updated", sort_url))
                     } }
                     tbody {
                         @for (vpc, used) in vpcs.items.iter().zip(used) {
                             tr {
                                 th scope="row" { a href=(url(vpc.id)) { (vpc.label.as_str()) } " " span .id { (vpc.id) } }
-                                td data-label="Region" { (vpc.region.0) }
+                                td data-label="Region" { (region_name(policy, &vpc.region.0)) }
                                 td .number data-label="Subnets" { (vpc.subnets.len()) }
                                 td .number data-label="Instances" { (instance_count(vpc)) }
                                 td data-label="In use" { (used_meter(*used)) }

@@ -7,7 +7,7 @@ mod view;
 
 pub use change::{confirm_delete, delete, edit, update};
 pub use create::{check, create, new};
-pub use list::list;
+pub use list::{export, list};
 pub use view::view;
 
 use maud::{Markup, html};
@@ -28,6 +28,19 @@ pub const SUBNET_FIELDS: [&str; 3] = ["label", "ipv4", ipv6::FIELD];
 
 pub fn url(id: VpcId) -> String {
     format!("/vpcs/{id}")
+}
+
+/// The tabs of a VPC. `current` is the path of the current tab below the URL of the VPC.
+pub fn tabs(id: VpcId, subnets: i64, current: &str) -> Markup {
+    let tab = |path: &str, label: String| {
+        html! { li { a href=(format!("{}{path}", url(id))) aria-current=[(path == current).then_some("page")] { (label) } } }
+    };
+    html! {
+        nav .subpages aria-label="VPC" { ul {
+            (tab("", "Overview".to_owned()))
+            (tab("/subnets", format!("Subnets ({})", number(subnets.unsigned_abs()))))
+        } }
+    }
 }
 
 /// The number of instances on the subnets of a VPC.

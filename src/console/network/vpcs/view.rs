@@ -6,11 +6,11 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use maud::{Markup, html};
 
-use super::{LIST, active_tag, instance_count, url};
+use super::{LIST, active_tag, instance_count, tabs, url};
 use crate::console::address_map;
 use crate::console::error_page::PageResult;
 use crate::console::ipv6;
-use crate::console::layout::{empty_state, page_url, pagination, time};
+use crate::console::layout::{empty_state, page_url, pagination, pluralize, region_name, time};
 use crate::console::query::Query;
 use crate::console::subnets;
 use crate::console::usage::used_meter;
@@ -21,6 +21,7 @@ use crate::model::id::{InterfaceId, VpcId};
 use crate::model::interface::write_address;
 use crate::model::network_map::NetworkHolder;
 use crate::model::page::Paged;
+use crate::model::policy::Policy;
 use crate::model::vpc::Vpc;
 use crate::model::vpc_ip::VpcIp;
 use crate::rules::address_map::VisibleInstances;
@@ -29,6 +30,11 @@ use crate::rules::caller::Caller;
 use crate::rules::{self, Error};
 use crate::web::App;
 use crate::web::extract::At;
+
+/// A VPC with more subnets has a map of the utilization of its ranges, and no block for each subnet.
+const MAX_MAPPED_SUBNETS: usize = 64;
+/// The page of a VPC with more subnets links to the list of subnets.
+const MAX_LISTED_SUBNETS: usize = 25;
 
 pub async fn view(
     State(app): State<App>,
@@ -66,8 +72,8 @@ pub async fn view(
         }
         other => other?,
     };
-    let forbidden = &app.store().context().policy.forbidden_ranges;
-    Ok(visit.page(page.vpc.label.as_str(), &[LIST], &page.render(forbidden)))
+    let policy = &app.store().context().policy;
+    Ok(visit.page(page.vpc.label.as_str(), &[LIST], &page.render(policy)))
 }
 
 fn not_available() -> Markup {
@@ -87,7 +93,7 @@ struct VpcPage {
 }
 
 impl VpcPage {
-    fn render(&self, forbidden: &[Cidr]) -> Markup {
+    fn render(&self, policy: &Policy) -> Markup {
         let VpcPage { vpc, may_change, .. } = self;
         let vpc_url = url(vpc.id);
         let total = self.used.iter().copied().fold(Usage::default(), Usage::and);
@@ -108,9 +114,10 @@ impl VpcPage {
                     }
                 }
             }
+            (tabs(vpc.id, vpc.subnets.len() as i64, ""))
             @if !vpc.description.as_str().is_empty() { p .prose { (vpc.description.as_str()) } }
             dl .facts {
-                div { dt { "Region" } dd { (vpc.region.0) } }
+                div { dt { "Region" } dd { (region_name(policy, &vpc.region.0)) } }
                 @if let Some(range) = vpc.ipv6 { div { dt { "IPv6 range" } dd { code { (range) } } } }
                 div { dt { "Subnets" } dd { (vpc.subnets.len()) } }
                 div { dt { "Instances" } dd { (instance_count(vpc)) } }
@@ -124,8 +131,12 @@ impl VpcPage {
                 @let text = "A subnet is a range of private IPv4 addresses for instances.";
                 (empty_state("No subnets yet", text, action.as_deref().map(|action| ("Add subnet", action))))
             } @else {
-                section aria-labelledby="map" { h2 #map { "Address map" } (self.map(forbidden)) }
-                section aria-labelledby="subnets" { h2 #subnets { "Subnets" } (self.subnets()) }
+                section aria-labelledby="map" { h2 #map { "Address map" } (self.map(&policy.forbidden_ranges)) }
+                section aria-labelledby="subnets" {
+                    h2 #subnets { "Subnets" }
+                    @if vpc.subnets.len() <= MAX_LISTED_SUBNETS { (self.subnets()) }
+                    @else { p { a .button href=(format!("{vpc_url}/subnets")) { "Show all " (pluralize(vpc.subnets.len(), "subnet", "subnets")) } } }
+                }
                 section aria-labelledby="instances" { h2 #instances { "Instances and addresses" } (self.addresses()) }
             }
         } }
@@ -133,7 +144,13 @@ impl VpcPage {
 
     fn map(&self, forbidden: &[Cidr]) -> Markup {
         let blocks = address_map::blocks(&self.vpc, &self.used, subnets::url);
-        address_map::vpc(&blocks, forbidden)
+        if self.vpc.subnets.len() > MAX_MAPPED_SUBNETS {
+            return address_map::dense(&blocks, &format!("{}/subnets?q=", url(self.vpc.id)));
+        }
+        let new_subnet_url = self
+            .may_change
+            .then(|| format!("{}/subnets/new", url(self.vpc.id)));
+        address_map::vpc(&blocks, forbidden, new_subnet_url.as_deref())
     }
 
     fn subnets(&self) -> Markup {
@@ -176,8 +193,7 @@ impl VpcPage {
             .collect();
         html! {
             @if self.vpc_ips.items.is_empty() {
-                (empty_state("No instances yet", "No instance has an interface on these subnets. Use the API or an API client to add a VPC interface to an \
-                    instance's config.", None))
+                (empty_state("No instances yet", "No instance is attached to these subnets. To attach one, open a subnet.", None))
             } @else {
                 table .list {
                     thead { tr {
@@ -189,11 +205,8 @@ impl VpcPage {
                             @let found = uses_by_interface.get(&vpc_ip.interface);
                             tr {
                                 th scope="row" {
-                                    @match found.filter(|_| self.visible.has(vpc_ip.instance)) {
-                                        Some((_, subnet_use)) => (subnet_use.instance_label),
-                                        None => "Instance",
-                                    }
-                                    " " span .id { (vpc_ip.instance) }
+                                    @let shown = found.filter(|_| self.visible.has(vpc_ip.instance));
+                                    (address_map::instance_link(vpc_ip.instance, shown.map(|(_, subnet_use)| subnet_use.instance_label.as_str()), true))
                                 }
                                 td .long data-label="Address" { div {
                                     code { @match (vpc_ip.address, vpc_ip.range) {

@@ -33,7 +33,7 @@ pub fn closed_notice(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup 
         @if !forms.is_note { (forms.compose.alert_with_labels(&[("description", "Reply")])) }
         div .card.closed {
             p { "This ticket is closed. Reopen it to reply. You can still write internal notes." }
-            form method="post" action=(format!("{}/reopen", url(page.desk.ticket.id))) {
+            form method="post" novalidate action=(format!("{}/reopen", url(page.desk.ticket.id))) {
                 (visit.form_token())
                 button type="submit" { "Reopen" }
             }
@@ -63,7 +63,7 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
     let shows_preview = |field: &str| forms.preview == Some(field);
     html! {
         // Only the server validates the form, because a browser would require text in both boxes.
-        form .compose method="post" action=(if is_closed { &note_url } else { &reply_url }) novalidate data-closed[is_closed] {
+        form .compose method="post" novalidate action=(if is_closed { &note_url } else { &reply_url }) novalidate data-closed[is_closed] {
             (visit.form_token())
             (updates(page, &ticket_url))
             span #since { input type="hidden" name=(SINCE_FIELD) value=(page.newest); }

@@ -66,7 +66,7 @@ pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr]) -> Markup {
 
 fn properties(visit: &Visit, desk: &DeskTicket) -> Markup {
     html! {
-        form #handling .handling method="post" action=(format!("{}/change", url(desk.ticket.id))) {
+        form #handling .handling method="post" novalidate action=(format!("{}/change", url(desk.ticket.id))) {
             (visit.form_token())
             input type="hidden" name=(VERSION_FIELD) value=(EntityTag::of(desk).to_string());
             label for="by-priority" { "Priority" }

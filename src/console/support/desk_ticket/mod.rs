@@ -104,7 +104,7 @@ fn head(visit: &Visit, page: &TicketPage) -> Markup {
 fn actions(visit: &Visit, desk: &DeskTicket) -> Markup {
     let ticket_url = url(desk.ticket.id);
     let post = |path: &str, button: Markup| {
-        html! { form method="post" action=(format!("{ticket_url}/{path}")) { (visit.form_token()) (button) } }
+        html! { form method="post" novalidate action=(format!("{ticket_url}/{path}")) { (visit.form_token()) (button) } }
     };
     html! {
         div .actions {
@@ -121,7 +121,7 @@ fn actions(visit: &Visit, desk: &DeskTicket) -> Markup {
                 (post("reopen", html! { button type="submit" { "Reopen" } }))
             } @else {
                 (threads::confirmation("Close", (false, None), &html! {
-                    p { "The customer is notified that the ticket is closed." }
+                    p { "The customer sees that the ticket is closed." }
                     (post("close", html! { input type="hidden" name=(VERSION_FIELD) value=(EntityTag::of(desk).to_string()); button .main type="submit" { "Close ticket " (desk.ticket.id) } }))
                 }))
             }

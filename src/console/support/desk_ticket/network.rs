@@ -113,7 +113,7 @@ pub async fn subnet(
         .await?;
     let (label, vpc) = (format!("Ticket {ticket}"), map.vpc.label.as_str());
     let breadcrumbs = [QUEUE, (label.as_str(), &url(ticket)), (vpc, &vpc_url(ticket))];
-    let body = subnets::render(&map, usage, &subnet_url(ticket, id), false);
+    let body = subnets::render(&map, usage, &subnet_url(ticket, id), None);
     Ok(visit.page(map.subnet.label.as_str(), &breadcrumbs, &body))
 }
 
@@ -181,7 +181,7 @@ impl Network {
             }
             @if !vpc.description.as_str().is_empty() { p .prose { (vpc.description.as_str()) } }
             @if vpc.subnets.is_empty() { p .quiet { "No subnets yet" } } @else {
-                section aria-label="Address map" { (address_map::vpc(&blocks, forbidden)) }
+                section aria-label="Address map" { (address_map::vpc(&blocks, forbidden, None)) }
                 section aria-labelledby=(format!("subnets-{}", vpc.id)) { h2 #(format!("subnets-{}", vpc.id)) { "Subnets" } (self.table(ticket)) }
             }
         }

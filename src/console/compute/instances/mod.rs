@@ -1,0 +1,64 @@
+//! Pages for instances, and elements that other pages share.
+
+mod change;
+mod create;
+mod list;
+mod view;
+
+pub use change::{confirm_delete, delete, edit, update};
+pub use create::{create, new};
+pub use list::{export, list};
+pub use view::{render as render_view, view};
+
+use maud::{Markup, html};
+
+use crate::console::forms::{self, Field, FormState};
+use crate::model::id::{ConfigId, InstanceId, InterfaceId};
+use crate::model::instance::Status;
+use crate::model::policy::Policy;
+
+/// The label and the URL of the list of instances.
+pub const LIST: (&str, &str) = ("Instances", "/instances");
+
+pub fn url(id: InstanceId) -> String {
+    format!("{}/{id}", LIST.1)
+}
+
+/// The URL of the page that deletes an interface.
+pub fn detach_url(instance: InstanceId, config: ConfigId, interface: InterfaceId) -> String {
+    format!("{}/configs/{config}/interfaces/{interface}/detach", url(instance))
+}
+
+pub fn status_tag(status: Status) -> Markup {
+    let text = status.word().replace('_', " ");
+    match status {
+        Status::Running => html! { span .tag.on { (text) } },
+        Status::Offline => html! { span .tag { (text) } },
+        _ => html! { span .tag.new { (text) } },
+    }
+}
+
+/// The label of a plan, or its ID if the provider no longer offers the plan.
+pub fn plan_label<'a>(policy: &'a Policy, id: &'a str) -> &'a str {
+    let plan = policy.plans.iter().find(|plan| plan.id == id);
+    plan.map_or(id, |plan| &plan.label)
+}
+
+/// The label of an image, or its ID if the provider no longer offers the image.
+fn image_label<'a>(policy: &'a Policy, id: &'a str) -> &'a str {
+    let image = policy.images.iter().find(|image| image.id == id);
+    image.map_or(id, |image| &image.label)
+}
+
+/// The field for the label of an instance.
+fn label_field(form_state: &FormState, autofocus: bool) -> Markup {
+    let field = Field {
+        name: "label",
+        label: "Label",
+        hint: "3 to 64 letters, digits, dashes, underscores and periods.",
+        autofocus,
+        max_chars: Some(64),
+        ..Field::default()
+    };
+    forms::text_input(form_state, field)
+}

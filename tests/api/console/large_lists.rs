@@ -1,0 +1,172 @@
+//! Long lists in the console: sort order, pages, export, and VPCs with many subnets.
+
+use serde_json::json;
+
+use super::vpcs::api_user;
+use crate::browser::text;
+use crate::console::{app_with_ada, assert_contains, assert_lacks, browser};
+use crate::harness::{Reply, User};
+
+/// Creates a VPC with subnets 10.0.0.0/29, 10.0.1.0/29, …, labeled `s0`, `s1`, ….
+async fn create_large_vpc(maker: &User<'_>, label: &str, count: usize) {
+    let subnet =
+        |at: usize| json!({"label": format!("s{at}"), "ipv4": format!("10.{}.{}.0/29", at / 250, at % 250)});
+    let subnets: Vec<_> = (0..count).map(subnet).collect();
+    let body = json!({"label": label, "region": "us-east", "subnets": subnets});
+    let created = maker.post("/vpcs", body).await;
+    assert_eq!(created.status, 200, "{created}");
+}
+
+/// The positions of texts on a page are in this order.
+fn assert_order(page: &Reply, texts: &[&str]) {
+    let html = text(page);
+    let positions: Vec<_> = texts
+        .iter()
+        .map(|text| html.find(text).unwrap_or_else(|| panic!("no {text}: {html}")))
+        .collect();
+    assert!(positions.is_sorted(), "{texts:?}: {html}");
+}
+
+#[tokio::test]
+async fn lists_are_sorted_by_their_columns() {
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    for (label, region) in [("beta", "us-west"), ("alpha", "us-east"), ("gamma", "eu-west")] {
+        maker
+            .post("/vpcs", json!({"label": label, "region": region}))
+            .await;
+        let body = json!({"label": label, "type": "g6-nanode-1", "region": region});
+        maker.post("/linode/instances", body).await;
+        app.advance(60);
+    }
+    let mut ada = browser(&app, "ada").await;
+    for list in ["/vpcs", "/instances"] {
+        for (sort, order) in [
+            ("", [">alpha<", ">beta<", ">gamma<"]),
+            ("?sort=-label", [">gamma<", ">beta<", ">alpha<"]),
+            ("?sort=region", [">gamma<", ">alpha<", ">beta<"]),
+            ("?sort=-updated", [">gamma<", ">alpha<", ">beta<"]),
+            ("?sort=password", [">alpha<", ">beta<", ">gamma<"]),
+        ] {
+            assert_order(&ada.get(&format!("{list}{sort}")).await, &order);
+        }
+        let page = ada.get(list).await;
+        assert_contains(
+            &page,
+            &format!("aria-sort=\"ascending\"><a class=\"sort\" href=\"{list}?sort=-label\""),
+        );
+        // The order and the search are combined.
+        let page = ada.get(&format!("{list}?q=a&sort=-label")).await;
+        assert_contains(&page, &format!("href=\"{list}?q=a&amp;sort=updated\""));
+        assert_contains(&page, "aria-sort=\"descending\"");
+    }
+}
+
+#[tokio::test]
+async fn lists_are_exported_as_csv() {
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("core", &["10.0.0.0/24"]).await;
+    maker.create_vpc("edge", &[]).await;
+    let body = json!({"label": "web-1", "type": "g6-nanode-1", "region": "us-east", "tags": ["=evil", "front"],
+        "interfaces": [{"purpose": "vpc", "subnet_id": 1}]});
+    assert_eq!(maker.post("/linode/instances", body).await.status, 200);
+    let address = maker.get("/linode/instances/1").await.json()["ipv4"][0].clone();
+    let mut ada = browser(&app, "ada").await;
+    let at = "2024-06-01T12:00:00";
+    for (path, expected) in [
+        (
+            "/vpcs/export.csv?q=cor",
+            format!(
+                "\"id\",\"label\",\"region\",\"ipv6\",\"subnets\",\"created\",\"updated\"\r\n\"1\",\"core\",\"us-east\",\"\",\"1\",\"{at}\",\"{at}\"\r\n"
+            ),
+        ),
+        (
+            "/vpcs/1/subnets/export.csv",
+            format!(
+                "\"id\",\"label\",\"ipv4\",\"ipv6\",\"instances\",\"in_use\",\"usable\",\"created\",\"updated\"\r\n\"1\",\"a\",\"10.0.0.0/24\",\"\",\"1\",\"1\",\"252\",\"{at}\",\"{at}\"\r\n"
+            ),
+        ),
+        (
+            "/instances/export.csv",
+            format!(
+                "\"id\",\"label\",\"status\",\"region\",\"type\",\"ipv4\",\"tags\",\"created\",\"updated\"\r\n\"1\",\"web-1\",\"offline\",\"us-east\",\"g6-nanode-1\",{address},\"'=evil front\",\"{at}\",\"{at}\"\r\n"
+            ),
+        ),
+    ] {
+        let file = ada.get(path).await;
+        assert_eq!(file.header("content-type"), "text/csv; charset=utf-8", "{path}");
+        assert!(
+            file.header("content-disposition").starts_with("attachment"),
+            "{path}"
+        );
+        assert_eq!(text(&file), expected, "{path}");
+    }
+    // A restricted user exports nothing.
+    app.user("rita").restricted().await;
+    app.set_password("rita").await;
+    let mut rita = browser(&app, "rita").await;
+    assert_eq!(text(&rita.get("/vpcs/export.csv").await).lines().count(), 1);
+    assert_eq!(text(&rita.get("/instances/export.csv").await).lines().count(), 1);
+    assert_eq!(rita.get("/vpcs/1/subnets/export.csv").await.status, 404);
+    assert_eq!(rita.get("/vpcs/1/subnets").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_vpc_with_a_thousand_subnets_has_small_pages() {
+    const MAX_PAGE_BYTES: usize = 300_000;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    create_large_vpc(&maker, "large", 1000).await;
+    let mut ada = browser(&app, "ada").await;
+    for path in [
+        "/vpcs/1",
+        "/vpcs/1/subnets",
+        "/vpcs/1/subnets?page=10",
+        "/vpcs/1/subnets?q=10.1.0.0/16",
+        "/vpcs/1/subnets/new",
+        "/vpcs",
+    ] {
+        let page = ada.get(path).await;
+        assert_eq!(page.status, 200, "{path}");
+        assert!(
+            page.body.len() < MAX_PAGE_BYTES,
+            "{path}: {} bytes",
+            page.body.len()
+        );
+    }
+    let overview = ada.get("/vpcs/1").await;
+    assert_contains(&overview, "Subnets (1,000)");
+    assert_contains(&overview, "Show all 1,000 subnets");
+    // A square of the map leads to the subnets of its range.
+    assert_contains(&overview, "href=\"/vpcs/1/subnets?q=10.0.0.0/14\"");
+    assert_lacks(&overview, ">s500<");
+    let listed = ada.get("/vpcs/1/subnets?q=10.0.0.0/14").await;
+    assert_contains(&listed, "1,000 subnets");
+    assert_contains(&listed, ">s99<");
+    assert_lacks(&listed, ">s100<");
+    assert_contains(&ada.get("/vpcs/1/subnets?page=2").await, ">s100<");
+    let found = ada.get("/vpcs/1/subnets?q=s77").await;
+    assert_contains(&found, "11 subnets");
+    assert_contains(&ada.get("/vpcs/1/subnets?q=10.3.7.1").await, ">s757<");
+    assert_contains(&ada.get("/vpcs/1/subnets?q=192.168.0.0/16").await, "No results");
+    assert_contains(&ada.get("/vpcs/1/subnets?page=99").await, "Show all subnets");
+    let file = ada.get("/vpcs/1/subnets/export.csv").await;
+    assert_eq!(text(&file).lines().count(), 1001);
+}
+
+#[tokio::test]
+async fn a_vpc_with_few_subnets_shows_them_on_its_page() {
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    create_large_vpc(&maker, "small", 25).await;
+    create_large_vpc(&maker, "medium", 26).await;
+    let mut ada = browser(&app, "ada").await;
+    let small = ada.get("/vpcs/1").await;
+    assert_contains(&small, ">s24</a>");
+    assert_lacks(&small, "Show all 25 subnets");
+    let medium = ada.get("/vpcs/2").await;
+    assert_contains(&medium, "Show all 26 subnets");
+    // The map still has a block for each subnet.
+    assert_contains(&medium, "<title>s25 10.0.25.0/29");
+}
