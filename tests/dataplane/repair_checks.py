@@ -157,7 +157,7 @@ def no_tunnels(lab):
 
 
 def no_bridges(lab):
-    with replaced("ip", without_kind("bridge")) as restore, failing_port(lab, 86, 4, "Unknown device type"):
+    with replaced("ip", without_kind("bridge")) as restore, failing_port(lab, 86, 4, "br40"):
         restore()
 
 
