@@ -80,7 +80,6 @@ def mutations(lab):
         f"ip -n {at} neigh del {first.address} dev {range_link}",
         f"nsenter --net=/run/netns/{at} sysctl -qw net.ipv4.conf.{bridge}.proxy_arp=0",
         f"nsenter --net=/run/netns/h{remote.host}-vpc-{first.vpc} sysctl -qw net.ipv4.conf.{bridge}.proxy_arp=0",
-        f"ip -n h{remote.host}-vpc-{first.vpc} neigh del {first.address} dev {range_link}",
     ]:
         yield checks.gateways, damage
     yield checks.unused_addresses, f"ip -n {at} route add 10.0.0.192/26 dev {range_link} proto 71"

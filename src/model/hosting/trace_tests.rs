@@ -11,7 +11,7 @@ use crate::model::trace::{
 
 /// Instance `number` with the address `10.0.SUBNET.NUMBER`.
 fn interface(number: i64, subnet: i64) -> Interface {
-    let network = Cidr6::parse(&format!("fd00:0:0:{number}::/64")).unwrap();
+    let network = Cidr6::parse(&format!("fd00:0:0:{:x}::/64", subnet * 16 + number)).unwrap();
     Interface {
         id: InterfaceId(number),
         instance: InstanceId(number),
@@ -41,7 +41,7 @@ fn network() -> TraceNetwork {
         id: SubnetId(id),
         label: label.to_owned(),
         ipv4: Cidr::parse(&format!("10.0.{id}.0/24")).unwrap(),
-        ipv6: Some(Cidr6::parse(&format!("fd00:0:0:{}::/60", id * 16)).unwrap()),
+        ipv6: Some(Cidr6::parse(&format!("fd00:0:0:{:x}::/60", id * 16)).unwrap()),
         tunnel: 70 + id,
     };
     let port = |number: i64, host: i64| {

@@ -259,7 +259,7 @@ async fn configs_are_added_edited_and_deleted() {
     let form = ada.get("/instances/1/configs/1/delete").await;
     let refused = ada.submit(&form, "/instances/1/configs/1/delete", &[]).await;
     assert_eq!(refused.status, 400);
-    assert_contains(&refused, "is running with this config");
+    assert_contains(&refused, "is running or booting with this config");
     let form = ada.get("/instances/1/configs/2/delete").await;
     let done = ada.submit(&form, "/instances/1/configs/2/delete", &[]).await;
     assert_redirects_to(&done, "/instances/1?done=config-deleted");
