@@ -429,8 +429,11 @@ async function desk(walk, harness, sam, noor, long) {
   await walk.visit(sam, "pageHosts");
   await walk.visit(sam, "pageHostNew");
   await walk.visit(sam, "pageHost", { hostId: 1 });
-  for (const action of ["Drain", "New join token", "Remove"]) await sam.locator("summary", { hasText: action }).click();
-  await walk.check(sam, "actions on a host");
+  // Each confirmation closes the one before.
+  for (const action of ["Drain", "Remove", "New join token"]) {
+    await sam.locator("summary", { hasText: action }).click();
+    await walk.check(sam, `${action} of a host`);
+  }
   await press(sam, "Create join token");
   await sam.getByRole("heading", { name: "Join token created" }).waitFor();
   await walk.check(sam, "a join token");

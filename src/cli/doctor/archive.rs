@@ -1,5 +1,7 @@
 //! The continuous archive: whether the server's uploads succeed.
 
+use std::path::Path;
+
 use super::advice::Advice;
 use super::folder::FolderProblem;
 use crate::archiving::format::precise;
@@ -21,18 +23,10 @@ pub fn examine(args: &StoreArgs, settings: &Settings) -> Option<Advice> {
     let url = settings.archive.as_ref()?;
     let problem = folder_of(url).and_then(|folder| Some((FolderProblem::find(&folder)?, folder)));
     match problem {
-        Some((FolderProblem::Missing, folder)) if status::read(&args.folder(settings)).is_some() => {
-            Some(Advice::new(
-                "archive",
-                format!(
-                    "{} does not exist, but this store was archived before",
-                    folder.display()
-                ),
-                "mount the disk, or create the folder to begin a new archive; the server does not start without it",
-            ))
+        None => examine_status(args, settings),
+        Some((FolderProblem::Missing, lost)) => {
+            examine_status(args, settings).or_else(|| examine_lost(args, settings, &lost))
         }
-        // The server creates the folder of a new archive.
-        None | Some((FolderProblem::Missing, _)) => examine_status(args, settings),
         Some((problem, folder)) => {
             let fix = problem.permissions_fix(&folder).unwrap_or_else(|| FIX.to_owned());
             Some(Advice::new("archive", problem.describe(&folder), fix))
@@ -40,12 +34,25 @@ pub fn examine(args: &StoreArgs, settings: &Settings) -> Option<Advice> {
     }
 }
 
+/// Finds a folder that has disappeared. The server creates the folder of a new archive.
+fn examine_lost(args: &StoreArgs, settings: &Settings, folder: &Path) -> Option<Advice> {
+    status::read(&args.folder(settings))?;
+    Some(Advice::new(
+        "archive",
+        format!(
+            "{} does not exist, but this store was archived before",
+            folder.display()
+        ),
+        "mount the disk, or create the folder to begin a new archive; the server does not start without it",
+    ))
+}
+
 fn examine_status(args: &StoreArgs, settings: &Settings) -> Option<Advice> {
     let folder = args.folder(settings);
     let status = status::read(&folder)?;
     let until = Time::from_micros(status.archived_until_micros);
     let is_running = data_folder::locking_process(&folder)
-        .is_some_and(|process| std::path::Path::new(&format!("/proc/{process}")).exists());
+        .is_some_and(|process| Path::new(&format!("/proc/{process}")).exists());
     let is_old = is_running && until.plus_seconds(MAX_AGE_SECONDS) < Clock::System.now();
     let cause = match status.error {
         Some(error) => error,
