@@ -90,10 +90,10 @@ mod tests {
 
     #[test]
     fn only_a_process_with_the_same_folder_is_the_lab() {
-        let arguments = b"unshare\0--net\0/bin/garth\0lab\0inside\0--folder\0/tmp/a\0--hosts\x003\0";
-        assert!(is_lab(arguments, Path::new("/tmp/a")));
-        assert!(!is_lab(arguments, Path::new("/tmp/b")));
-        assert!(!is_lab(b"sleep\x001000\0", Path::new("/tmp/a")));
+        let arguments = b"unshare\0--net\0garth\0lab\0inside\0--folder\0lab-a\0--hosts\x003\0";
+        assert!(is_lab(arguments, Path::new("lab-a")));
+        assert!(!is_lab(arguments, Path::new("lab-b")));
+        assert!(!is_lab(b"sleep\x001000\0", Path::new("lab-a")));
     }
 
     #[test]
