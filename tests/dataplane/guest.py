@@ -11,17 +11,7 @@ import subprocess
 import threading
 import time
 
-# In the order of their dependencies.
-MODULES = [
-    "drivers/virtio/virtio",
-    "drivers/virtio/virtio_ring",
-    "drivers/virtio/virtio_pci_legacy_dev",
-    "drivers/virtio/virtio_pci_modern_dev",
-    "drivers/virtio/virtio_pci",
-    "net/core/failover",
-    "drivers/net/net_failover",
-    "drivers/net/virtio_net",
-]
+DRIVERS = ["virtio_pci", "virtio_net"]
 # Runs the lines that arrive at the serial port, and prints the exit status after the output of each.
 INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
@@ -83,17 +73,34 @@ def output(*command):
 
 def file_system(unpacked):
     """A cpio archive, which the kernel unpacks into memory."""
-    modules = glob.glob(f"{unpacked}/lib/modules/*/kernel")[0]
-    names = " ".join(os.path.basename(module) for module in MODULES)
+    modules = modules_of_drivers(unpacked)
     entries = [("dev/console", stat.S_IFCHR | 0o600, b"")]
     entries += [(name, stat.S_IFDIR | 0o755, b"") for name in ("bin", "dev", "modules", "proc", "sys")]
-    files = [("init", INIT.format(modules=names).encode()), ("dhcp", DHCP_SCRIPT.encode())]
+    files = [("init", INIT.format(modules=" ".join(modules)).encode()), ("dhcp", DHCP_SCRIPT.encode())]
     files.append(("bin/busybox", read(f"{unpacked}/bin/busybox")))
-    files += [(f"modules/{os.path.basename(module)}.ko", read(f"{modules}/{module}.ko")) for module in MODULES]
+    files += [(f"modules/{name}.ko", content) for name, content in modules.items()]
     entries += [(name, stat.S_IFREG | 0o755, content) for name, content in files]
     # A folder comes before its files.
     entries.sort()
     return b"".join(entry(number, *found) for number, found in enumerate([*entries, ("TRAILER!!!", 0, b"")], 1))
+
+
+def modules_of_drivers(unpacked):
+    """The drivers and the modules that they need, each after its dependencies, which differ between kernels."""
+    paths = {os.path.basename(path)[:-3]: path for path in glob.glob(f"{unpacked}/lib/modules/*/kernel/**/*.ko", recursive=True)}
+    found = {}
+
+    def add(name):
+        content = read(paths[name])
+        dependencies = re.search(rb"\0depends=([^\0]*)\0", content)[1].decode()
+        for dependency in filter(None, dependencies.split(",")):
+            if dependency not in found:
+                add(dependency)
+        found[name] = content
+
+    for driver in DRIVERS:
+        add(driver)
+    return found
 
 
 def entry(number, name, mode, content):
