@@ -31,7 +31,7 @@ done
 """
 DHCP_SCRIPT = """#!/bin/busybox sh
 [ "$1" = bound ] || [ "$1" = renew ] || exit 0
-ip addr flush dev $interface
+ip -4 addr flush dev $interface
 ip addr add $ip/$mask dev $interface
 [ -z "$mtu" ] || ip link set $interface mtu $mtu
 [ -z "$router" ] || ip route replace default via $router dev $interface

@@ -80,7 +80,8 @@ def lease(guest, attempts=10):
 
 
 def addresses(lab):
-    """The machine gets its address, its gateway and its MTU by DHCP. With another hardware address, it gets none."""
+    """The machine gets its addresses, its gateways and its MTU by DHCP and SLAAC. With another hardware address, DHCP
+    does not answer."""
     guest = lab.guest
     guest.run("ip link set eth0 up")
     wait_for(lambda: is_forwarding(lab), "the bridge forwards frames of the tap")
@@ -93,16 +94,20 @@ def addresses(lab):
     assert "mtu 1450 " in found, f"another MTU than 1450: {found}"
     routes = guest.run("ip route")[1]
     assert "default via 10.0.0.1 dev eth0" in routes, f"another default route: {routes}"
-    configure_ipv6(lab)
+    wait_for_slaac(lab)
 
 
-def configure_ipv6(lab):
-    """The agent sends no router advertisements yet, so that the machine configures its IPv6 address itself."""
+def wait_for_slaac(lab):
+    """The machine gets its IPv6 address, its default route and its MTU from router advertisements."""
     with open(f"{lab.state(1)}/desired.json") as file:
         subnets = json.load(file)["vpcs"][0]["subnets"]
     gateway = link_local(next(subnet["gateway_mac"] for subnet in subnets if subnet["id"] == lab.port_state()["subnet_id"]))
-    lab.guest.run(f"ip -6 addr add {lab.virtual.ipv6}/128 dev eth0")
-    assert lab.guest.succeeds(f"ip -6 route replace default via {gateway} dev eth0"), "no IPv6 route"
+    has_address = lambda: f"inet6 {lab.virtual.ipv6}/64 " in lab.guest.run("ip -6 addr show dev eth0 scope global")[1]
+    wait_for(has_address, f"the machine has {lab.virtual.ipv6} by SLAAC", 60)
+    routes = lab.guest.run("ip -6 route")[1]
+    assert f"default via {gateway} dev eth0" in routes, f"another IPv6 default route than {gateway}: {routes}"
+    mtu = lab.guest.run("cat /proc/sys/net/ipv6/conf/eth0/mtu")[1]
+    assert mtu.strip() == "1450", f"another IPv6 MTU than 1450: {mtu}"
 
 
 def link_local(mac):
