@@ -6,8 +6,9 @@
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv6Addr};
 
+use super::encrypted_layout::{FIRST_PORT, LAST_PORT};
 use super::names::{self, Prefix, UPLINK};
-use crate::agent_protocol::{IpRange, Port, Underlay, VpcState};
+use crate::agent_protocol::{Encryption, INNER_RANGE, IpRange, Port, Underlay, VpcState, inner_address};
 
 /// The UDP port of the tunnels.
 pub const VXLAN_PORT: u16 = 4789;
@@ -17,6 +18,9 @@ pub const DROP_REASONS: [&str; 7] = ["mac", "ip", "arp", "nd", "dhcp", "ra", "pr
 
 /// The counter of tunnel packets from unknown endpoints.
 pub const UNKNOWN_ENDPOINT: &str = "unknown_endpoint";
+
+/// The counter of tunnel packets in clear text, in a region that encrypts.
+pub const CLEAR_TEXT: &str = "clear_text";
 
 /// The name of a drop counter.
 pub fn counter(interface: i64, reason: &str) -> String {
@@ -214,23 +218,78 @@ pub fn public_ipv6(vpc: &VpcState) -> Vec<IpRange> {
 }
 
 /// The filter of the host: tunnel packets only from known hosts.
-pub fn underlay_rules(prefix: &Prefix, underlay: &Underlay) -> String {
+pub fn underlay_rules(prefix: &Prefix, host_id: i64, underlay: &Underlay) -> String {
+    let rules = match &underlay.encryption {
+        None => clear_text_rules(underlay),
+        Some(encryption) => encrypted_rules(prefix, host_id, underlay, encryption),
+    };
+    format!(
+        "table inet {prefix} {{\n  counter {UNKNOWN_ENDPOINT} {{ }}\n  counter {CLEAR_TEXT} {{ }}\n{rules}}}\n"
+    )
+}
+
+/// The address family of the underlay, and the addresses of the other hosts as text.
+fn known_hosts(underlay: &Underlay) -> (&'static str, String) {
     let family = if underlay.address.is_ipv4() { "ip" } else { "ip6" };
     let same_family = |host: &&IpAddr| host.is_ipv4() == underlay.address.is_ipv4();
     let mut hosts: Vec<_> = underlay.hosts.iter().filter(same_family).collect();
     hosts.sort();
     hosts.dedup();
     let hosts: Vec<_> = hosts.into_iter().map(IpAddr::to_string).collect();
+    (family, hosts.join(", "))
+}
+
+const INPUT: &str = "  chain input {\n    type filter hook input priority -300; policy accept;\n";
+const OUTPUT: &str = "  chain output {\n    type filter hook output priority -300; policy accept;\n";
+
+fn clear_text_rules(underlay: &Underlay) -> String {
+    let (family, hosts) = known_hosts(underlay);
     let to_us = format!("{family} daddr {} udp dport {VXLAN_PORT}", underlay.address);
-    let mut text = format!("table inet {prefix} {{\n  counter {UNKNOWN_ENDPOINT} {{ }}\n");
-    text += "  chain input {\n    type filter hook input priority -300; policy accept;\n";
+    let mut text = INPUT.to_owned();
     if !hosts.is_empty() {
+        let _ = writeln!(text, "    {to_us} {family} saddr {{ {hosts} }} accept");
+    }
+    let _ = writeln!(text, "    {to_us} counter name {UNKNOWN_ENDPOINT} drop\n  }}");
+    text
+}
+
+/// Packets of VXLAN only inside of encrypted tunnels, in both directions. Without a route to the inner address of a
+/// host, they would take the default route.
+fn encrypted_rules(prefix: &Prefix, host_id: i64, underlay: &Underlay, encryption: &Encryption) -> String {
+    let (family, hosts) = known_hosts(underlay);
+    let (address, inner) = (underlay.address, inner_address(host_id));
+    let tunnels = format!("\"{}\"", prefix.tunnel_pattern());
+    let unknown = format!("counter name {UNKNOWN_ENDPOINT} drop");
+    let clear_text = format!("counter name {CLEAR_TEXT} drop");
+    let ports = format!("{family} daddr {address} udp dport {FIRST_PORT}-{LAST_PORT}");
+    let peers: Vec<_> = encryption
+        .peers
+        .iter()
+        .map(|peer| peer.inner_address().to_string())
+        .collect();
+    let mut text = INPUT.to_owned();
+    if !peers.is_empty() {
+        let peers = peers.join(", ");
         let _ = writeln!(
             text,
-            "    {to_us} {family} saddr {{ {} }} accept",
-            hosts.join(", ")
+            "    iifname {tunnels} ip6 daddr {inner} udp dport {VXLAN_PORT} ip6 saddr {{ {peers} }} accept"
         );
     }
-    let _ = writeln!(text, "    {to_us} counter name {UNKNOWN_ENDPOINT} drop\n  }}\n}}");
+    let _ = writeln!(text, "    iifname {tunnels} {unknown}");
+    let _ = writeln!(text, "    ip6 daddr {inner} {clear_text}");
+    let _ = writeln!(
+        text,
+        "    {family} daddr {address} udp dport {VXLAN_PORT} {clear_text}"
+    );
+    if !hosts.is_empty() {
+        let _ = writeln!(text, "    {ports} {family} saddr {{ {hosts} }} accept");
+    }
+    let _ = writeln!(text, "    {ports} {unknown}\n  }}");
+    let _ = writeln!(text, "{OUTPUT}    oifname {tunnels} accept");
+    let _ = writeln!(text, "    ip6 daddr {INNER_RANGE} drop");
+    let _ = writeln!(
+        text,
+        "    {family} saddr {address} udp dport {VXLAN_PORT} drop\n  }}"
+    );
     text
 }

@@ -53,6 +53,10 @@ pub enum LinkKind {
     },
     /// A device of a virtual machine.
     Tap,
+    /// An encrypted tunnel in user space.
+    Tun,
+    /// An encrypted tunnel in the kernel.
+    WireGuard,
     /// A link of the agent that has another type, and must be replaced.
     Other,
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use super::encrypted_layout::{self as encrypted, Tunnels};
 use super::filters;
 use super::kernel_state::{
     Address, BridgePort, Forwarding, KernelState, Link, LinkKind, NamespaceState, Route, Rules, Table,
@@ -45,13 +46,15 @@ const VPC_SETTINGS: [(&str, &str); 9] = [
 ];
 
 /// All kernel objects for the desired state of a host.
-pub fn layout(state: &HostState, driver: Driver, prefix: &Prefix) -> KernelState {
+pub fn layout(state: &HostState, driver: Driver, prefix: &Prefix, tunnels: &Tunnels) -> KernelState {
     let mut kernel = KernelState::default();
     let host = kernel.namespaces.entry(Namespace::Host).or_default();
-    let rules = filters::underlay_rules(prefix, &state.underlay);
+    let rules = filters::underlay_rules(prefix, state.host_id, &state.underlay);
     host.tables.insert(Table::Inet, Rules::Text(rules));
+    encrypted::add_tunnels(host, state, prefix, tunnels);
     let site = Site {
-        local: state.underlay.address,
+        local: encrypted::local_address(state),
+        endpoints: encrypted::endpoint_addresses(state, tunnels),
         mtu: link_mtu(&state.underlay),
         driver,
         prefix,
@@ -64,13 +67,24 @@ pub fn layout(state: &HostState, driver: Driver, prefix: &Prefix) -> KernelState
 
 /// The MTU of instances: that of the underlay without the headers of a tunnel.
 pub fn link_mtu(underlay: &Underlay) -> u16 {
-    let encapsulation = if underlay.address.is_ipv4() { 50 } else { 70 };
+    let encapsulation = match &underlay.encryption {
+        None => vxlan_bytes(underlay.address.is_ipv4()),
+        // Inside of encrypted tunnels, VXLAN uses IPv6.
+        Some(_) => encrypted::overhead_bytes(underlay.address.is_ipv4()) + vxlan_bytes(false),
+    };
     underlay.mtu.saturating_sub(encapsulation).max(1280)
+}
+
+/// The headers of VXLAN: IP, UDP, VXLAN and Ethernet.
+fn vxlan_bytes(is_ipv4: bool) -> u16 {
+    if is_ipv4 { 50 } else { 70 }
 }
 
 /// The properties that all VPCs of a host share.
 struct Site<'a> {
     local: IpAddr,
+    /// The addresses of other hosts inside of encrypted tunnels, by underlay address; `None` without encryption.
+    endpoints: Option<BTreeMap<IpAddr, IpAddr>>,
     mtu: u16,
     driver: Driver,
     prefix: &'a Prefix,
@@ -100,7 +114,9 @@ impl Site<'_> {
             .iter()
             .filter(|end| subnets.contains_key(&end.subnet_id))
         {
-            add_endpoint(&mut namespace, endpoint);
+            if let Some(host) = self.endpoint_address(endpoint.host) {
+                add_endpoint(&mut namespace, endpoint, host);
+            }
         }
         ranges::add_routes(&mut namespace, vpc, self.mtu);
         if has_uplink(vpc) {
@@ -113,6 +129,14 @@ impl Site<'_> {
                     self.add_instance_end(kernel, vpc, subnet, port);
                 }
             }
+        }
+    }
+
+    /// The address to which packets for a host are sent; `None` if they cannot be encrypted.
+    fn endpoint_address(&self, host: IpAddr) -> Option<IpAddr> {
+        match &self.endpoints {
+            None => Some(host),
+            Some(endpoints) => endpoints.get(&host).copied(),
         }
     }
 
@@ -288,18 +312,16 @@ fn uplink_mac(vpc: i64, end: u8) -> MacAddress {
     MacAddress([0x02, end, a, b, c, d])
 }
 
-fn add_endpoint(namespace: &mut NamespaceState, endpoint: &Endpoint) {
+fn add_endpoint(namespace: &mut NamespaceState, endpoint: &Endpoint, host: IpAddr) {
     let link = names::tunnel(endpoint.subnet_id);
     let mac = endpoint.mac;
     namespace.forwarding.insert(Forwarding::Port {
         link: link.clone(),
         mac,
     });
-    namespace.forwarding.insert(Forwarding::Remote {
-        link,
-        mac,
-        host: endpoint.host,
-    });
+    namespace
+        .forwarding
+        .insert(Forwarding::Remote { link, mac, host });
     add_neighbors(namespace, endpoint.subnet_id, mac, endpoint.ipv4, endpoint.ipv6);
 }
 

@@ -5,6 +5,8 @@
 pub mod capture;
 pub mod credential;
 pub mod dhcp;
+mod encrypted_layout;
+pub mod encryption;
 pub mod filters;
 mod folder_watch;
 pub mod hook;

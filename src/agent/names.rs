@@ -29,6 +29,23 @@ impl Prefix {
     pub fn host_uplink(&self, vpc: i64) -> String {
         format!("{}-u{vpc}", self.0)
     }
+
+    /// The link of the encrypted tunnel with a generation of keys.
+    pub fn tunnel(&self, generation: u32) -> String {
+        format!("{}-w{generation}", self.0)
+    }
+
+    /// The links of all encrypted tunnels, as a pattern of nftables.
+    pub fn tunnel_pattern(&self) -> String {
+        format!("{}-w*", self.0)
+    }
+
+    /// Whether a link in the namespace of the host has the name of an encrypted tunnel.
+    pub fn is_tunnel(&self, link: &str) -> bool {
+        let rest = link.strip_prefix(self.as_str());
+        let generation = rest.and_then(|rest| rest.strip_prefix("-w"));
+        generation.is_some_and(|generation| generation.parse::<u32>().is_ok())
+    }
 }
 
 impl Default for Prefix {

@@ -1,17 +1,19 @@
 //! Properties of plans, on a model of the kernel.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::kernel_state::{KernelState, LinkKind, NamespaceState, Rules};
+use super::encrypted_layout::{Implementation, Tunnels};
+use super::kernel_state::{Forwarding, KernelState, LinkKind, NamespaceState, Rules};
 use super::layout::{Driver, layout};
 use super::model_kernel::apply;
 use super::names::{Namespace, Prefix};
 use super::plan::plan;
 use crate::agent_protocol::{
-    Endpoint, HostState, MacAddress, Port, Slaac, Subnet, SubnetRange, Underlay, VpcState,
+    Encryption, Endpoint, GenerationKey, HostKeys, HostState, MacAddress, Port, Slaac, Subnet, SubnetRange,
+    Underlay, VpcState, inner_address,
 };
 
 /// One interface: VPC, subnet, number, whether it is on this host, NAT, range, and the other host.
@@ -27,7 +29,7 @@ fn host_state(interfaces: &[Interface], own: u8) -> HostState {
             mtu: 1500,
             hosts: vec![Ipv4Addr::new(192, 0, 2, 9).into()],
             resolvers: Vec::new(),
-            encryption_peers: Vec::new(),
+            encryption: None,
         },
         vpcs: Vec::new(),
     };
@@ -93,6 +95,38 @@ fn host_state(interfaces: &[Interface], own: u8) -> HostState {
         }
     }
     state
+}
+
+/// Whether the region encrypts, has two generations of keys, uses the newer one, and encrypts in the kernel.
+type Choice = (bool, bool, bool, bool);
+
+/// Encrypts the state as chosen. The hosts 101 to 103 have keys.
+fn encrypt(mut state: HostState, (is_encrypted, two, newer, kernel): Choice) -> (HostState, Tunnels) {
+    if !is_encrypted {
+        return (state, Tunnels::default());
+    }
+    let generations = if two { vec![1, 2] } else { vec![2] };
+    let key = |generation: &u32| GenerationKey {
+        generation: *generation,
+        public_key: "key".to_owned(),
+    };
+    let peer = |number: u8| HostKeys {
+        host_id: i64::from(number),
+        address: Ipv4Addr::new(192, 0, 2, number).into(),
+        keys: generations.iter().map(key).collect(),
+    };
+    let used = if two && !newer { 1 } else { 2 };
+    let tunnels = Tunnels {
+        implementation: if kernel {
+            Implementation::Kernel
+        } else {
+            Implementation::UserSpace
+        },
+        generations: (101..104).map(|host| (host, used)).collect(),
+    };
+    let peers = (101..104).map(peer).collect();
+    state.underlay.encryption = Some(Encryption { generations, peers });
+    (state, tunnels)
 }
 
 fn subnet_of(vpc: u8, subnet: u8) -> Subnet {
@@ -246,25 +280,47 @@ proptest! {
     #[test]
     fn a_plan_reaches_the_desired_state_from_any_state(
         first in interfaces(), second in interfaces(), driver in driver(), other_driver in driver(),
-        damages in vec(any::<u16>(), 0..6), moved in any::<bool>(),
+        damages in vec(any::<u16>(), 0..6), moved in any::<bool>(), from in any::<Choice>(), to in any::<Choice>(),
     ) {
         let prefix = Prefix::default();
         let mut kernel = empty_host();
-        reach(&mut kernel, &layout(&host_state(&first, 1), driver, &prefix))?;
+        let (state, tunnels) = encrypt(host_state(&first, 1), from);
+        reach(&mut kernel, &layout(&state, driver, &prefix, &tunnels))?;
         for choice in damages {
             damage(&mut kernel, usize::from(choice));
         }
         let own = if moved { 2 } else { 1 };
-        reach(&mut kernel, &layout(&host_state(&second, own), other_driver, &prefix))?;
+        let (state, tunnels) = encrypt(host_state(&second, own), to);
+        reach(&mut kernel, &layout(&state, other_driver, &prefix, &tunnels))?;
         reach(&mut kernel, &empty_host())?;
+    }
+
+    #[test]
+    fn an_encrypted_host_sends_to_inner_addresses_of_hosts_with_keys_only(first in interfaces(), choice in any::<Choice>()) {
+        let (state, tunnels) = encrypt(host_state(&first, 1), (true, choice.1, choice.2, choice.3));
+        let kernel = layout(&state, Driver::Netns, &Prefix::default(), &tunnels);
+        let keys: Vec<_> = (101..104).map(|host| IpAddr::from(inner_address(host))).collect();
+        for (namespace, state) in &kernel.namespaces {
+            for entry in &state.forwarding {
+                if let Forwarding::Remote { host, .. } = entry {
+                    prop_assert!(keys.contains(host), "{:?} sends to {}", namespace, host);
+                }
+            }
+            for link in state.links.values() {
+                if let LinkKind::Tunnel { local, .. } = link.kind {
+                    prop_assert_eq!(local, IpAddr::from(inner_address(1)));
+                    prop_assert_eq!(link.mtu, 1370);
+                }
+            }
+        }
     }
 
     #[test]
     fn an_unrelated_change_leaves_running_ports_alone(first in interfaces(), added in interfaces()) {
         let prefix = Prefix::default();
-        let before = layout(&host_state(&first, 1), Driver::Netns, &prefix);
+        let before = layout(&host_state(&first, 1), Driver::Netns, &prefix, &Tunnels::default());
         let both: Vec<_> = first.iter().chain(&added).copied().collect();
-        let after = layout(&host_state(&both, 1), Driver::Netns, &prefix);
+        let after = layout(&host_state(&both, 1), Driver::Netns, &prefix, &Tunnels::default());
         for step in plan(&after, &before) {
             let name = format!("{:?}", step.action);
             let disruptive = ["Delete", "SetMac", "SetUp { link: \"br", "SetMtu"];

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::filters::{self, DROP_REASONS, UNKNOWN_ENDPOINT};
+use super::encryption::EncryptedTunnels;
+use super::filters::{self, CLEAR_TEXT, DROP_REASONS, UNKNOWN_ENDPOINT};
 use super::kernel::{Failures, Kernel, KernelError};
 use super::kernel_state::{KernelState, LinkKind};
 use super::layout::{Driver, layout};
@@ -24,12 +25,13 @@ pub struct Agent {
     pub kernel: Kernel,
     pub driver: Driver,
     pub prefix: Prefix,
+    pub tunnels: EncryptedTunnels,
 }
 
 impl Agent {
     /// The steps that a pass would run.
     pub fn plan(&self, state: &HostState) -> Result<Vec<Step>, KernelError> {
-        let desired = layout(state, self.driver, &self.prefix);
+        let desired = layout(state, self.driver, &self.prefix, &self.tunnels.read(state));
         Ok(plan(&desired, &self.kernel.observe(&desired)?))
     }
 
@@ -41,15 +43,21 @@ impl Agent {
             let link = link.as_deref().unwrap_or_default();
             tracing::warn!(namespace = ?namespace, link, reason, "kernel step failed");
         }
+        let problems = self.tunnels.update(state);
+        let mut report = self.report(state, &failures);
+        report.warnings.extend(problems);
         Ok(Pass {
             steps: steps.len(),
             created_ports: steps.iter().filter_map(created_port).collect(),
-            report: self.report(state, &failures),
+            report,
         })
     }
 
     /// Removes everything that has the agent's mark.
     pub fn purge(&self) -> Result<Failures, KernelError> {
+        self.tunnels
+            .remove()
+            .map_err(|error| format!("tunnels: {error}"))?;
         let nothing = KernelState {
             namespaces: [(Namespace::Host, Default::default())].into(),
         };
@@ -111,6 +119,7 @@ impl Agent {
             .iter()
             .filter(|((namespace, _), _)| *namespace == Namespace::Host);
         let host_counters = self.kernel.counters(Namespace::Host);
+        let count = |name: &str| host_counters.get(name).copied().unwrap_or_default();
         let underlay_mtu = self.kernel.mtu_of(state.underlay.address);
         let mut warnings: Vec<String> = host_failures.map(|(_, reason)| reason.clone()).collect();
         if let Some(mtu) = underlay_mtu.filter(|mtu| *mtu < state.underlay.mtu) {
@@ -124,10 +133,10 @@ impl Agent {
             applied_revision: state.revision,
             agent_version: env!("CARGO_PKG_VERSION").to_owned(),
             underlay_mtu,
-            wireguard_public_key: None,
+            encryption: self.tunnels.report(state, count(CLEAR_TEXT)),
             ports,
             warnings,
-            unknown_endpoint_packets: host_counters.get(UNKNOWN_ENDPOINT).copied().unwrap_or_default(),
+            unknown_endpoint_packets: count(UNKNOWN_ENDPOINT),
         }
     }
 }

@@ -74,8 +74,14 @@ async fn follow(
             ended.mark_unchanged();
             changed
         });
+        let sessions_changed = desired
+            .as_ref()
+            .is_some_and(|state| passes.agent.tunnels.have_sessions_changed(state));
         if let Some(state) = &desired
-            && (applied.as_ref() != Some(state) || hook_ended || Instant::now() >= next_pass)
+            && (applied.as_ref() != Some(state)
+                || hook_ended
+                || sessions_changed
+                || Instant::now() >= next_pass)
         {
             let report = passes.clone().run(state.clone()).await;
             let ok = report.as_ref().is_some_and(is_as_desired);

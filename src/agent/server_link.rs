@@ -33,7 +33,6 @@ pub async fn join(server: &str, token: &str, certificate: Option<String>) -> Res
         protocol: PROTOCOL_VERSION,
         token: token.to_owned(),
         agent_version: env!("CARGO_PKG_VERSION").to_owned(),
-        wireguard_public_key: None,
     };
     let body = serde_json::to_vec(&request).map_err(|e| e.to_string())?;
     let response = client.post("/v4/agent/join", None, body).await;

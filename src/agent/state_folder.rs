@@ -33,11 +33,8 @@ impl StateFolder {
     }
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
-        match fs::read(self.0.join(name)) {
-            Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        let content = self.read_file(name)?;
+        Ok(content.map(|text| serde_json::from_slice(&text)).transpose()?)
     }
 
     pub fn set_desired(&self, state: &HostState) -> io::Result<()> {
@@ -83,8 +80,17 @@ impl StateFolder {
         self.0.join("rules.json")
     }
 
-    /// Replaces a file so that a crash leaves the old or the new content.
-    fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
+    /// The content of a file; `None` if it does not exist.
+    pub(super) fn read_file(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        match fs::read(self.0.join(name)) {
+            Ok(content) => Ok(Some(content)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Replaces a file so that a crash leaves the old or the new content. Only the owner can read it.
+    pub(super) fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let temporary = self.0.join(format!("{name}.new"));
         let mut file = OpenOptions::new()
             .write(true)

@@ -8,8 +8,6 @@ pub struct JoinRequest {
     pub protocol: u32,
     pub token: String,
     pub agent_version: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wireguard_public_key: Option<String>,
 }
 
 /// The response. The credential is sent as a bearer token with all other requests.

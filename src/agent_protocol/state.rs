@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
+use super::encryption::Encryption;
 use super::values::{IpRange, MacAddress};
 
 /// One line of the stream. `revision` is the revision of the host after the message.
@@ -49,18 +50,9 @@ pub struct Underlay {
     /// DNS servers for instances.
     #[serde(default)]
     pub resolvers: Vec<IpAddr>,
-    /// The WireGuard peers; empty if the region does not encrypt.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub encryption_peers: Vec<EncryptionPeer>,
-}
-
-/// Another host, as a WireGuard peer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EncryptionPeer {
-    /// The underlay address of the peer.
-    pub address: IpAddr,
-    /// In base64, as `wg pubkey` prints it.
-    pub public_key: String,
+    /// `None` if the region does not encrypt. Otherwise, packets are never sent in clear text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encryption: Option<Encryption>,
 }
 
 /// A VPC, as far as this host needs it.
@@ -170,6 +162,20 @@ impl HostState {
             StateMessage::Unknown => {}
         }
         true
+    }
+}
+
+impl StateMessage {
+    /// Sets the revision of the host after the message.
+    pub fn set_revision(&mut self, new: u64) {
+        match self {
+            Self::Snapshot(HostState { revision, .. })
+            | Self::Vpc { revision, .. }
+            | Self::VpcRemoved { revision, .. }
+            | Self::Underlay { revision, .. }
+            | Self::Heartbeat { revision } => *revision = new,
+            Self::Unknown => {}
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::encryption::EncryptionReport;
+
 /// What an agent reports after each pass, and at least once per minute.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusReport {
@@ -12,9 +14,9 @@ pub struct StatusReport {
     /// The MTU of the interface that has the underlay address.
     #[serde(default)]
     pub underlay_mtu: Option<u16>,
-    /// In base64; `None` if the agent does not encrypt.
-    #[serde(default)]
-    pub wireguard_public_key: Option<String>,
+    /// `None` if the desired state does not encrypt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encryption: Option<EncryptionReport>,
     #[serde(default)]
     pub ports: Vec<PortReport>,
     /// Problems of the host that belong to no port.

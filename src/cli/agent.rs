@@ -14,6 +14,7 @@ use super::logging::LogSettings;
 use super::output::Output;
 use super::{logging, stop_signals};
 use crate::agent::capture::Capture;
+use crate::agent::encryption::{EncryptedTunnels, tunnel};
 use crate::agent::hook::{HookSettings, Hooks};
 use crate::agent::kernel::{Kernel, command_of};
 use crate::agent::layout;
@@ -80,6 +81,17 @@ pub enum Command {
         #[arg(long, default_value_t = Prefix::default())]
         prefix: Prefix,
     },
+    /// Encrypt the packets between hosts with one generation of keys, until its configuration is removed
+    ///
+    /// The agent starts this process if the kernel has no WireGuard. It continues when the agent ends.
+    Tunnel {
+        /// Folder of the agent
+        #[arg(long, value_name = "FOLDER")]
+        state: PathBuf,
+        /// Generation of keys
+        #[arg(long, value_name = "N")]
+        generation: u32,
+    },
     /// Remove everything that the agent has created in the kernel
     Purge {
         #[command(flatten)]
@@ -140,9 +152,9 @@ enum Driver {
 }
 
 impl Options {
-    fn open(self) -> anyhow::Result<(Agent, StateFolder)> {
+    fn open(self) -> anyhow::Result<(Agent, Arc<StateFolder>)> {
         let folder = StateFolder::open(&self.state);
-        let folder = folder.with_context(|| format!("folder {}", self.state.display()))?;
+        let folder = Arc::new(folder.with_context(|| format!("folder {}", self.state.display()))?);
         let driver = match self.driver {
             Driver::Netns => layout::Driver::Netns,
             Driver::Tap => layout::Driver::Tap,
@@ -151,6 +163,7 @@ impl Options {
         let agent = Agent {
             kernel,
             driver,
+            tunnels: EncryptedTunnels::new(self.prefix.clone(), folder.clone()),
             prefix: self.prefix,
         };
         Ok((agent, folder))
@@ -195,7 +208,7 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             let (agent, folder) = options.open()?;
             logging::start(&LogSettings::default(), None)?;
             let mut signaled = stop_signals::listen()?;
-            let (folder, resync) = (Arc::new(folder), Duration::from_secs(resync_seconds));
+            let resync = Duration::from_secs(resync_seconds);
             let hooks = hook.open(&folder)?;
             let (reports, reported) = watch::channel(StatusReport::default());
             let mut stopping = signaled.clone();
@@ -232,6 +245,11 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             count,
             prefix,
         } => capture(output, &prefix, interface, count)?,
+        Command::Tunnel { state, generation } => {
+            let folder = StateFolder::open(&state);
+            let folder = folder.with_context(|| format!("folder {}", state.display()))?;
+            tunnel::run(folder, generation).await?;
+        }
         Command::Purge { options } => {
             let (agent, _) = options.open()?;
             let failures = agent.purge().map_err(|error| anyhow!(error))?;

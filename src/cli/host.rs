@@ -7,6 +7,7 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use super::arguments::{integer, parse_with};
+use super::encryption;
 use super::output::Output;
 use super::store_args::{OpenStore, StoreArgs};
 use crate::model::host::{DEFAULT_CAPACITY, Host, UnderlayAddress};
@@ -89,6 +90,10 @@ pub enum Command {
         #[arg(value_name = "HOST")]
         name: String,
     },
+    /// Show or change the encryption between the hosts of a region
+    ///
+    /// Prints the state, the hosts without keys, and the progress of a rotation.
+    Encryption(encryption::Options),
     /// Remove a host without instances
     Remove {
         /// Label or ID of the host
@@ -245,6 +250,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
             let host = change(&store, &name, |tx, id| hosts::undrain(tx, id, &no_fields())).await?;
             print_host(output, &store, &host)
         }
+        Command::Encryption(options) => encryption::run(&store, output, options).await,
         Command::Remove { name } => {
             let host = find(&store, &name).await?;
             change(&store, &name, |tx, id| hosts::delete(tx, id, &no_fields())).await?;

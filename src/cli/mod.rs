@@ -20,6 +20,7 @@ mod database;
 mod demo;
 mod desk;
 mod doctor;
+mod encryption;
 mod entity;
 mod environment;
 mod host;

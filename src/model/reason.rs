@@ -149,6 +149,7 @@ codes! {
 
     // Hosts.
     HostInUse = "host_in_use",
+    EncryptionOff = "encryption_off",
 
     // Tickets and their subjects.
     TicketClosed = "ticket_closed",

@@ -31,7 +31,9 @@ pub use compute::{
     regions, usage,
 };
 use compute::{deployment, loading, work};
-pub use hosting::{desired_state, drain, host_principal, host_status, hosts, placements, ports, traces};
+pub use hosting::{
+    desired_state, drain, encryption, host_principal, host_status, hosts, placements, ports, traces,
+};
 pub use identity::{
     apps, devices, grants, login_records, oauth, oauth_clients, oauth_tokens, passwords, permissions,
     profile, sessions, ssh_keys, tokens, users,

@@ -215,6 +215,16 @@ const MIGRATIONS: &[Migration] = &[
         name: "traffic",
         sql: include_str!("migrations/0021_traffic.sql"),
     },
+    Migration {
+        number: 22,
+        name: "underlay_revision",
+        sql: include_str!("migrations/0022_underlay_revision.sql"),
+    },
+    Migration {
+        number: 23,
+        name: "encryption",
+        sql: include_str!("migrations/0023_encryption.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

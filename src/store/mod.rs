@@ -45,8 +45,8 @@ pub mod write_lock;
 pub use account::{accounts, events, tags};
 pub use compute::{configs, disks, instances, interface_ranges, interfaces};
 pub use hosting::{
-    host_credentials, host_reports, host_revisions, hosts, placements, port_details, ports, removed_ports,
-    traffic,
+    encryption, host_credentials, host_reports, host_revisions, hosts, placements, port_details, ports,
+    removed_ports, traffic,
 };
 pub use identity::{
     grants, login_records, logins, oauth_clients, oauth_grants, sessions, ssh_keys, tokens, users,

@@ -81,6 +81,9 @@ async fn agents_continue_after_a_restore() {
     for _ in &agents {
         create_instance(&ada, 1).await;
     }
+    sam.put("/hosts/encryption/us-east", json!({"enabled": true}))
+        .await;
+    agents[0].report_key(1, 'a').await;
     agents[0].apply().await;
     sam.post("/hosts/2/drain", json!({})).await;
     let new = json!({"label": "rack-3", "region": "us-east", "underlay_address": "2001:db8::3"});
@@ -101,6 +104,9 @@ async fn agents_continue_after_a_restore() {
         "host_report",
         "host_revision",
         "host_vpc",
+        "host_key",
+        "underlay_revision",
+        "region_encryption",
         "placement",
         "port",
         "tunnel",

@@ -165,6 +165,16 @@ const BREAKS: &[(&str, &str)] = &[
         "UPDATE instance_traffic SET sent_bytes = -1",
     ),
     (
+        "hosts have keys only of the generations of their region",
+        "INSERT INTO host_key (host, generation, public_key, created) VALUES (1, 7, 'key', 1)",
+    ),
+    (
+        ACCEPTED_VALUES,
+        "INSERT INTO region_encryption
+             (region, is_enabled, key_days, generation, oldest_generation, rotated, updated)
+         VALUES ('us-east', 1, 0, 1, 1, 1, 1)",
+    ),
+    (
         "secrets of hosts are stored as hashes",
         "UPDATE host_credential SET hash = 'secret'",
     ),

@@ -15,7 +15,7 @@ use crate::rows::{Content, sorted};
 
 /// Tables that do not affect revisions: bookkeeping and secrets, which no operation shows, and
 /// `login_record`, because anyone can add a row with a failed log-in.
-const INTERNAL: [&str; 26] = [
+const INTERNAL: [&str; 29] = [
     "account_revision",
     "attachment_check",
     "change_log",
@@ -23,6 +23,7 @@ const INTERNAL: [&str; 26] = [
     "free_range",
     "host_credential",
     "host_join_token",
+    "host_key",
     "host_report",
     "host_revision",
     "host_vpc",
@@ -34,6 +35,7 @@ const INTERNAL: [&str; 26] = [
     "placement",
     "port",
     "refresh_token",
+    "region_encryption",
     "schema_compatibility",
     "server_secret",
     "session",
@@ -41,6 +43,7 @@ const INTERNAL: [&str; 26] = [
     "ticket_text",
     "ticket_viewer",
     "tunnel",
+    "underlay_revision",
     "upload",
 ];
 

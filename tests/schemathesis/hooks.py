@@ -74,6 +74,7 @@ NOT_IN_SCHEMA = {
     "ticket_not_claimed": "the ticket is not claimed",
     "ticket_not_closable": "only staff can close the ticket",
     "host_in_use": "the host has instances",
+    "encryption_off": "the region does not encrypt",
     "no_capacity": "no host of the region has capacity",
     "user_self": "the user is the caller itself",
     # The result depends on the caller, or on the time.

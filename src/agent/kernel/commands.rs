@@ -116,9 +116,11 @@ fn add_link(
             let peer = peer.map(|peer| attributes(*at, peer)).unwrap_or_default();
             format!("type veth peer name {peer_name} {peer}")
         }
-        LinkKind::Tap | LinkKind::Other => {
+        LinkKind::WireGuard => "type wireguard".to_owned(),
+        LinkKind::Tap | LinkKind::Tun | LinkKind::Other => {
+            let mode = if link.kind == LinkKind::Tun { "tun" } else { "tap" };
             return StepCommand::Ip(vec![
-                format!("tuntap add dev {name} mode tap"),
+                format!("tuntap add dev {name} mode {mode}"),
                 format!("link set {name} group {group} mtu {}", link.mtu),
             ]);
         }

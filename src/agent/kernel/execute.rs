@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::net::IpAddr;
 use std::path::Path;
 
 use super::commands::{StepCommand, command_of};
 use super::observe;
 use super::process::{KernelError, inside, reason, run};
 use super::rules_record::{RulesRecord, record_key};
+use crate::agent::kernel_state::LinkKind;
 use crate::agent::names::{Namespace, Prefix};
 use crate::agent::plan::{Action, Step};
+use crate::agent_protocol::is_inner_address;
 
 /// Why steps failed, by namespace and link. `None` is the namespace itself.
 pub type Failures = BTreeMap<(Namespace, Option<String>), String>;
@@ -51,6 +54,11 @@ impl Execution<'_> {
             return;
         }
         let at = step.namespace;
+        if self.blocked.contains(&Namespace::Host) && is_inside_encryption(&step.action) {
+            // Without the filter of the host, its packets could leave in clear text.
+            let reason = "the filter of the host cannot be applied".to_owned();
+            return self.note(at, link_of(&step.action), Err(reason));
+        }
         match command_of(self.prefix, step) {
             StepCommand::HostIp(lines) => self.add_lines("ip", Namespace::Host, step, lines),
             StepCommand::Ip(lines) => self.add_lines("ip", at, step, lines),
@@ -179,6 +187,14 @@ fn is_deletion(action: &Action) -> bool {
         action,
         Action::DeleteNamespace | Action::DeleteLink { .. } | Action::DeleteTable { .. }
     )
+}
+
+/// Whether the step adds a VXLAN link that uses encrypted tunnels.
+fn is_inside_encryption(action: &Action) -> bool {
+    let Action::AddLink { link, .. } = action else {
+        return false;
+    };
+    matches!(link.kind, LinkKind::Tunnel { local: IpAddr::V6(local), .. } if is_inner_address(local))
 }
 
 fn is_absent(message: &str) -> bool {

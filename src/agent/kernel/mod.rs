@@ -17,6 +17,7 @@ use super::plan::Step;
 pub use commands::command_of;
 pub use execute::Failures;
 pub use process::{KernelError, LinkIdentity, inside, namespace_names};
+pub(in crate::agent) use process::{reason, run};
 use rules_record::RulesRecord;
 
 /// The kernel of this machine, as far as the agent uses it.

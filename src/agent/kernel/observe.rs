@@ -195,17 +195,23 @@ fn own_link(prefix: &Prefix, namespace: Namespace, value: &Value) -> Option<(Str
     let group = prefix.link_group();
     let has_group =
         value["group"].as_str() == Some(&group.to_string()) || value["group"].as_u64() == Some(group.into());
-    // A tap device gets its group after it was created.
-    let is_new_tap =
-        kind == "tun" && matches!(namespace, Namespace::Vpc(_)) && names::interface_of(&name).is_some();
-    if !has_group && !is_new_tap {
+    // A tap or tun device gets its group after it was created.
+    let is_of_agent = match namespace {
+        Namespace::Vpc(_) => names::interface_of(&name).is_some(),
+        Namespace::Host => prefix.is_tunnel(&name),
+        Namespace::Instance(_) => false,
+    };
+    let is_new = kind == "tun" && is_of_agent;
+    if !has_group && !is_new {
         return None;
     }
     let data = &value["linkinfo"]["info_data"];
     let kind = match kind {
         "bridge" => LinkKind::Bridge,
         "vxlan" => tunnel_kind(data),
+        "tun" if data["type"] == "tun" => LinkKind::Tun,
         "tun" => LinkKind::Tap,
+        "wireguard" => LinkKind::WireGuard,
         _ => LinkKind::Other,
     };
     let slave = &value["linkinfo"]["info_slave_data"];

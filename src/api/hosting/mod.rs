@@ -1,6 +1,7 @@
 //! Operations on hosts for staff, and operations for the agents of hosts.
 
 pub mod agent;
+pub mod encryption;
 pub mod hosts;
 pub mod traces;
 
@@ -14,6 +15,7 @@ use crate::web::operation::{Operation, delete, get, handler, post, put};
 
 const HOSTS: &str = "/hosts";
 const HOST: &str = "/hosts/{hostId}";
+const ENCRYPTION: &str = "/hosts/encryption/{regionId}";
 
 /// The operations for the provider's staff.
 pub fn operations() -> Vec<Operation> {
@@ -80,6 +82,24 @@ pub fn operations() -> Vec<Operation> {
             "undrainHost",
             "/hosts/{hostId}/undrain",
             change_at(at_now(rules::hosts::undrain), hosts::one),
+        )
+        .on_hosts(),
+        get(
+            "getRegionEncryption",
+            ENCRYPTION,
+            view_at(
+                |tx, _: &Staff, region: String| rules::encryption::view(tx, &region),
+                encryption::one,
+            ),
+        )
+        .on_hosts(),
+        put(
+            "updateRegionEncryption",
+            ENCRYPTION,
+            change_at(
+                |tx, _: &Staff, region: String, request| rules::encryption::update(tx, &region, request),
+                encryption::one,
+            ),
         )
         .on_hosts(),
         get(

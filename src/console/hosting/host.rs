@@ -12,6 +12,7 @@ use crate::console::forms::FormData;
 use crate::console::layout::{number, pluralize, redirect_with_error, redirect_with_notice, time};
 use crate::console::threads::confirmation;
 use crate::console::visit::Visit;
+use crate::model::encryption::HostKey;
 use crate::model::host::Host;
 use crate::model::id::HostId;
 use crate::model::input::Input;
@@ -32,9 +33,10 @@ pub fn url(id: HostId) -> String {
 }
 
 pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, At(id): At<HostId>) -> PageResult {
-    let (host, ports) = app
+    let (host, ports, key) = app
         .read(staff, move |tx, _| {
-            Ok((rules::hosts::view(tx, id)?, rules::ports::of_host(tx, id)?))
+            let (host, ports) = (rules::hosts::view(tx, id)?, rules::ports::of_host(tx, id)?);
+            Ok((host, ports, rules::encryption::key_of(tx, id)?))
         })
         .await?;
     let now = app.store().context().clock.now();
@@ -44,13 +46,13 @@ pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, At(id): At
             div .actions { (actions(&visit, &host)) }
         }
         @if let Some(message) = &visit.refused { div .alert role="alert" { p { (message) } } }
-        (state(&host, &ports, now))
+        (state(&host, &ports, key.as_ref(), now))
     };
     Ok(visit.page(host.label.as_str(), &[LIST], &body))
 }
 
 /// The part of the page that changes with the reports of the agent. It is loaded again at an interval.
-fn state(host: &Host, ports: &[PortDetails], now: Time) -> Markup {
+fn state(host: &Host, ports: &[PortDetails], key: Option<&HostKey>, now: Time) -> Markup {
     let warnings = host.report.iter().flat_map(|report| &report.warnings);
     let warnings: Vec<_> = warnings.collect();
     html! {
@@ -63,6 +65,9 @@ fn state(host: &Host, ports: &[PortDetails], now: Time) -> Markup {
                 div { dt { "Region" } dd { (host.region) } }
                 div { dt { "Underlay address" } dd { code { (host.underlay_address.as_str()) } } }
                 @if let Some(report) = &host.report { div { dt { "Agent version" } dd { (report.agent_version) } } }
+                @if let Some(key) = key {
+                    div { dt { "Encryption key" } dd { "Generation " (key.generation) ", since " (time(key.created)) } }
+                }
                 div { dt { "ID" } dd { (host.id) } }
                 div { dt { "Created" } dd { (time(host.created)) } }
             }

@@ -6,8 +6,8 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::host;
 use super::host_summary::{LIST, last_report, load, status_tag};
+use super::{encryption, host};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
 use crate::console::layout::{empty_state, pagination, pluralize};
@@ -27,10 +27,11 @@ const NEW_URL: &str = "/hosts/new";
 
 pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
     let list_request = query.list_request(Page::DEFAULT_SIZE);
-    let (hosts, errors) = app
+    let (hosts, errors, encryption) = app
         .read(staff, move |tx, _| {
             let hosts = rules::hosts::list(tx, &list_request)?;
-            Ok((hosts, rules::ports::error_counts(tx)?))
+            let errors = rules::ports::error_counts(tx)?;
+            Ok((hosts, errors, rules::encryption::enabled(tx)?))
         })
         .await?;
     let now = app.store().context().clock.now();
@@ -48,6 +49,7 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
                 tbody { @for host in &hosts.items { (row(host, now, &errors)) } }
             }
             (pagination(&hosts, LIST.1))
+            (encryption::section(&encryption))
         }
     };
     Ok(visit.page("Hosts", &[], &body))

@@ -1,5 +1,6 @@
 //! Pages for the provider's hosts, and the ports of instances on them.
 
+mod encryption;
 pub mod host;
 mod host_summary;
 pub mod hosts;

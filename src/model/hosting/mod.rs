@@ -1,5 +1,6 @@
 //! Hosts, and the ports of instances on them.
 
+pub mod encryption;
 pub mod host;
 pub mod port;
 pub mod trace;

@@ -24,6 +24,8 @@ pub struct TraceNetwork {
     pub hosts: HashMap<HostId, TraceHost>,
     /// Whether the address is in the IPv6 range of another VPC.
     pub is_in_other_vpc: bool,
+    /// Whether packets between the hosts are encrypted.
+    pub is_encrypted: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -51,6 +53,8 @@ pub struct TraceHost {
     pub underlay_address: String,
     pub status: HostStatus,
     pub has_credential: bool,
+    /// Whether the agent has reported a key.
+    pub has_key: bool,
     /// Whether the agent has applied the current desired state.
     pub is_current: bool,
 }
@@ -83,6 +87,7 @@ pub enum DropCause {
     NoAddress,
     PortNotUp,
     NoCredential,
+    NoKey,
     UnknownAddress,
     TargetNotRunning,
     TargetPortNotUp,
@@ -99,6 +104,7 @@ impl DropCause {
             DropCause::NoAddress => "no_address",
             DropCause::PortNotUp => "port_not_up",
             DropCause::NoCredential => "no_credential",
+            DropCause::NoKey => "no_key",
             DropCause::UnknownAddress => "unknown_address",
             DropCause::TargetNotRunning => "target_not_running",
             DropCause::TargetPortNotUp => "target_port_not_up",
@@ -245,12 +251,29 @@ impl<'a> Path<'a> {
                     return Err(Outcome::Dropped(DropCause::NoCredential, text));
                 }
             }
+            let is_encrypted = self.network.is_encrypted;
+            let ends = [Some(host), other];
+            let keyless = ends.into_iter().flatten().find(|host| !host.has_key);
+            if let Some(host) = keyless.filter(|_| is_encrypted) {
+                let text = format!(
+                    "The region encrypts, but the agent of {} has reported no key",
+                    host.label
+                );
+                return Err(Outcome::Dropped(DropCause::NoKey, text));
+            }
             let tunnel = subnet_of(self.network, target).map_or(0, |subnet| subnet.tunnel);
             let other = other.map_or("", |other| other.underlay_address.as_str());
             let (label, address) = (&host.label, &host.underlay_address);
             self.add(
                 label,
-                format!("sends through the tunnel {tunnel} from {address} to {other}"),
+                format!(
+                    "sends through the tunnel {tunnel} from {address} to {other}, {}",
+                    if is_encrypted {
+                        "encrypted"
+                    } else {
+                        "not encrypted"
+                    }
+                ),
             );
         }
         let other = self.require_up(target_port, DropCause::TargetPortNotUp)?;

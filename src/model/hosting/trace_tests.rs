@@ -59,6 +59,7 @@ fn network() -> TraceNetwork {
             underlay_address: format!("192.0.2.{number}"),
             status: HostStatus::Online,
             has_credential: true,
+            has_key: false,
             is_current: true,
         };
         (HostId(number), host)
@@ -72,6 +73,7 @@ fn network() -> TraceNetwork {
         ports: [port(2, 1), port(3, 2), port(4, 1)].into(),
         hosts: [host(1), host(2)].into(),
         is_in_other_vpc: false,
+        is_encrypted: false,
     }
 }
 
@@ -102,7 +104,7 @@ fn a_packet_in_a_subnet_crosses_the_tunnel_to_the_other_host() {
         [
             "instance-2: sends from 10.0.0.2 through interface 2",
             accepted,
-            "rack-1: sends through the tunnel 70 from 192.0.2.1 to 192.0.2.2",
+            "rack-1: sends through the tunnel 70 from 192.0.2.1 to 192.0.2.2, not encrypted",
             "rack-2: delivers to instance-3 through interface 3",
         ]
     );
@@ -195,6 +197,18 @@ fn only_nat_and_public_networks_leave_the_vpc() {
     vpc.ipv6.as_mut().unwrap().is_public = true;
     assert!(actions(&network, "198.51.100.1")[2].contains("203.0.113.7"));
     assert_eq!(actions(&network, "2001:db8::1").len(), 3);
+}
+
+#[test]
+fn hosts_of_a_region_that_encrypts_need_keys() {
+    let mut network = network();
+    network.is_encrypted = true;
+    assert_eq!(cause(&network, "10.0.0.3"), DropCause::NoKey);
+    for host in network.hosts.values_mut() {
+        host.has_key = true;
+    }
+    let hop = &actions(&network, "10.0.0.3")[2];
+    assert!(hop.ends_with(", encrypted"), "{hop}");
 }
 
 #[test]

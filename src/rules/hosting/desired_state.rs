@@ -12,7 +12,7 @@ use crate::model::id::{HostId, InstanceId, InterfaceId, VpcId};
 use crate::model::interface::{Interface, VpcAttachment, slaac_address};
 use crate::rules::error::Result;
 use crate::rules::host_principal::HostPrincipal;
-use crate::rules::hosts;
+use crate::rules::{encryption, hosts};
 use crate::store::host_revisions::HostSubnet;
 use crate::store::ports::PortPlace;
 use crate::store::{self, ReadTx, StoreError};
@@ -29,6 +29,8 @@ const MAX_VNI: i64 = (1 << 24) - 1;
 pub struct SentState {
     revision: i64,
     vpcs: BTreeSet<i64>,
+    /// The revision of the underlay that the stream has sent; `None` if it has sent none.
+    underlay: Option<i64>,
 }
 
 /// The first messages of a stream: a snapshot, unless the agent has the current revision.
@@ -41,13 +43,15 @@ pub fn first(
     let host = principal.host;
     let revision = store::host_revisions::current(tx, host)?;
     let vpcs = store::host_revisions::vpcs(tx, host)?;
-    let sent = SentState {
+    let mut sent = SentState {
         revision,
         vpcs: vpcs.into_iter().map(|vpc| vpc.0).collect(),
+        underlay: None,
     };
     if after == Some(revision) {
         return Ok((Vec::new(), sent));
     }
+    sent.underlay = Some(store::host_revisions::underlay(tx, host)?);
     let state = HostState {
         protocol: PROTOCOL_VERSION,
         revision: revision.unsigned_abs(),
@@ -58,8 +62,8 @@ pub fn first(
     Ok((vec![StateMessage::Snapshot(state)], sent))
 }
 
-/// The messages after the sent state. Only the last of them has the new revision, so that an agent that does not receive
-/// all of them requests a snapshot.
+/// The messages after the sent state: the VPCs that changed, and the underlay if it changed. Only the last message has
+/// the new revision, so that an agent that does not receive all of them requests a snapshot.
 pub fn next(
     tx: &mut ReadTx,
     principal: &HostPrincipal,
@@ -86,13 +90,21 @@ pub fn next(
     for vpc in changed_vpcs(tx, host, sent.revision)? {
         messages.push(StateMessage::Vpc { revision: old, vpc });
     }
-    messages.push(StateMessage::Underlay {
-        revision: new,
-        underlay: underlay(tx, host)?,
-    });
+    let underlay_revision = store::host_revisions::underlay(tx, host)?;
+    // A VPC that was added and removed in the meantime has no message. The agent needs the new revision nevertheless.
+    if sent.underlay != Some(underlay_revision) || messages.is_empty() {
+        messages.push(StateMessage::Underlay {
+            revision: old,
+            underlay: underlay(tx, host)?,
+        });
+    }
+    if let Some(last) = messages.last_mut() {
+        last.set_revision(new);
+    }
     let sent = SentState {
         revision: current,
         vpcs: present,
+        underlay: Some(underlay_revision),
     };
     Ok((messages, sent))
 }
@@ -121,7 +133,7 @@ fn underlay(tx: &mut ReadTx, id: HostId) -> Result<Underlay> {
             .flat_map(|list| list.split(','))
             .filter_map(|one| one.trim().parse().ok())
             .collect(),
-        encryption_peers: Vec::new(),
+        encryption: encryption::of_underlay(tx, &host)?,
     })
 }
 

@@ -7,7 +7,7 @@ use crate::model::port::{PortRecord, PortState, StoredPort};
 use crate::model::traffic::{Month, Traffic};
 use crate::rules::error::Result;
 use crate::rules::host_principal::HostPrincipal;
-use crate::rules::{hosts, power};
+use crate::rules::{encryption, hosts, power};
 use crate::store::host_reports::NewReport;
 use crate::store::{self, WriteTx};
 
@@ -29,8 +29,14 @@ pub fn record(tx: &mut WriteTx, principal: &HostPrincipal, report: &StatusReport
         agent_version: &line(&report.agent_version),
         underlay_mtu: report.underlay_mtu.map(i64::from),
         warnings: &warnings,
+        key_generation: report
+            .encryption
+            .as_ref()
+            .and_then(|encryption| encryption.settled_generation)
+            .map(i64::from),
     };
     store::host_reports::set(tx, host.id, &new)?;
+    encryption::record(tx, &host, report.encryption.as_ref())?;
     if store::host_reports::smallest_mtu(tx, &host.region)? != mtu_before {
         store::host_revisions::underlay_changed(tx, &host.region)?;
     }

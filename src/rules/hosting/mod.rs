@@ -2,6 +2,7 @@
 
 pub mod desired_state;
 pub mod drain;
+pub mod encryption;
 pub mod host_principal;
 pub mod host_status;
 pub mod hosts;

@@ -82,12 +82,15 @@ fn add_ports(tx: &mut ReadTx, network: &mut TraceNetwork, vpc: VpcId) -> Result<
         ports.insert(port.interface, added);
     }
     let now = tx.now();
+    let setting = store::encryption::of_vpc(tx, vpc)?;
+    network.is_encrypted = setting.is_some_and(|setting| setting.is_enabled);
     for facts in store::hosts::of_vpc(tx, vpc)? {
         let host = TraceHost {
             label: facts.host.label.as_str().to_owned(),
             underlay_address: facts.host.underlay_address.as_str().to_owned(),
             status: facts.host.reporting_status(now),
             has_credential: facts.has_credential,
+            has_key: facts.has_key,
             is_current: facts
                 .applied_revision
                 .is_some_and(|applied| applied >= facts.revision),

@@ -69,6 +69,14 @@ pub const INVARIANTS: &[Invariant] = &[
          ORDER BY t.instance",
     ),
     Invariant::query(
+        "hosts have keys only of the generations of their region",
+        "SELECT 'host ' || k.host, 'has a key of generation ' || k.generation || ', which its region does not use'
+         FROM host_key k JOIN host h ON h.id = k.host WHERE NOT EXISTS
+             (SELECT 1 FROM region_encryption e WHERE e.region = h.region AND e.is_enabled = 1
+                 AND k.generation BETWEEN e.oldest_generation AND e.generation)
+         ORDER BY k.host, k.generation",
+    ),
+    Invariant::query(
         "secrets of hosts are stored as hashes",
         "SELECT 'host ' || s.host, 'has a secret that is not a hash'
          FROM (SELECT host, hash FROM host_credential UNION ALL SELECT host, hash FROM host_join_token) s

@@ -30,6 +30,7 @@ const REFERENCES: &[(&str, &str, &str)] = &[
     ("global_grant", "app_user", "app_user"),
     ("host_credential", "host", "host"),
     ("host_join_token", "host", "host"),
+    ("host_key", "host", "host"),
     ("host_report", "host", "host"),
     ("host_revision", "host", "host"),
     ("host_vpc", "host", "host"),

@@ -9,9 +9,9 @@ use crate::store::model_rows::ModelRows;
 use crate::store::tx::ReadTx;
 use crate::store::value::args;
 use crate::store::{
-    accounts, attachments, canned_replies, configs, disks, entities, events, history, hosts, instances,
-    interfaces, ips, jobs, login_records, oauth_clients, oauth_grants, ports, replies, ssh_keys, subnets,
-    tags, tickets, tokens, users, vpcs,
+    accounts, attachments, canned_replies, configs, disks, encryption, entities, events, history, hosts,
+    instances, interfaces, ips, jobs, login_records, oauth_clients, oauth_grants, ports, replies, ssh_keys,
+    subnets, tags, tickets, tokens, users, vpcs,
 };
 
 pub const INVARIANTS: &[Invariant] = &[Invariant::function(
@@ -32,6 +32,7 @@ const TABLES: &[ModelRows] = &[
     ips::ROWS,
     instances::ROWS,
     hosts::ROWS,
+    encryption::ROWS,
     ports::ROWS,
     configs::ROWS,
     interfaces::ROWS,

@@ -10,22 +10,27 @@ pub struct NewReport<'a> {
     pub agent_version: &'a str,
     pub underlay_mtu: Option<i64>,
     pub warnings: &'a [String],
+    /// The generation of keys with which the host sends to all other hosts.
+    pub key_generation: Option<i64>,
 }
 
 pub fn set(tx: &mut WriteTx, host: HostId, report: &NewReport) -> Result<(), StoreError> {
     let now = tx.now();
     tx.execute(
-        "INSERT INTO host_report (host, last_seen, applied_revision, agent_version, underlay_mtu, warnings)
-         VALUES ($1, $2, $3, $4, $5, $6)
+        "INSERT INTO host_report
+             (host, last_seen, applied_revision, agent_version, underlay_mtu, warnings, key_generation)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
          ON CONFLICT (host) DO UPDATE SET last_seen = excluded.last_seen, applied_revision = excluded.applied_revision,
-             agent_version = excluded.agent_version, underlay_mtu = excluded.underlay_mtu, warnings = excluded.warnings",
+             agent_version = excluded.agent_version, underlay_mtu = excluded.underlay_mtu, warnings = excluded.warnings,
+             key_generation = excluded.key_generation",
         args![
             host,
             now,
             report.applied_revision,
             report.agent_version,
             report.underlay_mtu,
-            report.warnings.join("\n")
+            report.warnings.join("\n"),
+            report.key_generation
         ],
     )?;
     Ok(())

@@ -1,5 +1,5 @@
-//! The tables `host_revision`, `host_vpc` and `tunnel`: which part of a host's desired state changed with which
-//! revision.
+//! The tables `host_revision`, `host_vpc`, `underlay_revision` and `tunnel`: which part of a host's desired state
+//! changed with which revision.
 //!
 //! A transaction that changes the desired state of a host also raises the host's revision, so an agent that has the
 //! current revision has the current state. The commit notifies the streams of the host.
@@ -64,8 +64,20 @@ pub fn delete_tunnel(tx: &mut WriteTx, subnet: SubnetId) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Raises the revision of every host of a region, because its underlay has changed.
+/// The revision of the underlay of a host's region.
+pub fn underlay(tx: &mut ReadTx, host: HostId) -> Result<i64, StoreError> {
+    let sql = "SELECT u.revision FROM host h JOIN underlay_revision u ON u.region = h.region WHERE h.id = $1";
+    let row = tx.find(sql, args![host])?;
+    row.map_or(Ok(0), |mut row| row.take())
+}
+
+/// Raises the revision of a region's underlay and of all its hosts.
 pub fn underlay_changed(tx: &mut WriteTx, region: &str) -> Result<(), StoreError> {
+    tx.execute(
+        "INSERT INTO underlay_revision (region, revision) VALUES ($1, 1)
+         ON CONFLICT (region) DO UPDATE SET revision = underlay_revision.revision + 1",
+        args![region],
+    )?;
     let sql = "UPDATE host_revision SET revision = revision + 1
         WHERE host IN (SELECT id FROM host WHERE region = $1) RETURNING host";
     let hosts = tx.read(sql, args![region], |row| row.take())?;

@@ -51,6 +51,7 @@ pub fn find(tx: &mut ReadTx, id: HostId) -> Result<Option<Host>, StoreError> {
 pub struct HostFacts {
     pub host: Host,
     pub has_credential: bool,
+    pub has_key: bool,
     pub applied_revision: Option<i64>,
     /// The revision of its desired state.
     pub revision: i64,
@@ -59,7 +60,9 @@ pub struct HostFacts {
 /// The hosts with ports in a VPC.
 pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<HostFacts>, StoreError> {
     let sql = format!(
-        "SELECT {COLUMNS}, CAST(CASE WHEN c.host IS NULL THEN 0 ELSE 1 END AS BIGINT), r.applied_revision, v.revision
+        "SELECT {COLUMNS}, CAST(CASE WHEN c.host IS NULL THEN 0 ELSE 1 END AS BIGINT),
+             CAST(CASE WHEN EXISTS (SELECT 1 FROM host_key k WHERE k.host = h.id) THEN 1 ELSE 0 END AS BIGINT),
+             r.applied_revision, v.revision
          FROM {TABLES} JOIN host_revision v ON v.host = h.id LEFT JOIN host_credential c ON c.host = h.id
          WHERE h.id IN (SELECT p.host FROM port p WHERE p.vpc = $1) ORDER BY h.id"
     );
@@ -67,6 +70,7 @@ pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<HostFacts>, StoreError>
         Ok(HostFacts {
             host: read(row)?,
             has_credential: row.take()?,
+            has_key: row.take()?,
             applied_revision: row.take()?,
             revision: row.take()?,
         })
@@ -155,6 +159,7 @@ pub fn delete(tx: &mut WriteTx, id: HostId) -> Result<(), StoreError> {
         "host_report",
         "host_revision",
         "host_vpc",
+        "host_key",
         "removed_port",
     ] {
         tx.execute(&format!("DELETE FROM {table} WHERE host = $1"), args![id])?;

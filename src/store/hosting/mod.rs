@@ -1,5 +1,6 @@
 //! Queries for hosts, their secrets, the instances on them and their desired state.
 
+pub mod encryption;
 pub mod host_credentials;
 pub mod host_reports;
 pub mod host_revisions;

@@ -151,3 +151,24 @@ async fn staff_drain_a_host_and_remove_it() {
     assert_redirects_to(&removed, "/hosts?done=host-removed");
     assert_eq!(sam.get("/hosts").await.ids(), [2]);
 }
+
+#[tokio::test]
+async fn the_pages_of_hosts_show_encryption_and_keys() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let (one, _two) = (add_host(&sam, 1, 5).await, add_host(&sam, 2, 5).await);
+    let mut grace = logged_in(&app, "sam").await;
+    assert_lacks(&grace.get("/hosts").await, "Encryption between hosts");
+    sam.put("/hosts/encryption/us-east", json!({"enabled": true}))
+        .await;
+    one.report_key(1, 'a').await;
+    let list = grace.get("/hosts").await;
+    for expected in ["Encryption between hosts", "1 of 2", "1 not reachable", "Next: "] {
+        assert_contains(&list, expected);
+    }
+    assert_contains(&grace.get("/hosts/1").await, "Generation 1, since");
+    assert_lacks(&grace.get("/hosts/2").await, "Encryption key");
+    sam.put("/hosts/encryption/us-east", json!({"rotate": true}))
+        .await;
+    assert_contains(&grace.get("/hosts").await, "0 of 1 hosts use the new keys");
+}

@@ -115,14 +115,10 @@ async fn a_change_is_sent_to_the_hosts_of_its_vpc_and_to_no_other() {
         .iter()
         .map(|message| message["type"].as_str().unwrap())
         .collect();
-    assert_eq!(types, ["vpc", "underlay"]);
+    assert_eq!(types, ["vpc"], "the underlay has not changed");
     assert_eq!(messages[0]["vpc"]["subnets"].as_array().unwrap().len(), 2);
-    assert_eq!(
-        messages[0]["revision"].as_u64(),
-        before[0],
-        "only the last message has the new revision"
-    );
     let after = revisions().await;
+    assert_eq!(messages[0]["revision"].as_u64(), after[0]);
     assert!(after[0] > before[0]);
     assert_eq!(after[1], before[1], "the other host has no instance of this VPC");
 
@@ -132,7 +128,62 @@ async fn a_change_is_sent_to_the_hosts_of_its_vpc_and_to_no_other() {
         (&messages[0]["type"], &messages[0]["vpc_id"]),
         (&json!("vpc_removed"), &json!(1))
     );
+    assert_eq!(messages.len(), 1);
     assert_eq!(one.state().await["vpcs"], json!([]));
+}
+
+#[tokio::test]
+async fn the_underlay_is_sent_when_it_has_changed_and_to_an_agent_that_reconnects() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let one = add_host(&sam, 1, 1).await;
+    let two = add_host(&sam, 2, 1).await;
+    create_instance(&ada, 1).await;
+    create_instance(&ada, 1).await;
+    let mut stream = StateStream::open(&one.user, "/agent/state").await;
+    let mut revision = stream.next().await.expect("a snapshot")["revision"]
+        .as_u64()
+        .expect("a revision");
+    let types = |messages: &[Value]| -> Vec<String> {
+        let types = messages
+            .iter()
+            .map(|message| message["type"].as_str().expect("a type").to_owned());
+        types.collect()
+    };
+
+    // Both a VPC and the underlay change: only the last message has the new revision.
+    sam.put(
+        &format!("/hosts/{}", two.id),
+        json!({"underlay_address": "192.0.2.77"}),
+    )
+    .await;
+    let messages = stream.change(revision).await;
+    assert_eq!(types(&messages), ["vpc", "underlay"]);
+    assert_eq!(messages[0]["revision"].as_u64(), Some(revision));
+    assert_eq!(messages[1]["underlay"]["hosts"], json!(["192.0.2.77"]));
+    revision = messages[1]["revision"].as_u64().expect("a revision");
+
+    // A host of another region changes nothing here.
+    let other = json!({"label": "far", "region": "eu-west", "underlay_address": "192.0.2.9"});
+    let far = sam.post("/hosts", other).await.json()["id"]
+        .as_i64()
+        .expect("an id");
+    join(&sam, far).await;
+    ada.post("/vpcs/1/subnets", json!({"label": "more", "ipv4": "10.0.1.0/24"}))
+        .await;
+    let messages = stream.change(revision).await;
+    assert_eq!(types(&messages), ["vpc"]);
+    revision = messages[0]["revision"].as_u64().expect("a revision");
+    drop(stream);
+
+    // The settings of the provider may have changed while the agent was not connected.
+    let mut stream = StateStream::open(&one.user, &format!("/agent/state?after={revision}")).await;
+    assert_eq!(stream.next().await.expect("a message")["type"], "heartbeat");
+    ada.post("/vpcs/1/subnets", json!({"label": "last", "ipv4": "10.0.2.0/24"}))
+        .await;
+    let messages = stream.change(revision).await;
+    assert_eq!(types(&messages), ["vpc", "underlay"]);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod agents;
 mod drain;
+mod encryption;
 mod hosts;
 mod placement;
 mod traces;
@@ -78,6 +79,14 @@ impl Agent<'_> {
         assert_eq!(reply.status, 200, "{reply}");
     }
 
+    /// Reports a key of a generation: 32 bytes in base64 that begin with a letter.
+    pub async fn report_key(&self, generation: u32, letter: char) {
+        let key = public_key(letter);
+        let keys = json!([{"generation": generation, "public_key": key}]);
+        let reply = self.report_with(json!({"encryption": {"keys": keys}})).await;
+        assert_eq!(reply.status, 200, "{reply}");
+    }
+
     /// Reports that all ports of the desired state are up, as a real agent does.
     pub async fn apply(&self) {
         let state = self.state().await;
@@ -133,6 +142,11 @@ impl StateStream {
             }
         }
     }
+}
+
+/// A public key that begins with a letter.
+pub fn public_key(letter: char) -> String {
+    format!("{letter}{}=", "A".repeat(42))
 }
 
 /// A running instance with an interface in a subnet, in us-east.

@@ -1,0 +1,174 @@
+//! Encryption between hosts: the keys of this host, and a WireGuard tunnel for each generation of keys (decision 0033).
+//!
+//! `sessions` decides with which generation packets are sent. `tunnel` is the program that encrypts if the kernel does
+//! not.
+
+mod files;
+mod keys;
+mod processes;
+mod sessions;
+pub mod tunnel;
+mod wireguard;
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+pub use files::{TunnelFile, TunnelPeer};
+pub use sessions::Sessions;
+
+use super::encrypted_layout::{Implementation, Tunnels, port_of};
+use super::names::Prefix;
+use super::state_folder::StateFolder;
+use crate::agent_protocol::{Encryption, EncryptionReport, GenerationKey, HostState, inner_address};
+
+/// How often the agent reads the sessions of the kernel, which needs a process.
+const KERNEL_INTERVAL: Duration = Duration::from_secs(2);
+
+/// The tunnels of this host.
+pub struct EncryptedTunnels {
+    prefix: Prefix,
+    folder: Arc<StateFolder>,
+    implementation: OnceLock<Implementation>,
+    /// The last sessions that `have_sessions_changed` has read.
+    observed: Mutex<Option<(Instant, Sessions)>>,
+}
+
+impl EncryptedTunnels {
+    pub fn new(prefix: Prefix, folder: Arc<StateFolder>) -> Self {
+        Self {
+            prefix,
+            folder,
+            implementation: OnceLock::new(),
+            observed: Mutex::default(),
+        }
+    }
+
+    fn implementation(&self) -> Implementation {
+        let detect = || match wireguard::is_in_kernel(&self.prefix) {
+            true => Implementation::Kernel,
+            false => Implementation::UserSpace,
+        };
+        *self.implementation.get_or_init(detect)
+    }
+
+    /// The current facts. Changes nothing.
+    pub fn read(&self, state: &HostState) -> Tunnels {
+        let Some(encryption) = &state.underlay.encryption else {
+            return Tunnels::default();
+        };
+        Tunnels {
+            implementation: self.implementation(),
+            generations: self.sessions(encryption).generations(encryption),
+        }
+    }
+
+    /// Whether sessions have begun or ended since the last call.
+    pub fn have_sessions_changed(&self, state: &HostState) -> bool {
+        let Some(encryption) = &state.underlay.encryption else {
+            return false;
+        };
+        let mut observed = self.observed.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_recent = |at: Instant| at.elapsed() < KERNEL_INTERVAL;
+        let is_kernel = self.implementation() == Implementation::Kernel;
+        if is_kernel && observed.as_ref().is_some_and(|(at, _)| is_recent(*at)) {
+            return false;
+        }
+        let sessions = self.sessions(encryption);
+        let is_same = observed.as_ref().is_some_and(|(_, last)| *last == sessions);
+        *observed = Some((Instant::now(), sessions));
+        !is_same
+    }
+
+    fn sessions(&self, encryption: &Encryption) -> Sessions {
+        let of_generation = |generation: &u32| {
+            let hosts = match self.implementation() {
+                Implementation::Kernel => wireguard::sessions(&self.prefix, encryption, *generation),
+                Implementation::UserSpace if processes::is_running(&self.folder, *generation) => {
+                    files::sessions(&self.folder, *generation)
+                }
+                Implementation::UserSpace => Default::default(),
+            };
+            (*generation, hosts)
+        };
+        Sessions(encryption.generations.iter().map(of_generation).collect())
+    }
+
+    /// Makes the tunnels match the desired state, after their links exist. Keys and processes of other generations end.
+    /// Returns the problems.
+    pub fn update(&self, state: &HostState) -> Vec<String> {
+        let encryption = state.underlay.encryption.as_ref();
+        let generations = encryption.map_or(&[][..], |encryption| &encryption.generations);
+        let mut problems = Vec::new();
+        let mut note = |result: Result<(), String>| problems.extend(result.err());
+        note(
+            files::remove_others(&self.folder, generations).map_err(|error| format!("tunnel files: {error}")),
+        );
+        let Some(encryption) = encryption else {
+            return problems;
+        };
+        for generation in generations {
+            note(self.update_generation(state, encryption, *generation));
+        }
+        problems
+    }
+
+    fn update_generation(
+        &self,
+        state: &HostState,
+        encryption: &Encryption,
+        generation: u32,
+    ) -> Result<(), String> {
+        let file_error = |error: std::io::Error| format!("tunnel files: {error}");
+        let key = keys::load_or_create(&self.folder, generation).map_err(file_error)?;
+        let port = port_of(generation);
+        let peers = encryption.peers.iter().filter_map(|peer| {
+            Some(TunnelPeer {
+                host_id: peer.host_id,
+                inner_address: peer.inner_address(),
+                endpoint: SocketAddr::new(peer.address, port),
+                public_key: peer.key(generation)?.to_owned(),
+            })
+        });
+        let file = TunnelFile {
+            device: self.prefix.tunnel(generation),
+            listen: SocketAddr::new(state.underlay.address, port),
+            inner_address: inner_address(state.host_id),
+            peers: peers.collect(),
+        };
+        match self.implementation() {
+            Implementation::Kernel => wireguard::configure(&self.prefix, &key, &file),
+            Implementation::UserSpace => {
+                files::write(&self.folder, generation, &file).map_err(file_error)?;
+                processes::start(&self.folder, generation)
+                    .map_err(|error| format!("garth agent tunnel: {error}"))
+            }
+        }
+    }
+
+    /// Ends all tunnels, for `garth agent purge`.
+    pub fn remove(&self) -> std::io::Result<()> {
+        files::remove_others(&self.folder, &[])
+    }
+
+    pub fn report(&self, state: &HostState, clear_text_packets: u64) -> Option<EncryptionReport> {
+        let encryption = state.underlay.encryption.as_ref()?;
+        let public_key = |generation: &u32| {
+            let key = keys::load(&self.folder, *generation).ok().flatten()?;
+            Some(GenerationKey {
+                generation: *generation,
+                public_key: keys::public_key(&key),
+            })
+        };
+        let sessions = self.sessions(encryption);
+        Some(EncryptionReport {
+            implementation: self.implementation().word().to_owned(),
+            keys: encryption.generations.iter().filter_map(public_key).collect(),
+            settled_generation: sessions.settled_generation(encryption),
+            unreachable_peers: sessions.unreachable_peers(encryption),
+            clear_text_packets,
+        })
+    }
+}

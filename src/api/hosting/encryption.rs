@@ -1,0 +1,77 @@
+//! JSON views of the encryption of a region.
+
+use axum::response::Response;
+use serde::Serialize;
+
+use crate::api::handlers::ViewContext;
+use crate::model::encryption::KeyHolder;
+use crate::model::time::Time;
+use crate::rules::encryption::EncryptionState;
+use crate::web::answer;
+
+#[derive(Serialize)]
+struct EncryptionView<'a> {
+    region: &'a str,
+    enabled: bool,
+    key_days: i64,
+    generation: i64,
+    #[serde(serialize_with = "answer::optional_time")]
+    rotated: Option<Time>,
+    #[serde(serialize_with = "answer::optional_time")]
+    next_rotation: Option<Time>,
+    rotation: Option<RotationView>,
+    hosts: Vec<HostKeyView<'a>>,
+}
+
+/// The progress of a rotation.
+#[derive(Serialize)]
+struct RotationView {
+    done: usize,
+    total: usize,
+    waiting_host_ids: Vec<i64>,
+}
+
+#[derive(Serialize)]
+struct HostKeyView<'a> {
+    id: i64,
+    label: &'a str,
+    key_generation: Option<i64>,
+    #[serde(serialize_with = "answer::optional_time")]
+    key_created: Option<Time>,
+}
+
+impl<'a> HostKeyView<'a> {
+    fn new(holder: &'a KeyHolder) -> Self {
+        let key = holder.key.as_ref();
+        Self {
+            id: holder.host.0,
+            label: holder.label.as_str(),
+            key_generation: key.map(|key| key.generation),
+            key_created: key.map(|key| key.created),
+        }
+    }
+}
+
+pub fn one(state: &EncryptionState, _: &ViewContext) -> Response {
+    let setting = &state.setting;
+    let is_rotating = setting.is_rotating();
+    let view = EncryptionView {
+        region: &setting.region,
+        enabled: setting.is_enabled,
+        key_days: setting.key_days.get(),
+        generation: setting.generation,
+        rotated: setting.is_enabled.then_some(setting.rotated),
+        next_rotation: (setting.is_enabled && !is_rotating).then(|| setting.due()),
+        rotation: is_rotating.then(|| {
+            let waiting: Vec<_> = state.waiting().map(|host| host.host.0).collect();
+            let total = state.hosts.iter().filter(|host| host.key.is_some()).count();
+            RotationView {
+                done: total - waiting.len(),
+                total,
+                waiting_host_ids: waiting,
+            }
+        }),
+        hosts: state.hosts.iter().map(HostKeyView::new).collect(),
+    };
+    answer::one(state, &view)
+}
