@@ -7,10 +7,12 @@
 mod account;
 mod assets;
 mod bar;
+mod bulk;
 mod compute;
 mod csv;
 mod error_page;
 mod forms;
+mod home;
 mod hosting;
 mod identity;
 mod layout;
@@ -24,11 +26,12 @@ mod query;
 mod search;
 mod session;
 mod sorting;
+mod status_bar;
 mod support;
 mod visit;
 
 use compute::{instances, power, subnet_choice};
-use hosting::port_table;
+use hosting::{hosts, port_table};
 use identity::{grants, password, users};
 use network::{address_map, blockers, ipv6, subnets, usage, vpcs};
 use support::{desk, subjects, threads, tickets};
@@ -54,6 +57,7 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         hosting::pages(),
         account::pages(),
         identity::pages(),
+        bulk::pages(),
         common_pages(),
     ];
     parts.into_iter().flatten().collect()
@@ -73,6 +77,7 @@ fn common_pages() -> Vec<Page> {
         get("consoleAsset", "/console/{asset}", assets::serve)
             .public()
             .class(Class::Unlimited),
+        get("pageHome", "/home", home::view),
         get("pageSearch", "/search", search::of_tenant),
         get("pageDeskSearch", "/desk/search", search::of_staff).staff(),
         get("followEvents", "/live", live::events),

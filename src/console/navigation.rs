@@ -7,20 +7,23 @@ use crate::web::operation::Audience;
 /// The entries of the navigation bar: audience, label and path. The first entry for each audience is the
 /// landing page after log-in.
 pub const NAVIGATION: &[(Audience, &str, &str)] = &[
+    (Audience::Tenants, "Home", "/home"),
     (Audience::Tenants, "VPCs", "/vpcs"),
     (Audience::Tenants, "Instances", "/instances"),
     (Audience::Tenants, "Tickets", "/tickets"),
     (Audience::Tenants, "Account", "/account"),
+    (Audience::Staff, "Home", "/desk/home"),
     (Audience::Staff, "Desk", "/desk"),
     (Audience::Staff, "Canned replies", "/desk/canned-replies"),
     (Audience::Staff, "Hosts", "/hosts"),
 ];
 
 /// The first path segments of the pages that need a session.
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 10] = [
     "account",
     "desk",
     "events",
+    "home",
     "hosts",
     "instances",
     "live",

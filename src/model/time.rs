@@ -44,6 +44,20 @@ impl Time {
         (year as i64, month as i64)
     }
 
+    /// The day in UTC: `2024-05-31`.
+    pub fn date(self) -> String {
+        let mut text = self.to_string();
+        text.truncate("2024-05-31".len());
+        text
+    }
+
+    /// The day in UTC for people: `Friday, May 31, 2024`.
+    pub fn long_date(self) -> String {
+        let seconds = self.seconds().clamp(0, Timestamp::MAX.as_second());
+        let at = Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH);
+        Offset::UTC.to_datetime(at).strftime("%A, %B %-d, %Y").to_string()
+    }
+
     /// Parses `2024-05-31T17:43:12`, with an optional fraction and `Z`.
     pub fn parse(raw: &str) -> Option<Self> {
         let civil: DateTime = raw.strip_suffix('Z').unwrap_or(raw).parse().ok()?;
@@ -108,6 +122,16 @@ fn civil_day(days: u64) -> (u64, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::Time;
+
+    #[test]
+    fn a_time_has_a_day_in_utc() {
+        let time = Time::parse("2024-05-31T23:59:59").expect("a time");
+        assert_eq!(
+            (time.date().as_str(), time.long_date().as_str()),
+            ("2024-05-31", "Friday, May 31, 2024")
+        );
+        assert_eq!(time.plus_seconds(1).long_date(), "Saturday, June 1, 2024");
+    }
 
     #[test]
     fn times_round_trip_without_zone_or_fraction() {

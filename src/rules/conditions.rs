@@ -2,6 +2,7 @@
 
 use crate::model::id::{AccountId, TicketId};
 use crate::model::input::Input;
+use crate::model::time::Time;
 use crate::store::filter::Comparison;
 
 /// A condition on an item. Fields have the same names as in the API.
@@ -28,6 +29,14 @@ impl Condition {
         Self::Test(field, Comparison::NotEqual, value.into())
     }
 
+    pub fn at_least(field: &'static str, value: impl Into<Input>) -> Self {
+        Self::Test(field, Comparison::GreaterOrEqual, value.into())
+    }
+
+    pub fn less_than(field: &'static str, value: impl Into<Input>) -> Self {
+        Self::Test(field, Comparison::Less, value.into())
+    }
+
     /// The condition that the text is a substring of one of these fields.
     pub fn contained_in<const N: usize>(fields: [&'static str; N], text: &str) -> Self {
         let test = |field| Self::Test(field, Comparison::Contains, text.into());
@@ -38,6 +47,12 @@ impl Condition {
 impl From<&str> for Input {
     fn from(text: &str) -> Self {
         Input::Text(text.to_owned())
+    }
+}
+
+impl From<Time> for Input {
+    fn from(time: Time) -> Self {
+        Input::Text(time.to_string())
     }
 }
 

@@ -35,8 +35,8 @@ pub use hosting::{
     desired_state, drain, encryption, host_principal, host_status, hosts, placements, ports, traces,
 };
 pub use identity::{
-    apps, devices, grants, login_records, oauth, oauth_clients, oauth_tokens, passwords, permissions,
-    profile, sessions, ssh_keys, tokens, users,
+    apps, devices, grants, login_records, oauth, oauth_clients, oauth_tokens, object_grants, passwords,
+    permissions, profile, sessions, ssh_keys, tokens, users,
 };
 pub use network::{
     address_map, addresses, default_ranges, ips, ipv6_prefixes, subnet_lists, subnet_names, subnets, vlans,

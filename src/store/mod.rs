@@ -49,7 +49,8 @@ pub use hosting::{
     removed_ports, traffic,
 };
 pub use identity::{
-    grants, login_records, logins, oauth_clients, oauth_grants, sessions, ssh_keys, tokens, users,
+    grants, login_records, logins, oauth_clients, oauth_grants, object_grants, sessions, ssh_keys, tokens,
+    users,
 };
 pub use network::{
     free_ranges, ips, ipv6_prefixes, stored_family, subnet_names, subnets, vlans, vpc_ips, vpcs,

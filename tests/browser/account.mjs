@@ -67,8 +67,23 @@ async function users(page, harness) {
   await page.getByRole("link", { name: "Done" }).click();
   await page.getByRole("link", { name: "Edit grants" }).click();
   await page.getByRole("row", { name: /core/ }).getByLabel("Read-only", { exact: true }).check();
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Save this page" }).click();
   await page.getByText("Grants updated.").waitFor();
+  // One level for all results of a filter, after a confirmation.
+  await page.getByLabel("Search", { exact: true }).fill("core");
+  await page.getByText("1 object", { exact: true }).waitFor();
+  await page.getByLabel("Set access to").selectOption("Read/write");
+  await page.getByRole("button", { name: "For all 1 results" }).click();
+  await page.getByRole("button", { name: "Set 1 grant" }).click();
+  await page.getByText("Grants updated.").waitFor();
+  // One level for the selected rows.
+  await page.getByLabel("Select core").check();
+  await page.getByLabel("Set access to").selectOption("Read-only");
+  await page.getByRole("button", { name: "For selected" }).click();
+  await page.getByRole("button", { name: "Set 1 grant" }).click();
+  await page.getByText("Grants updated.").waitFor();
+  assert.ok(await page.getByRole("row", { name: /core/ }).getByLabel("Read-only", { exact: true }).isChecked());
+  await page.getByRole("navigation", { name: "Breadcrumbs" }).getByRole("link", { name: "bob" }).click();
 
   // The new user sets a password with the link, and sees only the granted resources.
   const bob = await harness.newPage("bob");

@@ -5,6 +5,8 @@ import assert from "node:assert/strict";
 import { HOSTILE, runTest } from "./harness.mjs";
 
 async function queue(grace, { origin }) {
+  await grace.waitForURL(/\/desk\/home$/);
+  await grace.getByRole("link", { name: "2 open" }).click();
   await grace.waitForURL(/\/desk$/);
   assert.equal(await grace.locator("[data-rows] tbody tr").count(), 2);
   await grace.keyboard.press("/");

@@ -8,7 +8,7 @@ import axe from "axe-core";
 import { DESKTOP, PASSWORD, PHONE, TABLET, fits, runTest } from "./harness.mjs";
 
 /** GET responses that are not pages: files, streams, and fragments of pages. */
-const PARTS = ["consoleAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile", "exportVpcs", "exportSubnets", "exportInstances"];
+const PARTS = ["consoleAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile", "exportVpcs", "exportSubnets", "exportInstances", "exportAddresses", "exportVpcAddresses", "exportTickets"];
 /** The rules about colors, which are checked again in dark mode. */
 const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
@@ -144,10 +144,12 @@ async function consent(walk, harness, page) {
 }
 
 async function networks(walk, harness, page, long) {
+  await walk.visit(page, "pageHome");
   const vpc = { vpcId: 1 };
   const subnet = { vpcId: 1, vpcSubnetId: 1 };
   await walk.visit(page, "pageVpcs");
   await walk.visit(page, "pageVpcs", {}, "?q=nothing-like-it");
+  await walk.visit(page, "pageVpcsBulk", {}, "?action=delete&id.1=on&id.2=on&id.3=on");
   await walk.visit(page, "pageVpcNew");
   await page.locator(".check .good").waitFor();
   await page.getByLabel("IPv4 range").fill("8.8.8.8/33");
@@ -162,6 +164,11 @@ async function networks(walk, harness, page, long) {
   await walk.visit(page, "pageSubnets", vpc);
   await walk.visit(page, "pageSubnets", vpc, "?q=nothing-like-it");
   await walk.visit(page, "pageSubnets", long, "?long");
+  await walk.visit(page, "pageSubnetsBulk", vpc, "?action=delete&id.1=on&id.2=on&id.3=on");
+  await walk.visit(page, "pageSubnetsBulk", long, `?action=delete&id.${long.vpcSubnetId + 1}=on`);
+  await press(page, "Delete 1 subnet");
+  await page.getByRole("alert").waitFor();
+  await walk.check(page, "a bulk deletion without confirmation");
   await walk.visit(page, "pageVpcEdit", vpc);
   const stale = await page.locator("[name=version]").inputValue();
   await page.locator("[name=version]").evaluate((field, value) => { field.value = value; }, `${stale.slice(0, -2)}x"`);
@@ -227,6 +234,7 @@ async function instances(walk, harness, page, token, long) {
     await walk.check(page, `an instance: ${name}`);
     await page.goto(`${origin}/instances/${first.id}`);
   }
+  await walk.visit(page, "pageInstancesBulk", {}, `?action=shutdown&id.${first.id}=on&id.${long.computeId}=on`);
   await walk.visit(page, "pageInstanceNew");
   await press(page, "Create instance");
   await walk.visit(page, "pageInstanceNew", {}, `?subnet_id=${long.vpcSubnetId}`);
@@ -261,6 +269,7 @@ async function search(walk, page, id, text) {
 async function tickets(walk, page, long) {
   await walk.visit(page, "pageTickets");
   await walk.visit(page, "pageTickets", {}, "?status=closed");
+  await walk.visit(page, "pageTicketsBulk", {}, `?action=close&id.1=on&id.3=on&id.${long.ticketId}=on`);
   await walk.visit(page, "pageTicketNew");
   await page.getByLabel("Subject").fill("Draft");
   await page.getByLabel("Description").fill("> quoted\n\n1. `code`\n2. [a link](https://example.com)\n\n```\nlong line ".padEnd(300, "x") + "\n```");
@@ -283,6 +292,8 @@ async function tickets(walk, page, long) {
   await page.locator("summary", { hasText: "Close ticket" }).click();
   await walk.check(page, "closing a ticket");
   await walk.visit(page, "pageEvents");
+  await walk.visit(page, "pageEvents", {}, "?kind=subnet&action=create&from=2024-05-31");
+  await walk.visit(page, "pageEvents", {}, "?from=nonsense");
 }
 
 async function account(walk, page, long) {
@@ -338,6 +349,9 @@ async function account(walk, page, long) {
   const elif = { username: "elif" };
   for (const id of ["pageUser", "pageUserEdit", "pageUserDelete", "pageGrants"]) await walk.visit(page, id, elif);
   for (const id of ["pageUser", "pageUserDelete", "pageGrants"]) await walk.visit(page, id, long, "?long");
+  await walk.visit(page, "pageGrants", elif, "?q=nothing-like-it");
+  await walk.visit(page, "pageGrantsSet", elif, "?to=read_only&apply=all");
+  await walk.visit(page, "pageGrantsSet", elif, "?to=read_only&apply=selected");
   await walk.visit(page, "pageUser", { username: "mara" }, "?oneself");
   await walk.visit(page, "pageClients");
   await walk.visit(page, "pageClientNew");
@@ -360,7 +374,7 @@ async function emptyAndRestricted(walk, harness, password) {
   harness.garth(["account", "create", "--company", "Empty", "--email", "empty@example.com"]);
   harness.user("empty", "--account", "3");
   const empty = await harness.logIn("empty");
-  for (const id of ["pageVpcs", "pageInstances", "pageInstanceNew", "pageTickets", "pageEvents", "pageTokens", "pageApps", "pageClients", "pageQuotas"]) {
+  for (const id of ["pageHome", "pageVpcs", "pageInstances", "pageInstanceNew", "pageTickets", "pageEvents", "pageTokens", "pageApps", "pageClients", "pageQuotas"]) {
     await walk.visit(empty, id, {}, "?empty");
   }
   const elif = await harness.logIn("elif", {}, password);
@@ -372,6 +386,7 @@ async function emptyAndRestricted(walk, harness, password) {
 
 async function desk(walk, harness, sam, noor, long) {
   const ticket = { ticketId: 3 };
+  await walk.visit(sam, "pageDeskHome");
   await walk.visit(sam, "pageDesk");
   await walk.visit(sam, "pageDesk", {}, "?q=nothing-like-it");
   await sam.goto(`${harness.origin}/desk?q=%21%21`);

@@ -5,6 +5,8 @@ import assert from "node:assert/strict";
 import { runTest } from "./harness.mjs";
 
 async function create(page, origin) {
+  await page.waitForURL(/\/home$/);
+  await page.getByRole("link", { name: "VPCs 0" }).click();
   await page.waitForURL(/\/vpcs$/);
   await page.getByRole("heading", { name: "No VPCs yet" }).waitFor();
   await page.getByRole("main").getByRole("link", { name: "Create VPC" }).first().click();

@@ -151,6 +151,16 @@
     openSummaries = [];
   });
 
+  // Preserve the selected rows when htmx replaces a list.
+  let selectedNames = [];
+  document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
+    if (target.id === "list") selectedNames = [...target.querySelectorAll("input[type=checkbox][form]:checked")].map((box) => box.name);
+  });
+  document.addEventListener("htmx:afterSwap", () => {
+    for (const box of document.querySelectorAll("#list input[type=checkbox][form]")) box.checked ||= selectedNames.includes(box.name);
+    selectedNames = [];
+  });
+
   // Drafts: unsent text is stored in the browser.
   const DRAFT_TTL_MS = 14 * 24 * 3600 * 1000;
   const drafts = {

@@ -49,6 +49,14 @@ impl FormData {
         self.0.contains_key(name)
     }
 
+    /// The names of the submitted fields that start with a prefix, in alphabetical order.
+    pub fn names_with_prefix(&self, prefix: &str) -> Vec<&str> {
+        let mut names: Vec<&str> = self.0.keys().map(String::as_str).collect();
+        names.retain(|name| name.starts_with(prefix));
+        names.sort_unstable();
+        names
+    }
+
     pub fn set(&mut self, name: &str, value: impl Into<String>) {
         self.0.insert(name.to_owned(), value.into());
     }

@@ -13,31 +13,44 @@ use crate::console::forms::{self, Card, Field, FormData, FormState};
 use crate::console::layout::{empty_state, pagination, pluralize};
 use crate::console::query::Query;
 use crate::console::visit::Visit;
-use crate::model::host::{DEFAULT_CAPACITY, Host};
+use crate::model::host::{DEFAULT_CAPACITY, Host, HostStatus};
 use crate::model::id::HostId;
 use crate::model::input::Input;
-use crate::model::page::Page;
+use crate::model::page::{Page, Paged};
 use crate::model::time::Time;
 use crate::rules;
 use crate::rules::agent::Staff;
+use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
+use crate::store::ReadTx;
 use crate::web::App;
 
 const NEW_URL: &str = "/hosts/new";
+/// The number of hosts with problems that the first page for staff lists.
+pub const MAX_LISTED_HOSTS: usize = 10;
+
+pub use super::host::url;
 
 pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
     let list_request = query.list_request(Page::DEFAULT_SIZE);
+    let now = app.store().context().clock.now();
+    let only_problems = query.text("problems") == "1";
     let (hosts, errors, encryption) = app
         .read(staff, move |tx, _| {
-            let hosts = rules::hosts::list(tx, &list_request)?;
             let errors = rules::ports::error_counts(tx)?;
+            let hosts = match only_problems {
+                true => page_of_problems(with_problems(tx, now)?.1),
+                false => rules::hosts::list(tx, &list_request)?,
+            };
             Ok((hosts, errors, rules::encryption::enabled(tx)?))
         })
         .await?;
-    let now = app.store().context().clock.now();
     let body = html! {
         div .title { h1 { "Hosts" } a .button.main href=(NEW_URL) { "Add host" } }
-        @if hosts.items.is_empty() {
+        @if only_problems { p .count role="status" { "Only hosts with problems are shown. " a href=(LIST.1) { "Show all hosts" } } }
+        @if hosts.items.is_empty() && only_problems {
+            (empty_state("No problems", "No host has problems.", Some(("Show all hosts", LIST.1))))
+        } @else if hosts.items.is_empty() {
             (empty_state("No hosts yet", "Hosts are Linux machines that run instances. In a region without hosts, instances are simulated.",
                 Some(("Add host", NEW_URL))))
         } @else {
@@ -55,10 +68,49 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
     Ok(visit.page("Hosts", &[], &body))
 }
 
-fn row(host: &Host, now: Time, errors: &HashMap<HostId, i64>) -> Markup {
+/// The number of all hosts, and the hosts with problems with the number of their problems.
+pub fn with_problems(tx: &mut ReadTx, now: Time) -> rules::Result<(i64, Vec<(Host, usize)>)> {
+    let errors = rules::ports::error_counts(tx)?;
+    let mut found = Vec::new();
+    for page in 1.. {
+        let hosts = rules::hosts::list(tx, &ListRequest::full_page().at(page))?;
+        let (pages, results) = (hosts.pages(), hosts.results);
+        let counted = hosts.items.into_iter().map(|host| {
+            let count = problem_count(&host, now, &errors);
+            (host, count)
+        });
+        found.extend(counted.filter(|(_, count)| *count > 0));
+        if page >= pages {
+            return Ok((results, found));
+        }
+    }
+    Ok((0, found))
+}
+
+/// All hosts with problems, on one page.
+fn page_of_problems(found: Vec<(Host, usize)>) -> Paged<Host> {
+    let results = found.len() as i64;
+    let page = Page {
+        number: 1,
+        size: results.max(1),
+    };
+    Paged {
+        items: found.into_iter().map(|(host, _)| host).collect(),
+        page,
+        results,
+    }
+}
+
+/// The number of warnings and of ports with errors. An agent that no longer reports is a problem, too.
+fn problem_count(host: &Host, now: Time, errors: &HashMap<HostId, i64>) -> usize {
     let warnings = host.report.as_ref().map_or(0, |report| report.warnings.len());
     let errors = usize::try_from(errors.get(&host.id).copied().unwrap_or_default()).unwrap_or_default();
-    let problems = warnings + errors;
+    let silent = usize::from(host.reporting_status(now) == HostStatus::Offline);
+    warnings + errors + silent
+}
+
+fn row(host: &Host, now: Time, errors: &HashMap<HostId, i64>) -> Markup {
+    let problems = problem_count(host, now, errors);
     html! {
         tr {
             th scope="row" { a href=(host::url(host.id)) { (host.label.as_str()) } " " span .id { (host.id) } }

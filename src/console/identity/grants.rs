@@ -1,22 +1,28 @@
-//! Pages for the grants of a restricted user.
+//! The grants page of a restricted user: account-wide permissions, and the access to VPCs and instances.
 
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
+use super::object_grants::{
+    self, GrantFilter, LEVELS, level, radios, submitted, submitted_ids, url_word, word,
+};
 use crate::console::account::ACCOUNT;
 use crate::console::error_page::{ErrorPage, PageResult};
 use crate::console::forms::{self, Card, Field, FormData, FormState};
-use crate::console::layout::redirect_with_notice;
+use crate::console::layout::{number, redirect_with_notice};
+use crate::console::query::Query;
 use crate::console::users::{self, LIST};
 use crate::console::visit::Visit;
-use crate::model::grant::EntityGrant;
-use crate::model::grant::{Global, Permission};
+use crate::model::grant::{EntityGrant, Global, GrantKind, ObjectGrant};
 use crate::model::input::Input;
+use crate::model::page::Paged;
 use crate::model::user::User;
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::grants::Grants;
+use crate::rules::lists::ListRequest;
+use crate::rules::request::Request;
 use crate::web::App;
 use crate::web::extract::At;
 
@@ -33,6 +39,8 @@ const GLOBALS: [(Global, &str, &str); 2] = [
         "The user gets read/write access to each instance they create.",
     ),
 ];
+/// The number of objects of each kind that the page of a user lists.
+const MAX_LISTED_OBJECTS: usize = 25;
 
 /// The grants on the page of a user.
 pub fn summary(grants: &Grants, user_url: &str) -> Markup {
@@ -47,23 +55,31 @@ pub fn summary(grants: &Grants, user_url: &str) -> Markup {
             .iter()
             .chain(&grants.linodes)
             .all(|entity_grant| entity_grant.permission.is_none());
+    let grants_url = format!("{user_url}/grants");
     html! {
         @if has_none {
-            p .quiet { "No grants yet. " a href=(format!("{user_url}/grants")) { "Add grants" } }
+            p .quiet { "No grants yet. " a href=(grants_url) { "Add grants" } }
         } @else {
             dl .facts {
                 div { dt { "Account and support" } dd { (level(grants.account_access)) } }
                 div { dt { "Account-wide permissions" } dd { @if globals.is_empty() { "–" } @else { (globals.join(", ")) } } }
             }
             div .two-columns {
-                (granted_list("VPCs", &grants.vpcs))
-                (granted_list("Instances", &grants.linodes))
+                (granted_list("VPCs", GrantKind::Vpc, &grants.vpcs, &grants_url))
+                (granted_list("Instances", GrantKind::Linode, &grants.linodes, &grants_url))
             }
         }
     }
 }
 
-fn granted_list(title: &str, entity_grants: &[EntityGrant]) -> Markup {
+/// The number of objects of each level, and the first objects with access.
+fn granted_list(title: &str, kind: GrantKind, entity_grants: &[EntityGrant], grants_url: &str) -> Markup {
+    let with = |permission| {
+        entity_grants
+            .iter()
+            .filter(move |one| one.permission == permission)
+            .count()
+    };
     let held: Vec<_> = entity_grants
         .iter()
         .filter(|entity_grant| entity_grant.permission.is_some())
@@ -72,24 +88,57 @@ fn granted_list(title: &str, entity_grants: &[EntityGrant]) -> Markup {
         div {
             h3 { (title) }
             @if held.is_empty() { p .quiet { "None." } } @else {
+                p .count {
+                    @for permission in LEVELS.into_iter().filter(|permission| with(*permission) > 0) {
+                        a href=(format!("{grants_url}?kind={}&level={}", kind.word(), url_word(permission))) {
+                            (level(permission)) ": " (number(with(permission) as u64))
+                        }
+                        " "
+                    }
+                }
                 table .list {
                     thead { tr { th scope="col" { "Label" } th scope="col" { "Access" } } }
-                    tbody { @for entity_grant in held { tr {
+                    tbody { @for entity_grant in held.iter().take(MAX_LISTED_OBJECTS) { tr {
                         th scope="row" { (entity_grant.label) " " span .id { (entity_grant.id) } }
                         td data-label="Access" { (level(entity_grant.permission)) }
                     } } }
+                }
+                @if held.len() > MAX_LISTED_OBJECTS {
+                    p { a href=(format!("{grants_url}?kind={}", kind.word())) { "Show all " (number(held.len() as u64)) } }
                 }
             }
         }
     }
 }
 
-fn level(permission: Option<Permission>) -> &'static str {
-    match permission {
-        None => "No access",
-        Some(Permission::ReadOnly) => "Read-only",
-        Some(Permission::ReadWrite) => "Read/write",
-    }
+/// The data of the grants page.
+struct GrantsPage {
+    user: User,
+    grants: Grants,
+    objects: Paged<ObjectGrant>,
+}
+
+async fn load(
+    app: &App,
+    caller: Caller,
+    username: String,
+    filter: &GrantFilter,
+) -> Result<GrantsPage, ErrorPage> {
+    let list_request = filter.list_request();
+    let (user, grants, objects) = app
+        .read(caller, move |tx, caller| {
+            let user = rules::users::view(tx, caller, &username)?;
+            let grants = rules::grants::view(tx, caller, &username)?;
+            let objects = rules::object_grants::list(tx, caller, &username, &list_request)?;
+            Ok((user, grants, objects))
+        })
+        .await?;
+    let grants = grants.ok_or_else(ErrorPage::not_found)?;
+    Ok(GrantsPage {
+        user,
+        grants,
+        objects,
+    })
 }
 
 pub async fn edit(
@@ -97,46 +146,15 @@ pub async fn edit(
     visit: Visit,
     caller: Caller,
     At(username): At<String>,
+    query: Query,
 ) -> PageResult {
-    let (user, grants) = load(&app, caller, username).await?;
-    let form_state = form_state(&grants).with_version_of(&grants);
-    Ok(render(&visit, &user, &grants, &form_state))
+    let filter = GrantFilter::read(&query.0);
+    let page = load(&app, caller, username, &filter).await?;
+    Ok(render(&visit, &page, &filter, None, None))
 }
 
-async fn load(app: &App, caller: Caller, username: String) -> Result<(User, Grants), ErrorPage> {
-    let (user, grants) = app
-        .read(caller, move |tx, caller| {
-            let user = rules::users::view(tx, caller, &username)?;
-            Ok((user, rules::grants::view(tx, caller, &username)?))
-        })
-        .await?;
-    Ok((user, grants.ok_or_else(ErrorPage::not_found)?))
-}
-
-/// The form with the current grants.
-fn form_state(grants: &Grants) -> FormState {
-    let mut data = FormData::default();
-    data.set("global.account_access", word(grants.account_access));
-    for global in &grants.globals {
-        data.set(&format!("global.{}", global.word()), "true");
-    }
-    for (list, entity_grants) in [("vpc", &grants.vpcs), ("linode", &grants.linodes)] {
-        for (at, entity_grant) in entity_grants.iter().enumerate() {
-            data.set(&format!("{list}[{at}].id"), entity_grant.id.to_string());
-            data.set(
-                &format!("{list}[{at}].permissions"),
-                word(entity_grant.permission),
-            );
-        }
-    }
-    FormState::with_errors(data, Vec::new())
-}
-
-fn word(permission: Option<Permission>) -> &'static str {
-    permission.map_or("", Permission::word)
-}
-
-pub async fn update(
+/// Changes the account-wide permissions.
+pub async fn update_global(
     State(app): State<App>,
     visit: Visit,
     caller: Caller,
@@ -148,11 +166,7 @@ pub async fn update(
         let (_, held) = data.checkbox(&format!("global.{}", global.word()));
         globals.push((global.word().to_owned(), held));
     }
-    let object = vec![
-        ("global".to_owned(), Input::Object(globals)),
-        ("vpc".to_owned(), entries_input(&data, "vpc")),
-        ("linode".to_owned(), entries_input(&data, "linode")),
-    ];
+    let object = vec![("global".to_owned(), Input::Object(globals))];
     let (request, name) = (app.prepare(data.request(object)), username.clone());
     let changed = app
         .write(caller.clone(), move |tx, caller| {
@@ -163,13 +177,50 @@ pub async fn update(
         Ok(_) => return Ok(redirect_with_notice(&users::url_of(&username), "grants-changed")),
         Err(error) => forms::from_error(data, error)?,
     };
-    let (user, grants) = load(&app, caller, username).await?;
-    Ok(render(
-        &visit,
-        &user,
-        &grants,
-        &form_state.with_version_of(&grants),
-    ))
+    let filter = GrantFilter::read(&FormData::default());
+    let page = load(&app, caller, username, &filter).await?;
+    Ok(render(&visit, &page, &filter, Some(form_state), None))
+}
+
+/// Changes the grants on the objects of one page. Other grants do not change.
+pub async fn update(
+    State(app): State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(username): At<String>,
+    data: FormData,
+) -> PageResult {
+    let filter = GrantFilter::read(&data);
+    let kinds = [GrantKind::Vpc, GrantKind::Linode];
+    let object = kinds.map(|kind| (kind.word().to_owned(), entries_input(&data, kind)));
+    let change = app.prepare(Request {
+        expected: None,
+        body: Ok(Input::Object(object.to_vec())),
+    });
+    // The version is that of the rows on the page.
+    let (shown, version) = (
+        ListRequest::default().only(submitted(&data)),
+        data.request(Vec::new()),
+    );
+    let name = username.clone();
+    let changed = app
+        .write(caller.clone(), move |tx, caller| {
+            rules::object_grants::check_unchanged(tx, caller, &name, &shown, &version)?;
+            rules::grants::update(tx, caller, &name, &change)
+        })
+        .await;
+    let grants_url = format!("{}/grants", users::url_of(&username));
+    let form_state = match changed {
+        Ok(_) => {
+            return Ok(redirect_with_notice(
+                &filter.url_of_page(&grants_url),
+                "grants-changed",
+            ));
+        }
+        Err(error) => forms::from_error(data, error)?,
+    };
+    let page = load(&app, caller, username, &filter).await?;
+    Ok(render(&visit, &page, &filter, None, Some(form_state)))
 }
 
 /// The permission in a form field, as the field `name` of a rule. An empty value becomes null.
@@ -181,88 +232,80 @@ fn permission_input(data: &FormData, field: &str, name: &str) -> (String, Input)
     (name.to_owned(), value)
 }
 
-fn entries_input(data: &FormData, list: &str) -> Input {
-    let entry = |at: usize| {
-        let id = data.text(&format!("{list}[{at}].id"));
-        let id = id.parse().map_or(Input::Text(id.to_owned()), Input::Integer);
-        let permissions = permission_input(data, &format!("{list}[{at}].permissions"), "permissions");
-        Input::Object(vec![("id".to_owned(), id), permissions])
+fn entries_input(data: &FormData, kind: GrantKind) -> Input {
+    let entry = |id: i64| {
+        let field = format!("{}.{id}", kind.word());
+        let permissions = permission_input(data, &field, "permissions");
+        Input::Object(vec![("id".to_owned(), Input::Integer(id)), permissions])
     };
-    Input::List((0..data.row_count(list, &["id"])).map(entry).collect())
+    Input::List(submitted_ids(data, kind).into_iter().map(entry).collect())
 }
 
-fn render(visit: &Visit, user: &User, grants: &Grants, form_state: &FormState) -> Response {
-    let (name, user_url) = (user.username.as_str(), users::url(user));
+/// The form with the current account-wide permissions.
+fn global_state(grants: &Grants) -> FormState {
+    let mut data = FormData::default();
+    data.set("global.account_access", word(grants.account_access));
+    for global in &grants.globals {
+        data.set(&format!("global.{}", global.word()), "true");
+    }
+    FormState::with_errors(data, Vec::new())
+}
+
+/// The page. A form state is `None` if the form was not submitted.
+fn render(
+    visit: &Visit,
+    page: &GrantsPage,
+    filter: &GrantFilter,
+    globals: Option<FormState>,
+    rows: Option<FormState>,
+) -> Response {
+    let (name, user_url) = (page.user.username.as_str(), users::url(&page.user));
     let title = format!("Grants for {name}");
-    let form = Card::new(format!("{user_url}/grants"), "Save", &user_url).wide();
+    let grants_url = format!("{user_url}/grants");
+    let status = globals.clone().or_else(|| rows.clone()).unwrap_or_default();
+    let globals = globals
+        .unwrap_or_else(|| global_state(&page.grants))
+        .with_version_of(&page.grants);
+    let rows = object_grants::fill(rows.unwrap_or_default(), &page.objects.items);
+    let rows = rows.with_version_of(&page.objects.items);
+    let form = Card::new(
+        format!("{grants_url}/global"),
+        "Save account-wide permissions",
+        &user_url,
+    )
+    .wide();
     let body = html! {
         h1 { (title) }
-        (forms::card(visit, form_state, &form, &html! {
-            fieldset .access {
-                legend { "Account-wide permissions" }
-                table .matrix {
-                    thead { (head("Permission")) }
-                    tbody { (row(form_state, "global.account_access", html! {
-                        "Account and support " p .hint { "Account settings, OAuth clients and all tickets. Users can always access their own tickets." }
-                    })) }
-                }
-                @for (global, label, hint) in GLOBALS {
-                    @let field = format!("global.{}", global.word());
-                    (forms::checkbox(form_state, Field { name: &field, label, hint, ..Field::default() }))
-                }
-            }
-            (matrix(form_state, "VPCs", "vpc", &grants.vpcs, "This account has no VPCs yet."))
-            (matrix(form_state, "Instances", "linode", &grants.linodes, "This account has no instances yet."))
-        }))
+        (forms::card(visit, &globals, &form, &global_fields(&globals)))
+        (rows.alert())
+        (object_grants::section(visit, &page.objects, filter, &rows, &grants_url))
     };
-    visit.form_page(form_state, &title, &[ACCOUNT, LIST, (name, &user_url)], &body)
+    visit.form_page(&status, &title, &[ACCOUNT, LIST, (name, &user_url)], &body)
 }
 
-fn matrix(
-    form_state: &FormState,
-    title: &str,
-    list: &str,
-    entity_grants: &[EntityGrant],
-    empty_text: &str,
-) -> Markup {
+fn global_fields(form_state: &FormState) -> Markup {
+    const ACCESS: &str = "global.account_access";
+    let errors = form_state.errors_on(ACCESS);
     html! {
         fieldset .access {
-            legend { (title) }
-            @if entity_grants.is_empty() { p .quiet { (empty_text) } } @else {
-                table .matrix {
-                    thead { (head("Label")) }
-                    tbody {
-                        @for (at, entity_grant) in entity_grants.iter().enumerate() {
-                            @let field = format!("{list}[{at}].permissions");
-                            (row(form_state, &field, html! {
-                                (entity_grant.label) " " span .id { (entity_grant.id) }
-                                input type="hidden" name=(format!("{list}[{at}].id")) value=(entity_grant.id);
-                            }))
-                        }
+            legend { "Account-wide permissions" }
+            table .matrix {
+                thead { tr {
+                    th scope="col" { "Permission" }
+                    @for permission in LEVELS { th scope="col" { (level(permission)) } }
+                } }
+                tbody { tr #(forms::element_id(ACCESS)) {
+                    th scope="row" {
+                        "Account and support "
+                        p .hint { "Account settings, OAuth clients and all tickets. Users can always access their own tickets." }
+                        @if !errors.is_empty() { p .reason { (errors.join(". ")) } }
                     }
-                }
+                    (radios(ACCESS, form_state.data.text(ACCESS)))
+                } }
             }
-        }
-    }
-}
-
-fn head(first_column: &str) -> Markup {
-    html! { tr {
-        th scope="col" { (first_column) }
-        @for permission in LEVELS { th scope="col" { (level(permission)) } }
-    } }
-}
-
-const LEVELS: [Option<Permission>; 3] = [None, Some(Permission::ReadOnly), Some(Permission::ReadWrite)];
-
-fn row(form_state: &FormState, field: &str, label: Markup) -> Markup {
-    let errors = form_state.errors_on(field);
-    html! {
-        tr #(forms::element_id(field)) {
-            th scope="row" { (label) @if !errors.is_empty() { p .reason { (errors.join(". ")) } } }
-            @for permission in LEVELS {
-                @let word = word(permission);
-                td { label { input type="radio" name=(field) value=(word) checked[form_state.data.text(field) == word]; span { (level(permission)) } } }
+            @for (global, label, hint) in GLOBALS {
+                @let field = format!("global.{}", global.word());
+                (forms::checkbox(form_state, Field { name: &field, label, hint, ..Field::default() }))
             }
         }
     }

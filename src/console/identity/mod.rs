@@ -1,8 +1,10 @@
 //! Pages for users, grants, tokens, applications and OAuth clients.
 
 pub mod apps;
+mod grant_changes;
 pub mod grants;
 pub mod oauth_clients;
+mod object_grants;
 pub mod password;
 pub mod profile;
 pub mod tokens;
@@ -65,6 +67,21 @@ pub fn pages() -> Vec<Page> {
         ),
         get("pageGrants", "/account/users/{username}/grants", grants::edit),
         post("sendGrants", "/account/users/{username}/grants", grants::update),
+        post(
+            "sendGlobalGrants",
+            "/account/users/{username}/grants/global",
+            grants::update_global,
+        ),
+        get(
+            "pageGrantsSet",
+            "/account/users/{username}/grants/set",
+            grant_changes::confirm,
+        ),
+        post(
+            "sendGrantsSet",
+            "/account/users/{username}/grants/set",
+            grant_changes::set,
+        ),
         get("pageClients", "/account/clients", oauth_clients::list),
         get("pageClientNew", "/account/clients/new", oauth_clients::new),
         post("sendClientNew", "/account/clients/new", oauth_clients::create),

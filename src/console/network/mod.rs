@@ -1,6 +1,7 @@
 //! Pages for VPCs, subnets and their addresses.
 
 pub mod address_map;
+mod addresses;
 pub mod blockers;
 pub mod ipv6;
 pub mod subnet_list;
@@ -28,6 +29,12 @@ pub fn pages() -> Vec<Page> {
             subnet_list::export,
         ),
         get("exportVpcs", "/vpcs/export.csv", vpcs::export),
+        get("exportAddresses", "/vpcs/addresses.csv", addresses::export_all),
+        get(
+            "exportVpcAddresses",
+            "/vpcs/{vpcId}/addresses.csv",
+            addresses::export_vpc,
+        ),
         get("pageSubnetNew", "/vpcs/{vpcId}/subnets/new", subnets::new),
         post("sendSubnetNew", "/vpcs/{vpcId}/subnets/new", subnets::create),
         get("checkSubnetNew", "/vpcs/{vpcId}/subnets/check", subnets::check),

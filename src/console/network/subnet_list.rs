@@ -4,6 +4,7 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::vpcs::tabs;
+use crate::console::bulk::selection::{self, Target};
 use crate::console::csv::{Csv, MAX_CSV_ROWS};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, page_url, pagination, pluralize, time};
@@ -143,6 +144,7 @@ impl ListPage {
                     (empty_state("No results", "No subnets match your search.", Some(("Show all subnets", &list_url))))
                 } @else {
                     p .count role="status" { (pluralize(self.found.results as usize, "subnet", "subnets")) }
+                    @if self.may_change { (selection::buttons(Target::Subnets(self.vpc.id))) }
                     (self.table(search, &list_url))
                     (pagination(&self.found, &searched_url))
                 }
@@ -155,12 +157,14 @@ impl ListPage {
         html! {
             table .list {
                 thead { tr {
+                    @if self.may_change { (selection::header()) }
                     (search.sorting.header("Label", "label", url)) th scope="col" { "Range" }
                     th scope="col" .number { "Instances" } th scope="col" { "Addresses in use" }
                     (search.sorting.header("Updated", "updated", url))
                 } }
                 tbody { @for (subnet, used) in self.found.items.iter().zip(&self.used) {
                     tr {
+                        @if self.may_change { (selection::checkbox(subnet.id.0, subnet.label.as_str())) }
                         th scope="row" { a href=(subnets::url(subnet)) { (subnet.label.as_str()) } " " span .id { (subnet.id) } }
                         td .long data-label="Range" { div { div { code { (subnet.ipv4) } } @if let Some(ipv6) = subnet.ipv6 { div { code { (ipv6) } } } } }
                         td .number data-label="Instances" { (subnets::instance_count(subnet)) }

@@ -16,8 +16,7 @@ use crate::model::account::DeskAccount;
 use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::page::Paged;
-use crate::model::ticket::Status;
-use crate::model::ticket::{DeskTicket, Priority};
+use crate::model::ticket::{DeskTicket, Priority, Status, Turn};
 use crate::model::time::Time;
 use crate::rules;
 use crate::rules::agent::Staff;
@@ -25,6 +24,8 @@ use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
 use crate::store::ReadTx;
 use crate::web::App;
+
+const DAY_SECONDS: i64 = 24 * 60 * 60;
 
 /// The label and the URL of the queue.
 pub const QUEUE: (&str, &str) = ("Desk", "/desk");
@@ -34,9 +35,10 @@ pub fn url(id: TicketId) -> String {
 }
 
 /// The choices of the status filter: value and label.
-const STATUSES: [(&str, &str); 4] = [
+const STATUSES: [(&str, &str); 5] = [
     ("", "Open and new"),
     ("new", "New"),
+    ("waiting", "Waiting for an answer"),
     ("closed", "Closed"),
     ("all", "All"),
 ];
@@ -47,6 +49,14 @@ const ASSIGNEES: [(&str, &str); 4] = [
     ("mine", "Me"),
     ("others", "Other staff"),
 ];
+/// The choices of the age filter: value, label, and the minimum and maximum age in days.
+const AGES: [(&str, &str, i64, Option<i64>); 3] = [
+    ("day", "Under 1 day", 0, Some(1)),
+    ("week", "1 to 7 days", 1, Some(7)),
+    ("older", "Over 7 days", 7, None),
+];
+/// The filter for tickets without an assignee.
+pub const UNASSIGNED: (&str, &str) = ("claim", ASSIGNEES[1].0);
 /// The sort orders of the queue: value, label, field and direction.
 const SORT_ORDERS: [(&str, &str, &str, &str); 4] = [
     ("", "Newest first", "opened", "desc"),
@@ -55,11 +65,13 @@ const SORT_ORDERS: [(&str, &str, &str, &str); 4] = [
     ("waiting", "Least recently updated", "updated", "asc"),
 ];
 /// The query parameters of the queue, without the page.
-const FILTERS: [&str; 6] = ["q", "status", "claim", "priority", "account", "order"];
+const FILTERS: [&str; 7] = ["q", "status", "claim", "priority", "age", "account", "order"];
 
 pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query: Query) -> PageResult {
     let search = query.0;
-    let (list_request, account) = (list_request(&search, &visit.username), account_filter(&search));
+    let now = app.store().context().clock.now();
+    let list_request = list_request(&search, &visit.username, now);
+    let (account, turn) = (account_filter(&search), turn(&search));
     let words = match ticket_number(&search) {
         Some(_) => String::new(),
         None => search.text("q").to_owned(),
@@ -71,7 +83,7 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
             if let Some(AccountFilter::Name(name)) = &account {
                 list_request = list_request.only(accounts_named(tx, name)?);
             }
-            let tickets = rules::desk::list(tx, &list_request, Some(&words));
+            let tickets = rules::desk::list_by_turn(tx, &list_request, Some(&words), turn);
             let ids: Vec<_> = tickets
                 .iter()
                 .flat_map(|tickets| &tickets.items)
@@ -81,7 +93,6 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
             Ok((tickets, updated_by, version))
         })
         .await?;
-    let now = app.store().context().clock.now();
     let context = QueueContext {
         me: &visit.username.clone(),
         updated_by,
@@ -116,8 +127,15 @@ fn ticket_number(search: &FormData) -> Option<i64> {
 }
 
 /// The list request for the filters of the form.
-fn list_request(search: &FormData, me: &str) -> ListRequest {
+fn list_request(search: &FormData, me: &str, now: Time) -> ListRequest {
     let mut only = Vec::new();
+    if let Some((_, _, min_days, max_days)) = AGES.iter().find(|(value, ..)| *value == search.text("age")) {
+        let days_ago = |days: i64| now.plus_seconds(-days * DAY_SECONDS);
+        only.extend(max_days.map(|days| Condition::at_least("opened", days_ago(days))));
+        if *min_days > 0 {
+            only.push(Condition::less_than("opened", days_ago(*min_days)));
+        }
+    }
     match (ticket_number(search), search.text("status")) {
         (Some(id), _) => only.push(Condition::equal("id", id)),
         (None, "all") => {}
@@ -142,6 +160,27 @@ fn list_request(search: &FormData, me: &str) -> ListRequest {
     let (_, _, field, direction) = sort_order(search);
     let list = ListRequest::first(50).at_page_in_url(search.text("page"));
     ListRequest { only, ..list }.sorted(field, direction == "desc")
+}
+
+/// The side that the tickets wait for, if the filter requires it.
+fn turn(search: &FormData) -> Option<Turn> {
+    (search.text("status") == "waiting").then_some(Turn::Provider)
+}
+
+/// The number of tickets in the queue with these filters, and the URL of the queue.
+pub fn count(
+    tx: &mut ReadTx,
+    me: &str,
+    now: Time,
+    filters: &[(&'static str, &'static str)],
+) -> rules::Result<(i64, String)> {
+    let search = FormState::prefilled(filters).data;
+    let list = ListRequest {
+        page_size: ListRequest::first(1).page_size,
+        ..list_request(&search, me, now)
+    };
+    let results = rules::desk::list_by_turn(tx, &list, None, turn(&search))?.results;
+    Ok((results, search_url(&search)))
 }
 
 /// The account in the filter: its ID, or a part of its name or e-mail address.
@@ -211,6 +250,8 @@ fn form(search: &FormData, form_state: &FormState) -> Markup {
     };
     let mut priorities = vec![("", "Any")];
     priorities.extend(Priority::WORDS.map(|word| (word, word)));
+    let mut ages = vec![("", "Any")];
+    ages.extend(AGES.map(|(value, label, ..)| (value, label)));
     html! {
         form .search.filters role="search" method="get" action="/desk" hx-get="/desk" hx-target="#list" hx-select="#list"
             hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
@@ -224,6 +265,7 @@ fn form(search: &FormData, form_state: &FormState) -> Markup {
             (choice("status", "Status", &STATUSES))
             (choice("claim", "Assignee", &ASSIGNEES))
             (choice("priority", "Priority", &priorities))
+            (choice("age", "Age", &ages))
             div .field.short {
                 label for="by-account" { "Account" }
                 input #by-account type="text" name="account" value=(search.text("account")) placeholder="Name or ID" title="Company, e-mail address or ID"

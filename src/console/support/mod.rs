@@ -2,6 +2,7 @@
 
 pub mod canned_replies;
 pub mod desk;
+mod desk_home;
 pub mod desk_ticket;
 pub mod new_ticket;
 pub mod subjects;
@@ -19,6 +20,7 @@ const CANNED_REPLY: &str = "/desk/canned-replies/{cannedReplyId}";
 pub fn pages() -> Vec<Page> {
     vec![
         get("pageTickets", "/tickets", tickets::list),
+        get("exportTickets", "/tickets/export.csv", tickets::export),
         get("pageTicketNew", "/tickets/new", new_ticket::form),
         post("sendTicketNew", "/tickets/new", new_ticket::open).class(Class::TicketCreate),
         get("pageTicket", TICKET, ticket::view),
@@ -40,6 +42,7 @@ pub fn pages() -> Vec<Page> {
 pub fn desk_pages() -> Vec<Page> {
     vec![
         get("pageDesk", "/desk", desk::queue).staff(),
+        get("pageDeskHome", "/desk/home", desk_home::view).staff(),
         get("pageDeskKeys", "/desk/keys", desk::shortcuts).staff(),
         get("pageDeskTicketNew", "/desk/tickets/new", new_ticket::desk_form).staff(),
         post("sendDeskTicketNew", "/desk/tickets/new", new_ticket::desk_open)

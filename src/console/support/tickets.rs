@@ -3,6 +3,8 @@
 use axum::extract::State;
 use maud::{Markup, html};
 
+use crate::console::bulk::selection::{self, Target};
+use crate::console::csv::{Csv, MAX_CSV_ROWS};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, number, page_url, pagination, pluralize};
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
@@ -10,7 +12,7 @@ use crate::console::threads::{entity_link, entity_url, last_updated, status_tag}
 use crate::console::visit::Visit;
 use crate::model::id::TicketId;
 use crate::model::page::Paged;
-use crate::model::ticket::{Status, Ticket};
+use crate::model::ticket::{Status, Ticket, Turn};
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::conditions::Condition;
@@ -28,40 +30,112 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
     let search = Search::read(&query);
     let current_tab = search.list_request(search.closed);
     let other_tab = search.list_request(!search.closed).at(1);
-    let text = search.text.clone();
+    let (text, turn) = (search.text.clone(), search.turn());
     let (tickets, other_count) = app
         .read(caller, move |tx, caller| {
-            let tickets = rules::tickets::search(tx, caller, &current_tab, &text)?;
-            let other_count = rules::tickets::search(tx, caller, &other_tab, &text)?.results;
+            let tickets = rules::tickets::search_by_turn(tx, caller, &current_tab, &text, turn)?;
+            let other_count = rules::tickets::search_by_turn(tx, caller, &other_tab, &text, turn)?.results;
             Ok((tickets, other_count))
         })
         .await?;
-    let has_no_tickets = tickets.results == 0 && other_count == 0 && search.text.is_empty();
+    let has_no_tickets = tickets.results == 0 && other_count == 0 && search.text.is_empty() && turn.is_none();
     let body = html! {
         div .title {
             h1 { "Tickets" }
-            a .button.main href="/tickets/new" { "Open a ticket" }
+            div .actions {
+                @if tickets.results > 0 { a .button href=(search.export_url()) download { "Export CSV" } }
+                a .button.main href="/tickets/new" { "Open a ticket" }
+            }
         }
-        @if !has_no_tickets { (search.form()) }
+        @if !has_no_tickets { (search.form(&app.store().context().policy.support.provider)) }
         (render_list(&tickets, other_count, &search, has_no_tickets))
     };
     Ok(visit.page("Tickets", &[], &body))
+}
+
+/// The tickets that match the search as a CSV file.
+pub async fn export(State(app): State<App>, caller: Caller, query: Query) -> PageResult {
+    let search = Search::read(&query);
+    let (list_request, text, turn) = (
+        search.list_request(search.closed),
+        search.text.clone(),
+        search.turn(),
+    );
+    let csv = app
+        .read(caller, move |tx, caller| {
+            let header = [
+                "id",
+                "subject",
+                "status",
+                "regarding_type",
+                "regarding_id",
+                "replies",
+                "opened",
+                "opened_by",
+                "updated",
+                "updated_by",
+                "closed",
+            ];
+            let mut csv = Csv::new(&header);
+            for page in 1.. {
+                let list = ListRequest {
+                    page_size: ListRequest::full_page().page_size,
+                    ..list_request.clone()
+                };
+                let found = rules::tickets::search_by_turn(tx, caller, &list.at(page), &text, turn)?;
+                found.items.iter().for_each(|ticket| export_row(&mut csv, ticket));
+                if page >= found.pages() || page * found.page.size >= MAX_CSV_ROWS as i64 {
+                    break;
+                }
+            }
+            Ok(csv)
+        })
+        .await?;
+    Ok(csv.respond("tickets"))
+}
+
+fn export_row(csv: &mut Csv, ticket: &Ticket) {
+    let entity = ticket.entity.as_ref();
+    csv.row(&[
+        &ticket.id.to_string(),
+        ticket.summary.as_str(),
+        ticket.status.word(),
+        entity.map_or("", |entity| entity.kind.word()),
+        &entity.map(|entity| entity.id.to_string()).unwrap_or_default(),
+        &ticket.replies.to_string(),
+        &ticket.opened.to_string(),
+        &ticket.opened_by,
+        &ticket.updated.to_string(),
+        ticket.updated_by.as_deref().unwrap_or_default(),
+        &ticket.closed.map(|closed| closed.to_string()).unwrap_or_default(),
+    ]);
 }
 
 /// The search on the list of tickets.
 struct Search {
     text: String,
     closed: bool,
+    /// One of `TURNS`, or empty.
+    turn: String,
     page: String,
 }
+
+/// The values of the filter by the side that a ticket waits for.
+pub const TURNS: [(&str, Turn); 2] = [("me", Turn::Customer), ("provider", Turn::Provider)];
 
 impl Search {
     fn read(query: &Query) -> Self {
         Self {
             text: query.search_text(),
             closed: query.text("status") == "closed",
+            turn: query.text("turn").to_owned(),
             page: query.text("page").to_owned(),
         }
+    }
+
+    fn turn(&self) -> Option<Turn> {
+        let found = TURNS.iter().find(|(value, _)| *value == self.turn);
+        found.map(|(_, turn)| *turn)
     }
 
     fn list_request(&self, closed: bool) -> ListRequest {
@@ -75,6 +149,14 @@ impl Search {
 
     /// The URL of the list of open or closed tickets, with this search.
     fn url(&self, closed: bool) -> String {
+        self.url_of(LIST.1, closed)
+    }
+
+    fn export_url(&self) -> String {
+        self.url_of("/tickets/export.csv", self.closed)
+    }
+
+    fn url_of(&self, page_url: &str, closed: bool) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         if closed {
             query.append_pair("status", "closed");
@@ -82,22 +164,30 @@ impl Search {
         if !self.text.is_empty() {
             query.append_pair("q", &self.text);
         }
+        if self.turn().is_some() {
+            query.append_pair("turn", &self.turn);
+        }
         match query.finish() {
-            query if query.is_empty() => "/tickets".to_owned(),
-            query => format!("/tickets?{query}"),
+            query if query.is_empty() => page_url.to_owned(),
+            query => format!("{page_url}?{query}"),
         }
     }
 
-    fn form(&self) -> Markup {
+    fn form(&self, provider: &str) -> Markup {
+        let turns = [("", "Anyone"), ("me", "Us"), ("provider", provider)];
         html! {
             form .search role="search" method="get" action="/tickets" hx-get="/tickets" hx-target="#list" hx-select="#list"
                 hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
-                hx-trigger="submit, input changed delay:250ms from:#q" {
+                hx-trigger="submit, input changed delay:250ms from:#q, change from:#turn" {
                 @if self.closed { input type="hidden" name="status" value="closed"; }
                 div .field {
                     label for="q" { "Search" }
                     input #q type="search" name="q" value=(self.text) autocomplete="off" spellcheck="false"
                         maxlength=(MAX_SEARCH_CHARS) placeholder="Text, #ID or username";
+                }
+                div .field {
+                    label for="turn" { "Waiting for" }
+                    select #turn name="turn" { @for (value, label) in turns { option value=(value) selected[value == self.turn] { (label) } } }
                 }
                 button type="submit" { "Search" }
             }
@@ -129,7 +219,7 @@ fn render_list(tickets: &Paged<Ticket>, other_count: i64, search: &Search, has_n
                 nav .tabs aria-label="Ticket status" { (tab("Open", open, false)) (tab("Closed", closed, true)) }
                 @if tickets.items.is_empty() && tickets.results > 0 {
                     (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &list_url))))
-                } @else if tickets.items.is_empty() && !search.text.is_empty() {
+                } @else if tickets.items.is_empty() && !(search.text.is_empty() && search.turn.is_empty()) {
                     (empty_state("No results", "No tickets match your search. Try other words or the other tab.", Some(("Clear search", "/tickets"))))
                 } @else if tickets.items.is_empty() && search.closed {
                     (empty_state("No closed tickets", "Tickets appear here after you or your provider close them.", None))
@@ -137,7 +227,8 @@ fn render_list(tickets: &Paged<Ticket>, other_count: i64, search: &Search, has_n
                     (empty_state("No open tickets", "Open a ticket to contact your provider.",
                         Some(("Open a ticket", "/tickets/new"))))
                 } @else {
-                    (table(tickets))
+                    @if !search.closed { (selection::buttons(Target::Tickets)) }
+                    (table(tickets, !search.closed))
                     (pagination(tickets, &list_url))
                 }
             }
@@ -145,16 +236,19 @@ fn render_list(tickets: &Paged<Ticket>, other_count: i64, search: &Search, has_n
     }
 }
 
-fn table(tickets: &Paged<Ticket>) -> Markup {
+/// The table. With `selectable`, each row has a checkbox.
+fn table(tickets: &Paged<Ticket>, selectable: bool) -> Markup {
     html! {
         table .list {
             thead { tr {
+                @if selectable { (selection::header()) }
                 th scope="col" { "Subject" } th scope="col" { "Regarding" } th scope="col" { "Status" }
                 th scope="col" .number { "Replies" } th scope="col" { "Last updated" }
             } }
             tbody {
                 @for ticket in &tickets.items {
                     tr {
+                        @if selectable { (selection::checkbox(ticket.id.0, ticket.summary.as_str())) }
                         th scope="row" {
                             a href=(url(ticket.id)) { (ticket.summary.as_str()) } " " span .id { (ticket.id) }
                             @if !ticket.attachments.is_empty() {

@@ -30,7 +30,7 @@ impl Permission {
 }
 
 /// The kinds of objects that grants apply to in Garth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GrantKind {
     Linode,
     Vpc,
@@ -42,6 +42,12 @@ impl GrantKind {
             GrantKind::Linode => "linode",
             GrantKind::Vpc => "vpc",
         }
+    }
+
+    pub fn with_word(word: &str) -> Option<Self> {
+        [GrantKind::Linode, GrantKind::Vpc]
+            .into_iter()
+            .find(|kind| kind.word() == word)
     }
 }
 
@@ -118,4 +124,11 @@ pub struct EntityGrant {
     pub id: i64,
     pub label: String,
     pub permission: Option<Permission>,
+}
+
+/// An object of any kind, and the permission of a user on this object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ObjectGrant {
+    pub kind: GrantKind,
+    pub grant: EntityGrant,
 }

@@ -35,6 +35,13 @@ pub struct Ticket {
     pub replies: i64,
 }
 
+/// The side that an open ticket waits for: the side that did not write the last message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    Customer,
+    Provider,
+}
+
 impl Ticket {
     pub fn closable(&self) -> bool {
         self.may_close && self.status != Status::Closed

@@ -13,7 +13,7 @@ use crate::model::event::Action;
 use crate::model::grant::{Global, GrantKind, Permission};
 use crate::model::id::{ConfigId, InstanceId};
 use crate::model::image::Image;
-use crate::model::instance::{Instance, InstanceLabel, NewInstance};
+use crate::model::instance::{Instance, InstanceLabel, NewInstance, Status};
 use crate::model::interface::Interface;
 use crate::model::ip::Ip;
 use crate::model::page::Paged;
@@ -46,6 +46,15 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
         caller.account,
         caller.visibility(),
         &query,
+    )?)
+}
+
+/// The number of instances that the caller can see, for each status.
+pub fn count_by_status(tx: &mut ReadTx, caller: &Caller) -> Result<Vec<(Status, i64)>> {
+    Ok(store::instances::count_by_status(
+        tx,
+        caller.account,
+        caller.visibility(),
     )?)
 }
 

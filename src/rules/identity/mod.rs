@@ -7,6 +7,7 @@ pub mod login_records;
 pub mod oauth;
 pub mod oauth_clients;
 pub mod oauth_tokens;
+pub mod object_grants;
 pub mod passwords;
 pub mod permissions;
 pub mod profile;

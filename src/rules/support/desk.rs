@@ -4,7 +4,9 @@ use crate::model::history::HistoryStep;
 use crate::model::id::{AccountId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
-use crate::model::ticket::{DeskTicket, NewTicket, Priority, Status, Summary, TicketText, WaitingTickets};
+use crate::model::ticket::{
+    DeskTicket, NewTicket, Priority, Status, Summary, TicketText, Turn, WaitingTickets,
+};
 use crate::model::user::gravatar_id;
 use crate::rules::agent::Agent;
 use crate::rules::error::{Error, Result};
@@ -17,12 +19,26 @@ use crate::rules::tickets::{
     TicketAuthor, Transition, append_history, apply_transition, begin, refuse_unless_allowed,
 };
 use crate::rules::transitions::TicketAction;
+use crate::store::filter::Filter;
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// A page of the queue; `search` limits it to tickets with all these words.
 pub fn list(tx: &mut ReadTx, list: &ListRequest, search: Option<&str>) -> Result<Paged<DeskTicket>> {
-    let query = list.read(tx.policy(), &store::desk::FIELDS)?;
+    list_by_turn(tx, list, search, None)
+}
+
+/// Like `list`. With `turn`, only open tickets that wait for this side.
+pub fn list_by_turn(
+    tx: &mut ReadTx,
+    list: &ListRequest,
+    search: Option<&str>,
+    turn: Option<Turn>,
+) -> Result<Paged<DeskTicket>> {
+    let mut query = list.read(tx.policy(), &store::desk::FIELDS)?;
+    if let Some(turn) = turn {
+        query.filter = Filter::All(vec![query.filter, store::tickets::turn_filter(turn)]);
+    }
     let words = read_search(search)?;
     Ok(store::desk::list(tx, &words, &query)?)
 }

@@ -122,6 +122,23 @@ pub fn count_by_plan(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(String,
     tx.read(sql, args![account], |row| Ok((row.take()?, row.take()?)))
 }
 
+/// The number of visible instances for each status.
+pub fn count_by_status(
+    tx: &mut ReadTx,
+    account: AccountId,
+    visibility: Visibility,
+) -> Result<Vec<(Status, i64)>, StoreError> {
+    let mut sql = "SELECT i.status, count(*) FROM instance i WHERE i.account = $1".to_owned();
+    let mut args = args![account].to_vec();
+    if let Visibility::GrantedTo(user) = visibility {
+        sql +=
+            " AND i.id IN (SELECT g.entity FROM entity_grant g WHERE g.app_user = $2 AND g.kind = 'linode')";
+        args.push(user.into());
+    }
+    sql += " GROUP BY i.status ORDER BY i.status";
+    tx.read(&sql, &args, |row| Ok((row.take()?, row.take()?)))
+}
+
 /// Whether an instance of the account has this label. Ignores the instance `except`.
 pub fn has_label(
     tx: &mut ReadTx,

@@ -117,7 +117,7 @@ pub fn clear(tx: &mut WriteTx, user: UserId) -> Result<(), StoreError> {
 }
 
 /// Reports a change of a user's grants. Does nothing if the statement has changed no rows.
-fn report_change(tx: &mut WriteTx, user: UserId, rows: u64) -> Result<(), StoreError> {
+pub(super) fn report_change(tx: &mut WriteTx, user: UserId, rows: u64) -> Result<(), StoreError> {
     match rows {
         0 => Ok(()),
         _ => tx.changed(Owner::User(user), ChangeKind::Grant, user.0),

@@ -5,6 +5,7 @@ pub mod login_records;
 pub mod logins;
 pub mod oauth_clients;
 pub mod oauth_grants;
+pub mod object_grants;
 pub mod sessions;
 pub mod ssh_keys;
 pub mod tokens;

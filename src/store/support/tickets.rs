@@ -6,7 +6,7 @@ use crate::model::change::ChangeKind;
 use crate::model::entity::Entity;
 use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::page::Paged;
-use crate::model::ticket::{NewTicket, Status, Ticket};
+use crate::model::ticket::{NewTicket, Status, Ticket, Turn};
 use crate::model::time::Time;
 use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
@@ -66,6 +66,27 @@ pub fn search_filter(words: &str) -> Filter {
         Filter::Any(SEARCH_FIELDS.iter().map(contains).collect())
     };
     Filter::All(words.split_whitespace().map(matches_word).collect())
+}
+
+/// Whether the last message is from the provider. The provider's own tickets have no opener.
+static IS_LAST_FROM_PROVIDER: Field = Field::new(
+    "last_from_provider",
+    Kind::Boolean,
+    "coalesce((SELECT l.from_staff FROM reply l WHERE l.ticket = t.id ORDER BY l.id DESC LIMIT 1),
+        CASE WHEN t.opener IS NULL THEN 1 ELSE 0 END)",
+);
+
+/// The condition that a ticket waits for this side. Closed tickets wait for no side.
+pub fn turn_filter(turn: Turn) -> Filter {
+    let last_from_provider = Value::from(turn == Turn::Customer);
+    Filter::All(vec![
+        Filter::Test(
+            &FIELDS[2],
+            Comparison::NotEqual,
+            Value::from(Status::Closed.word()),
+        ),
+        Filter::Test(&IS_LAST_FROM_PROVIDER, Comparison::Equal, last_from_provider),
+    ])
 }
 
 /// The tickets of an account. With `opener`, only the tickets that this user opened.

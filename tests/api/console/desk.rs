@@ -54,7 +54,10 @@ async fn only_staff_can_use_the_desk_and_its_forms_need_a_token() {
     }
     assert!(count > 15, "the table is almost empty");
     let start = grace.get("/login").await;
-    assert_eq!((start.status.as_u16(), start.header("location")), (303, "/desk"));
+    assert_eq!(
+        (start.status.as_u16(), start.header("location")),
+        (303, "/desk/home")
+    );
     assert_eq!(grace.get("/desk").await.status, 200);
 }
 

@@ -1,7 +1,15 @@
-//! The count of unseen events in the navigation bar.
+//! The activity page: events by day, the filter, and the count of unseen events in the navigation bar.
 
-use crate::browser::text;
-use crate::console::{app_with_ada, logged_in};
+use std::collections::BTreeSet;
+
+use garth::model::event::Action;
+use serde_json::{Value, json};
+
+use crate::browser::{Browser, text};
+use crate::console::{app_with_ada, assert_contains, assert_lacks, logged_in};
+use crate::openapi::DOCUMENT;
+
+const DAY_SECONDS: i64 = 24 * 60 * 60;
 
 #[tokio::test]
 async fn the_navigation_bar_counts_unseen_events() {
@@ -17,7 +25,7 @@ async fn the_navigation_bar_counts_unseen_events() {
     let html = text(&page);
     for sentence in [
         "<strong>bob</strong> created the VPC <a href=\"/vpcs/1\">core</a>",
-        "<strong>bob</strong> created the subnet <a href=\"/vpcs/1\">a</a>",
+        "<strong>bob</strong> created the subnet <a href=\"/vpcs/1/subnets/1\">a</a> <span class=\"quiet\">(VPC core)</span>",
         "<strong>bob</strong> opened the ticket <a href=\"/tickets/1\">Help</a>",
     ] {
         assert!(html.contains(sentence), "{sentence} is not in {html}");
@@ -42,4 +50,142 @@ async fn the_navigation_bar_counts_unseen_events() {
     app.user("rita").restricted().await;
     let mut rita = logged_in(&app, "rita").await;
     assert!(!text(&rita.get("/tickets").await).contains("class=\"unseen\""));
+}
+
+/// The events on a page, as text without elements, in order.
+async fn sentences(browser: &mut Browser<'_>, path: &str) -> Vec<String> {
+    let page = browser.get(path).await;
+    assert_eq!(page.status, 200, "{path}: {page}");
+    let html = text(&page);
+    let items = html.split("<li class=\"unread\"><span>").skip(1);
+    items
+        .map(|item| {
+            let item = item.split("<time").next().unwrap_or_default();
+            let parts = item
+                .split('<')
+                .map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+            parts.collect::<String>().replace(" new", "").trim().to_owned()
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn events_are_grouped_by_day_in_utc() {
+    let app = app_with_ada().await;
+    let bob = app.user("bob").await;
+    bob.create_vpc("first", &[]).await;
+    app.advance(DAY_SECONDS / 2 - 1);
+    bob.create_vpc("same-day", &[]).await;
+    app.advance(1);
+    bob.create_vpc("next-day", &[]).await;
+    let mut ada = logged_in(&app, "ada").await;
+    let page = ada.get("/events").await;
+    let html = text(&page);
+    let position = |part: &str| html.find(part).unwrap_or_else(|| panic!("no {part}: {html}"));
+    let order = [
+        "<h2>Sunday, June 2, 2024</h2>",
+        ">next-day<",
+        ">00:00 UTC<",
+        "<h2>Saturday, June 1, 2024</h2>",
+        ">same-day<",
+        ">23:59 UTC<",
+        ">first<",
+        ">12:00 UTC<",
+    ];
+    assert!(order.map(position).is_sorted(), "{html}");
+    assert_eq!(html.matches("<h2>").count(), 2, "{html}");
+    assert_contains(&page, "3 events");
+}
+
+#[tokio::test]
+async fn events_are_filtered_by_object_action_user_and_day() {
+    let app = app_with_ada().await;
+    let (bob, eve) = (app.user("bob").await, app.user("eve").await);
+    bob.create_vpc("core", &["10.0.0.0/24"]).await;
+    eve.open_ticket("Help").await;
+    app.advance(DAY_SECONDS);
+    let body = json!({"label": "web", "type": "g6-nanode-1", "region": "us-east"});
+    assert_eq!(eve.post("/linode/instances", body).await.status, 200);
+    bob.delete("/vpcs/1/subnets/1").await;
+    let mut ada = logged_in(&app, "ada").await;
+    let all = [
+        "bob deleted the subnet a (VPC core)",
+        "eve created the instance web",
+        "eve opened the ticket Help",
+        "bob created the subnet a (VPC core)",
+        "bob created the VPC core",
+    ];
+    for (filter, expected) in [
+        ("", &all[..]),
+        ("?kind=subnet", &[all[0], all[3]]),
+        ("?kind=instance", &[all[1]]),
+        ("?kind=account", &[]),
+        ("?kind=nonsense", &[]),
+        ("?action=create", &[all[1], all[2], all[3], all[4]]),
+        ("?action=delete", &[all[0]]),
+        ("?kind=subnet&action=create", &[all[3]]),
+        ("?kind=vpc&action=boot", &[]),
+        ("?user=eve", &[all[1], all[2]]),
+        ("?user=BO", &[all[0], all[3], all[4]]),
+        ("?from=2024-06-02", &[all[0], all[1]]),
+        ("?to=2024-06-01", &[all[2], all[3], all[4]]),
+        ("?from=2024-06-01&to=2024-06-02", &all[..]),
+        ("?from=2024-06-02&to=2024-06-01", &[]),
+        ("?from=2024-06-02&user=bob", &[all[0]]),
+    ] {
+        assert_eq!(
+            sentences(&mut ada, &format!("/events{filter}")).await,
+            expected,
+            "{filter}"
+        );
+    }
+    // The deleted subnet has no link.
+    let page = ada.get("/events?kind=subnet&action=delete").await;
+    assert_contains(&page, "deleted the subnet <em>a</em>");
+    assert_contains(&page, "<option value=\"subnet\" selected>Subnets</option>");
+    // A filter does not offer to mark all events as seen, because its first event is not the newest one.
+    assert_lacks(&page, "Mark all as seen");
+    assert_contains(&ada.get("/events").await, "Mark all as seen");
+    assert_contains(&ada.get("/events?user=no-such-user").await, "Clear filter");
+    let invalid = ada.get("/events?from=2023-02-29").await;
+    assert_eq!(invalid.status, 200);
+    assert_contains(&invalid, "Must be a day, such as 2024-05-31");
+    // A restricted user sees no more with a filter than without.
+    app.user("rita").restricted().await;
+    let mut rita = logged_in(&app, "rita").await;
+    assert!(sentences(&mut rita, "/events?action=create").await.is_empty());
+}
+
+#[tokio::test]
+async fn the_pages_of_a_filtered_list_keep_the_filter() {
+    let app = app_with_ada().await;
+    let bob = app.user("bob").await;
+    let subnet = |at: usize| json!({"label": format!("s{at}"), "ipv4": format!("10.0.{at}.0/24")});
+    let subnets: Vec<_> = (0..51).map(subnet).collect();
+    let body = json!({"label": "core", "region": "us-east", "subnets": subnets});
+    assert_eq!(bob.post("/vpcs", body).await.status, 200);
+    let mut ada = logged_in(&app, "ada").await;
+    let first = ada.get("/events?kind=subnet&user=bob").await;
+    assert_contains(&first, "51 events");
+    assert_contains(&first, "href=\"/events?kind=subnet&amp;user=bob&amp;page=2\"");
+    assert_eq!(
+        sentences(&mut ada, "/events?kind=subnet&user=bob&page=2").await,
+        ["bob created the subnet s0 (VPC core)"]
+    );
+    // Live updates reload the same page with the same filter.
+    let second = ada.get("/events?kind=subnet&user=bob&page=2").await;
+    assert_contains(&second, "hx-get=\"/events?kind=subnet&amp;user=bob&amp;page=2\"");
+}
+
+#[test]
+fn the_filter_knows_all_documented_actions() {
+    let documented = &DOCUMENT["components"]["schemas"]["Event"]["properties"]["action"]["enum"];
+    let documented: BTreeSet<&str> = documented
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    let known: BTreeSet<&str> = Action::ALL.iter().map(|action| action.word()).collect();
+    assert_eq!(known, documented);
 }

@@ -2,11 +2,14 @@
 
 mod account;
 mod address_map;
+mod bulk;
 mod conflicts;
 mod desk;
 mod desk_customers;
 mod desk_replies;
 mod events;
+mod grants;
+mod home;
 mod hostile_texts;
 mod hosts;
 mod instances;

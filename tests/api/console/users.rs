@@ -2,6 +2,7 @@
 
 use crate::browser::{Browser, PASSWORD, hidden_field};
 use crate::console::account::version;
+use crate::console::grants::row_version;
 use crate::console::tokens::secret;
 use crate::console::{app_with_ada, assert_contains, assert_lacks, assert_redirects_to, browser};
 
@@ -80,40 +81,47 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
     assert_eq!(new.get(&format!("/vpcs/{vpc}")).await.status, 404);
     let grants = ada.get("/account/users/new/grants").await;
     let tag = version(&grants);
-    let expected = [
+    let globals = [
         ("version", tag.as_str()),
         ("global.account_access", "read_only"),
         ("global.add_vpcs", "true"),
-        ("vpc[0].id", "1"),
-        ("vpc[0].permissions", "read_write"),
     ];
     assert_redirects_to(
-        &ada.submit(&grants, "/account/users/new/grants", &expected).await,
+        &ada.submit(&grants, "/account/users/new/grants/global", &globals)
+            .await,
         "/account/users/new?done=grants-changed",
+    );
+    let tag = row_version(&grants);
+    let expected = [("version", tag.as_str()), ("vpc.1", "read_write")];
+    assert_redirects_to(
+        &ada.submit(&grants, "/account/users/new/grants", &expected).await,
+        "/account/users/new/grants?done=grants-changed",
     );
     assert_eq!(new.get(&format!("/vpcs/{vpc}/edit")).await.status, 200);
     assert_eq!(new.get("/vpcs/new").await.status, 200);
     let grants = ada.get("/account/users/new/grants").await;
-    assert_contains(
-        &grants,
-        "name=\"vpc[0].permissions\" value=\"read_write\" checked",
-    );
+    assert_contains(&grants, "name=\"vpc.1\" value=\"read_write\" checked");
     assert_contains(&grants, "name=\"global.add_vpcs\" value=\"true\" checked");
     // The version in the form is outdated now.
-    assert_eq!(
-        ada.submit(&grants, "/account/users/new/grants", &expected)
-            .await
-            .status,
-        412
-    );
-    let tag = version(&grants);
-    let fewer = [
-        ("version", tag.as_str()),
-        ("vpc[0].id", "1"),
-        ("vpc[0].permissions", ""),
-    ];
+    for (path, fields) in [("", &expected[..]), ("/global", &globals[..])] {
+        let path = format!("/account/users/new/grants{path}");
+        assert_eq!(ada.submit(&grants, &path, fields).await.status, 412, "{path}");
+    }
+    let tag = row_version(&grants);
+    let fewer = [("version", tag.as_str()), ("vpc.1", "")];
     assert_redirects_to(
         &ada.submit(&grants, "/account/users/new/grants", &fewer).await,
+        "/account/users/new/grants?done=grants-changed",
+    );
+    let grants = ada.get("/account/users/new/grants").await;
+    let tag = version(&grants);
+    assert_redirects_to(
+        &ada.submit(
+            &grants,
+            "/account/users/new/grants/global",
+            &[("version", tag.as_str())],
+        )
+        .await,
         "/account/users/new?done=grants-changed",
     );
     assert_eq!(new.get(&format!("/vpcs/{vpc}")).await.status, 404);
@@ -197,6 +205,7 @@ async fn restricted_users_see_only_their_own_account_pages() {
         ("/account/users/ada/edit", 403),
         ("/account/users/ada/delete", 403),
         ("/account/users/rex/grants", 403),
+        ("/account/users/rex/grants/set?to=read_write&apply=all", 403),
         ("/account/clients", 403),
         ("/account/clients/new", 403),
         (&format!("{of_client}/edit"), 403),
@@ -208,7 +217,12 @@ async fn restricted_users_see_only_their_own_account_pages() {
     }
     let grants = [("global.add_vpcs", "true")];
     for (page, fields) in [
-        ("/account/users/rex/grants", &grants[..]),
+        ("/account/users/rex/grants/global", &grants[..]),
+        ("/account/users/rex/grants", &[("vpc.1", "read_write")]),
+        (
+            "/account/users/rex/grants/set",
+            &[("to", "read_write"), ("apply", "all")],
+        ),
         ("/account/users/ada/link", &[]),
         ("/account/users/ada/delete", &[("label", "ada")]),
         (

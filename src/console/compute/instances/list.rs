@@ -4,6 +4,7 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::{LIST, plan_label, status_tag, url};
+use crate::console::bulk::selection::{self, Target};
 use crate::console::csv::{Csv, MAX_CSV_ROWS};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, page_url, pagination, pluralize, region_name, time};
@@ -217,9 +218,10 @@ fn render_list(instances: &Paged<Instance>, search: &Search, policy: &Policy, ma
                 (empty_state("No results", "No instances match your search.", Some(("Clear search", LIST.1))))
             } @else {
                 p .count role="status" { (pluralize(instances.results as usize, "instance", "instances")) }
+                (selection::buttons(Target::Instances))
                 table .list {
                     thead { tr {
-                        (search.sorting.header("Label", "label", sort_url)) (search.sorting.header("Status", "status", sort_url))
+                        (selection::header()) (search.sorting.header("Label", "label", sort_url)) (search.sorting.header("Status", "status", sort_url))
                         (search.sorting.header("Region", "region", sort_url)) (search.sorting.header("Plan", "type", sort_url))
                         th scope="col" { "Public address" } (search.sorting.header("Updated", "updated", sort_url))
                     } }
@@ -234,6 +236,7 @@ fn render_list(instances: &Paged<Instance>, search: &Search, policy: &Policy, ma
 fn row(instance: &Instance, policy: &Policy) -> Markup {
     html! {
         tr {
+            (selection::checkbox(instance.id.0, instance.label.as_str()))
             th scope="row" { a href=(url(instance.id)) { (instance.label.as_str()) } " " span .id { (instance.id) } }
             td data-label="Status" { (status_tag(instance.status)) }
             td data-label="Region" { (region_name(policy, &instance.region)) }

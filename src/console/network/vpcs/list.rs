@@ -4,6 +4,7 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::{LIST, instance_count, url};
+use crate::console::bulk::selection::{self, Target};
 use crate::console::csv::{Csv, MAX_CSV_ROWS};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, page_url, pagination, pluralize, region_name, time};
@@ -40,7 +41,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         div .title {
             h1 { "VPCs" }
             div .actions {
-                @if vpcs.results > 0 { a .button href=(search.url_of("/vpcs/export.csv", &search.sorting.parameter())) download { "Export CSV" } }
+                @if vpcs.results > 0 { a .button href=(search.url_of("/vpcs/export.csv", &search.sorting.parameter())) download { "Export CSV" } a .button href="/vpcs/addresses.csv" download { "Addresses as CSV" } }
                 @if may_add { a .button.main href="/vpcs/new" { "Create VPC" } }
             }
         }
@@ -221,15 +222,17 @@ fn render_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, policy: &Poli
                 (empty_state("No results", "No VPCs match your search.", Some(("Clear search", LIST.1))))
             } @else {
                 p .count role="status" { (pluralize(vpcs.results as usize, "VPC", "VPCs")) }
+                (selection::buttons(Target::Vpcs))
                 table .list {
                     thead { tr {
-                        (search.sorting.header("Label", "label", sort_url)) (search.sorting.header("Region", "region", sort_url))
+                        (selection::header()) (search.sorting.header("Label", "label", sort_url)) (search.sorting.header("Region", "region", sort_url))
                         th scope="col" .number { "Subnets" } th scope="col" .number { "Instances" } th scope="col" { "Addresses in use" }
                         (search.sorting.header("Updated", "updated", sort_url))
                     } }
                     tbody {
                         @for (vpc, used) in vpcs.items.iter().zip(used) {
                             tr {
+                                (selection::checkbox(vpc.id.0, vpc.label.as_str()))
                                 th scope="row" { a href=(url(vpc.id)) { (vpc.label.as_str()) } " " span .id { (vpc.id) } }
                                 td data-label="Region" { (region_name(policy, &vpc.region.0)) }
                                 td .number data-label="Subnets" { (vpc.subnets.len()) }

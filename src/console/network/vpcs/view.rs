@@ -234,6 +234,7 @@ impl VpcPage {
                     }
                 }
                 (pagination(&self.vpc_ips, &vpc_url))
+                p { a .button href=(format!("{vpc_url}/addresses.csv")) download { "Export addresses as CSV" } }
             }
         }
     }

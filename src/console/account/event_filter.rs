@@ -1,0 +1,239 @@
+//! The filter of the activity page: kind of object, action, user and days.
+
+use maud::{Markup, html};
+
+use crate::console::query::{MAX_SEARCH_CHARS, Query};
+use crate::model::event::Action;
+use crate::model::time::Time;
+use crate::rules::conditions::Condition;
+use crate::rules::lists::ListRequest;
+
+pub const EVENTS_URL: &str = "/events";
+const EVENTS_PER_PAGE: i64 = 50;
+const DAY_SECONDS: i64 = 24 * 60 * 60;
+
+/// The kinds of objects: key, label, and the part of the action before the verb.
+const KINDS: [(&str, &str, &[&str]); 11] = [
+    ("vpc", "VPCs", &["vpc"]),
+    ("subnet", "Subnets", &["subnet"]),
+    ("instance", "Instances", &["linode", "ipaddress", "password"]),
+    ("config", "Configs", &["linode_config"]),
+    ("disk", "Disks", &["disk"]),
+    ("tag", "Tags", &["tag"]),
+    ("ticket", "Tickets", &["ticket", "ticket_attachment"]),
+    ("user", "Users", &["user", "user_ssh_key"]),
+    ("token", "Tokens", &["token"]),
+    (
+        "client",
+        "OAuth clients",
+        &["oauth_client", "oauth_client_secret"],
+    ),
+    (
+        "account",
+        "Account and profiles",
+        &["account", "account_settings", "profile"],
+    ),
+];
+
+/// The verbs of actions, with their labels.
+const VERBS: [(&str, &str); 13] = [
+    ("create", "Created"),
+    ("update", "Updated"),
+    ("delete", "Deleted"),
+    ("boot", "Booted"),
+    ("reboot", "Rebooted"),
+    ("shutdown", "Shut down"),
+    ("add", "SSH key added"),
+    ("addip", "Address added"),
+    ("deleteip", "Address released"),
+    ("resize", "Resized"),
+    ("duplicate", "Duplicated"),
+    ("reset", "Reset"),
+    ("upload", "File attached"),
+];
+
+/// The filter, as the fields of its form.
+pub struct EventFilter {
+    kind: String,
+    action: String,
+    user: String,
+    from: Day,
+    to: Day,
+    page: String,
+}
+
+/// A day in UTC.
+struct Day {
+    text: String,
+    start: Option<Time>,
+}
+
+impl Day {
+    fn read(text: &str) -> Self {
+        let text: String = text.trim().chars().take(MAX_SEARCH_CHARS).collect();
+        let start = Time::parse(&format!("{text}T00:00:00")).filter(|start| start.date() == text);
+        Self { text, start }
+    }
+
+    fn is_invalid(&self) -> bool {
+        !self.text.is_empty() && self.start.is_none()
+    }
+}
+
+impl EventFilter {
+    pub fn read(query: &Query) -> Self {
+        let plain = |name: &str| -> String {
+            let characters = query.text(name).trim().chars().filter(|c| !c.is_control());
+            characters.take(MAX_SEARCH_CHARS).collect()
+        };
+        Self {
+            kind: plain("kind"),
+            action: plain("action"),
+            user: plain("user"),
+            from: Day::read(query.text("from")),
+            to: Day::read(query.text("to")),
+            page: query.text("page").to_owned(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.fields().iter().all(|(_, value)| value.is_empty())
+    }
+
+    fn fields(&self) -> [(&'static str, &str); 5] {
+        [
+            ("kind", &self.kind),
+            ("action", &self.action),
+            ("user", &self.user),
+            ("from", &self.from.text),
+            ("to", &self.to.text),
+        ]
+    }
+
+    /// The request for the events. An invalid day has no effect; the form shows the error.
+    pub fn list_request(&self) -> ListRequest {
+        let mut list = ListRequest::first(EVENTS_PER_PAGE).at_page_in_url(&self.page);
+        if !self.kind.is_empty() || !self.action.is_empty() {
+            let actions = Action::ALL.into_iter().filter(|action| self.includes(*action));
+            let tests = actions.map(|action| Condition::equal("action", action.word()));
+            list = list.only(Condition::Any(tests.collect()));
+        }
+        if !self.user.is_empty() {
+            list = list.only(Condition::contained_in(["username"], &self.user));
+        }
+        if let Some(start) = self.from.start {
+            list = list.only(Condition::at_least("created", start));
+        }
+        if let Some(start) = self.to.start {
+            list = list.only(Condition::less_than("created", start.plus_seconds(DAY_SECONDS)));
+        }
+        list
+    }
+
+    fn includes(&self, action: Action) -> bool {
+        let (object, verb) = split(action);
+        let of_kind = KINDS
+            .iter()
+            .any(|(key, _, objects)| *key == self.kind && objects.contains(&object));
+        (self.kind.is_empty() || of_kind) && (self.action.is_empty() || self.action == verb)
+    }
+
+    /// The URL of the list with this filter.
+    pub fn url(&self) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for (name, value) in self.fields() {
+            if !value.is_empty() {
+                query.append_pair(name, value);
+            }
+        }
+        match query.finish() {
+            query if query.is_empty() => EVENTS_URL.to_owned(),
+            query => format!("{EVENTS_URL}?{query}"),
+        }
+    }
+
+    pub fn form(&self) -> Markup {
+        html! {
+            form .search role="search" aria-label="Activity" method="get" action=(EVENTS_URL) hx-get=(EVENTS_URL) hx-target="#list"
+                hx-select="#list" hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
+                hx-trigger="submit, input changed delay:250ms from:#user, change from:#kind, change from:#action, change from:#from, change from:#to" {
+                (choice("kind", "Object", "All objects", &self.kind, &KINDS.map(|(key, label, _)| (key, label))))
+                (choice("action", "Action", "All actions", &self.action, &VERBS))
+                div .field {
+                    label for="user" { "User" }
+                    input #user type="search" name="user" value=(self.user) autocomplete="off" spellcheck="false" maxlength=(MAX_SEARCH_CHARS);
+                }
+                (day("from", "From (UTC)", &self.from))
+                (day("to", "To (UTC)", &self.to))
+                button type="submit" { "Filter" }
+            }
+        }
+    }
+}
+
+/// The object and the verb of an action.
+fn split(action: Action) -> (&'static str, &'static str) {
+    action.word().rsplit_once('_').unwrap_or((action.word(), ""))
+}
+
+fn choice(name: &str, label: &str, all: &str, current: &str, options: &[(&str, &str)]) -> Markup {
+    html! {
+        div .field {
+            label for=(name) { (label) }
+            select #(name) name=(name) {
+                option value="" { (all) }
+                @for (value, label) in options { option value=(value) selected[*value == current] { (label) } }
+            }
+        }
+    }
+}
+
+fn day(name: &str, label: &str, day: &Day) -> Markup {
+    html! {
+        div .field .wrong[day.is_invalid()] {
+            label for=(name) { (label) }
+            input #(name) type="date" name=(name) value=(day.text);
+            @if day.is_invalid() { p .reason { "Must be a day, such as 2024-05-31" } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_has_one_kind_and_one_verb() {
+        for action in Action::ALL {
+            let (object, verb) = split(action);
+            let kinds = KINDS.iter().filter(|(_, _, objects)| objects.contains(&object));
+            assert_eq!(kinds.count(), 1, "{}", action.word());
+            assert_eq!(
+                VERBS.iter().filter(|(word, _)| *word == verb).count(),
+                1,
+                "{}",
+                action.word()
+            );
+        }
+        for (verb, _) in VERBS {
+            assert!(
+                Action::ALL.iter().any(|action| split(*action).1 == verb),
+                "{verb}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_day_must_exist() {
+        for (text, valid) in [
+            ("2024-02-29", true),
+            ("2023-02-29", false),
+            ("2024-2-9", false),
+            ("x", false),
+        ] {
+            assert_eq!(Day::read(text).start.is_some(), valid, "{text}");
+            assert_eq!(Day::read(text).is_invalid(), !valid, "{text}");
+        }
+        assert!(!Day::read(" ").is_invalid());
+    }
+}

@@ -1,0 +1,253 @@
+//! Actions on several objects of a list: the selection, the confirmation page with the effect on each object, and the
+//! results (decision 0036). Each object is changed in its own transaction, so that one refusal does not affect the
+//! others.
+
+mod actions;
+pub mod selection;
+
+use axum::extract::State;
+use axum::response::Response;
+use maud::html;
+
+use super::error_page::{ErrorPage, PageResult, REQUEST_FAILED};
+use super::forms::{self, Card, FormData, FormState};
+use super::layout::redirect_with_notice;
+use super::page::{Page, get, post};
+use super::query::Query;
+use super::visit::Visit;
+use crate::model::id::VpcId;
+use crate::model::reason::{Code, Reason};
+use crate::rules::Error;
+use crate::rules::caller::Caller;
+use crate::rules::error::FieldError;
+use crate::web::App;
+use crate::web::extract::At;
+use actions::Item;
+use selection::{Action, ID_PREFIX, Target, url};
+
+/// The maximum number of objects of one action: a page of a list.
+const MAX_SELECTED: usize = 100;
+
+pub fn pages() -> Vec<Page> {
+    vec![
+        get("pageVpcsBulk", "/vpcs/bulk", confirm_vpcs),
+        post("sendVpcsBulk", "/vpcs/bulk", run_vpcs),
+        get("pageSubnetsBulk", "/vpcs/{vpcId}/subnets/bulk", confirm_subnets),
+        post("sendSubnetsBulk", "/vpcs/{vpcId}/subnets/bulk", run_subnets),
+        get("pageInstancesBulk", "/instances/bulk", confirm_instances),
+        post("sendInstancesBulk", "/instances/bulk", run_instances),
+        get("pageTicketsBulk", "/tickets/bulk", confirm_tickets),
+        post("sendTicketsBulk", "/tickets/bulk", run_tickets),
+    ]
+}
+
+async fn confirm_vpcs(app: State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
+    confirm(&app, &visit, caller, Target::Vpcs, query.0).await
+}
+
+async fn run_vpcs(app: State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
+    run(&app, &visit, caller, Target::Vpcs, data).await
+}
+
+async fn confirm_subnets(
+    app: State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(vpc): At<VpcId>,
+    query: Query,
+) -> PageResult {
+    confirm(&app, &visit, caller, Target::Subnets(vpc), query.0).await
+}
+
+async fn run_subnets(
+    app: State<App>,
+    visit: Visit,
+    caller: Caller,
+    At(vpc): At<VpcId>,
+    data: FormData,
+) -> PageResult {
+    run(&app, &visit, caller, Target::Subnets(vpc), data).await
+}
+
+async fn confirm_instances(app: State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
+    confirm(&app, &visit, caller, Target::Instances, query.0).await
+}
+
+async fn run_instances(app: State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
+    run(&app, &visit, caller, Target::Instances, data).await
+}
+
+async fn confirm_tickets(app: State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
+    confirm(&app, &visit, caller, Target::Tickets, query.0).await
+}
+
+async fn run_tickets(app: State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
+    run(&app, &visit, caller, Target::Tickets, data).await
+}
+
+/// The action, and the IDs of the selected objects.
+fn selection(target: Target, data: &FormData) -> Result<(Action, Vec<i64>), ErrorPage> {
+    let refuse = |text: String| ErrorPage::with_text(&Error::Refused(Vec::new()), REQUEST_FAILED, text);
+    let mut actions = target.actions().iter();
+    let action = actions.find(|action| action.word() == data.text("action"));
+    let action = *action.ok_or_else(|| refuse("This action is not available for this list.".to_owned()))?;
+    let names = data.names_with_prefix(ID_PREFIX).into_iter();
+    let mut ids: Vec<i64> = names
+        .filter_map(|name| name[ID_PREFIX.len()..].parse().ok())
+        .collect();
+    ids.sort_unstable();
+    match ids.len() {
+        0 => Err(refuse(
+            "Nothing is selected. Go back and select objects in the list.".to_owned(),
+        )),
+        1..=MAX_SELECTED => Ok((action, ids)),
+        _ => Err(refuse(format!("Select at most {MAX_SELECTED} objects."))),
+    }
+}
+
+async fn confirm(app: &App, visit: &Visit, caller: Caller, target: Target, data: FormData) -> PageResult {
+    let (action, ids) = selection(target, &data)?;
+    let items = load(app, caller, target, action, ids).await?;
+    Ok(render(visit, (target, action), &items, &FormState::default()))
+}
+
+async fn load(
+    app: &App,
+    caller: Caller,
+    target: Target,
+    action: Action,
+    ids: Vec<i64>,
+) -> Result<Vec<Item>, ErrorPage> {
+    let items = app
+        .read(caller, move |tx, caller| {
+            let mut items = Vec::new();
+            for id in &ids {
+                items.extend(actions::preview(tx, caller, target, action, *id)?);
+            }
+            Ok(items)
+        })
+        .await?;
+    match items.is_empty() {
+        true => Err(ErrorPage::not_found()),
+        false => Ok(items),
+    }
+}
+
+/// The text that the user types to confirm a deletion.
+fn phrase(target: Target, count: usize) -> String {
+    format!("delete {}", target.count(count))
+}
+
+async fn run(app: &App, visit: &Visit, caller: Caller, target: Target, data: FormData) -> PageResult {
+    let (action, ids) = selection(target, &data)?;
+    let items = load(app, caller.clone(), target, action, ids.clone()).await?;
+    let is_confirmed = action != Action::Delete || data.text("label").trim() == phrase(target, ids.len());
+    if !is_confirmed {
+        let text = format!("Must be {} to confirm", phrase(target, ids.len()));
+        let error = Error::on("label", Reason::new(Code::ChoiceInvalid, text));
+        let form_state = forms::from_error(data, error)?;
+        return Ok(render(visit, (target, action), &items, &form_state));
+    }
+    let (total, mut refused) = (items.len(), Vec::new());
+    for item in items {
+        let version =
+            Some(data.text(&version_field(item.id)).to_owned()).filter(|version| !version.is_empty());
+        let id = item.id;
+        let changed = app
+            .write(caller.clone(), move |tx, caller| {
+                actions::run(tx, caller, (target, action), id, version.as_deref())
+            })
+            .await;
+        if let Err(error) = changed {
+            refused.push((item, ErrorPage::from(error).text));
+        }
+    }
+    if refused.is_empty() {
+        return Ok(redirect_with_notice(&target.list().1, action.notice()));
+    }
+    Ok(render_refused(
+        visit,
+        (target, action),
+        total - refused.len(),
+        &refused,
+    ))
+}
+
+fn version_field(id: i64) -> String {
+    format!("version.{id}")
+}
+
+fn render(
+    visit: &Visit,
+    (target, action): (Target, Action),
+    items: &[Item],
+    form_state: &FormState,
+) -> Response {
+    let (list_label, list_url) = target.list();
+    let possible: Vec<_> = items.iter().filter(|item| item.blocked.is_none()).collect();
+    let blocked: Vec<_> = items.iter().filter(|item| item.blocked.is_some()).collect();
+    let count = target.count(possible.len());
+    let title = format!("{} {}?", action.label(), target.count(items.len()));
+    let button = format!("{} {count}", action.label());
+    let card = Card::new(url(target), &button, &list_url).wide();
+    let card = if action == Action::Delete {
+        card.danger()
+    } else {
+        card
+    };
+    let body = html! {
+        h1 { (title) }
+        @if !blocked.is_empty() {
+            div .warning {
+                p { strong { (target.count(blocked.len())) } " cannot be changed, and " @if blocked.len() == 1 { "stays as it is:" } @else { "stay as they are:" } }
+                ul { @for item in &blocked { li { a href=(item.url) { (item.label) } ": " (item.blocked.as_deref().unwrap_or_default()) } } }
+            }
+        }
+        @if possible.is_empty() {
+            p { a .button href=(list_url) { "Back to the list" } }
+        } @else {
+            (forms::card(visit, form_state, &card, &html! {
+                input type="hidden" name="action" value=(action.word());
+                p { @if action == Action::Delete { "This permanently deletes " } @else { (action.label()) ": " } strong { (count) } }
+                ul {
+                    @for item in &possible {
+                        li {
+                            a href=(item.url) { (item.label) } @if !item.effect.is_empty() { " " span .quiet { (item.effect) } }
+                            input type="hidden" name={ (ID_PREFIX) (item.id) } value="on";
+                            @if let Some(version) = item.version { input type="hidden" name=(version_field(item.id)) value=(version); }
+                        }
+                    }
+                }
+                @if action == Action::Delete { (forms::confirmation_input(form_state, &phrase(target, possible.len()))) }
+            }))
+        }
+    };
+    visit.form_page(form_state, &title, &[(list_label, &list_url)], &body)
+}
+
+/// The page after some objects were not changed.
+fn render_refused(
+    visit: &Visit,
+    (target, action): (Target, Action),
+    done: usize,
+    refused: &[(Item, String)],
+) -> Response {
+    let (list_label, list_url) = target.list();
+    let title = format!(
+        "{}: {} of {}",
+        action.label(),
+        done,
+        target.count(done + refused.len())
+    );
+    let errors = refused.iter().map(|(item, text)| {
+        let text = format!("{}: {text}", item.label);
+        FieldError::whole(Reason::new(Code::PreconditionFailed, text))
+    });
+    let form_state = FormState::with_errors(FormData::default(), errors.collect());
+    let body = html! {
+        h1 { (title) }
+        (form_state.alert())
+        p { a .button href=(list_url) { "Back to the list" } }
+    };
+    visit.form_page(&form_state, &title, &[(list_label, &list_url)], &body)
+}

@@ -1,0 +1,156 @@
+//! The first page for staff: the queue with its ages, hosts with problems, and failed jobs. Each number leads to the
+//! list that it counts.
+
+use axum::extract::State;
+use maud::{Markup, html};
+
+use super::desk;
+use crate::console::error_page::PageResult;
+use crate::console::hosts;
+use crate::console::layout::{age, number, pluralize};
+use crate::console::status_bar::{Segment, status_bar};
+use crate::console::visit::Visit;
+use crate::model::host::Host;
+use crate::model::job::JobSummary;
+use crate::model::ticket::WaitingTickets;
+use crate::model::time::Time;
+use crate::rules;
+use crate::rules::agent::Staff;
+use crate::store::ReadTx;
+use crate::web::App;
+
+/// Filters of the queue: name and value.
+type Filters = &'static [(&'static str, &'static str)];
+
+/// The numbers of the queue: label and filters.
+const COUNTS: [(&str, Filters); 5] = [
+    ("open", &[]),
+    (
+        "waiting for an answer",
+        &[("status", "waiting"), ("order", "waiting")],
+    ),
+    ("new", &[("status", "new")]),
+    ("unassigned", &[desk::UNASSIGNED]),
+    ("assigned to me", &[("claim", "mine")]),
+];
+/// The ages of open tickets: label, filters and the class of the color.
+const AGES: [(&str, Filters, &str); 3] = [
+    ("under 1 day old", &[("age", "day")], "some"),
+    ("1 to 7 days old", &[("age", "week")], "much"),
+    ("over 7 days old", &[("age", "older")], "full"),
+];
+const MAX_JOBS: usize = 50;
+
+struct Overview {
+    counts: Vec<(&'static str, i64, String)>,
+    ages: Vec<Segment>,
+    waiting: WaitingTickets,
+    hosts: i64,
+    /// The hosts with problems, and the number of problems of each.
+    problems: Vec<(Host, usize)>,
+    dead_jobs: i64,
+    jobs: Vec<JobSummary>,
+}
+
+impl Overview {
+    fn load(tx: &mut ReadTx, me: &str, now: Time) -> rules::Result<Self> {
+        let mut counts = Vec::new();
+        for (label, filters) in COUNTS {
+            let (count, url) = desk::count(tx, me, now, filters)?;
+            counts.push((label, count, url));
+        }
+        let mut ages = Vec::new();
+        for (label, filters, class) in AGES {
+            let (count, url) = desk::count(tx, me, now, filters)?;
+            ages.push(Segment {
+                label: label.to_owned(),
+                url,
+                count,
+                class,
+            });
+        }
+        let (hosts, problems) = hosts::with_problems(tx, now)?;
+        let dead_jobs = rules::jobs::count(tx)?.iter().map(|jobs| jobs.dead).sum();
+        let jobs = rules::jobs::list(tx)?.into_iter().filter(|job| job.dead);
+        Ok(Self {
+            counts,
+            ages,
+            waiting: rules::desk::waiting(tx)?,
+            hosts,
+            problems,
+            dead_jobs,
+            jobs: jobs.take(MAX_JOBS).collect(),
+        })
+    }
+}
+
+pub async fn view(State(app): State<App>, visit: Visit, staff: Staff) -> PageResult {
+    let (now, me) = (app.store().context().clock.now(), visit.username.clone());
+    let overview = app.read(staff, move |tx, _| Overview::load(tx, &me, now)).await?;
+    let body = html! {
+        h1 { "Home" }
+        (queue_section(&overview, now))
+        (host_section(&overview))
+        (job_section(&overview, now))
+    };
+    Ok(visit.page("Home", &[], &body))
+}
+
+fn queue_section(overview: &Overview, now: Time) -> Markup {
+    html! {
+        section aria-labelledby="queue" {
+            h2 #queue { a href=(desk::QUEUE.1) { "Tickets" } }
+            ul .segments.large {
+                @for (label, count, url) in &overview.counts {
+                    li { a href=(url) { strong { (number(count.unsigned_abs())) } " " (label) } }
+                }
+            }
+            @if let Some(oldest) = overview.waiting.oldest {
+                p { "The longest wait for an answer is " (age(oldest, now)) "." }
+            }
+            @if overview.ages.iter().any(|segment| segment.count > 0) { (status_bar(&overview.ages)) }
+        }
+    }
+}
+
+fn host_section(overview: &Overview) -> Markup {
+    html! {
+        section aria-labelledby="hosts" {
+            h2 #hosts { a href="/hosts" { "Hosts" " " span .badge { (number(overview.hosts.unsigned_abs())) } } }
+            @if overview.problems.is_empty() { p .quiet { "No host has problems." } } @else {
+                p { a href="/hosts?problems=1" { strong { (overview.problems.len()) } " with problems" } }
+                ul .entries {
+                    @for (host, count) in overview.problems.iter().take(hosts::MAX_LISTED_HOSTS) {
+                        li { a href=(hosts::url(host.id)) { (host.label.as_str()) } " " span .tag.bad { (pluralize(*count, "problem", "problems")) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn job_section(overview: &Overview, now: Time) -> Markup {
+    html! {
+        section aria-labelledby="jobs" {
+            h2 #jobs { "Failed jobs " span .badge { (number(overview.dead_jobs.unsigned_abs())) } }
+            @if overview.jobs.is_empty() { p .quiet { "No job has failed for good." } } @else {
+                p .quiet { "An operator retries them with " code { "garth jobs retry" } " or deletes them with " code { "garth jobs drop" } "." }
+                table .list {
+                    thead { tr {
+                        th scope="col" { "Job" } th scope="col" { "Subject" } th scope="col" .number { "Attempts" } th scope="col" .number { "Due" }
+                        th scope="col" { "Last error" }
+                    } }
+                    tbody { @for job in &overview.jobs {
+                        tr {
+                            th scope="row" { (job.kind) " " span .id { (job.id) } }
+                            td data-label="Subject" { (job.subject) }
+                            td .number data-label="Attempts" { (job.attempts) }
+                            td .number data-label="Due" { (age(job.due, now)) }
+                            td .long data-label="Last error" { (job.last_error.as_deref().unwrap_or("–")) }
+                        }
+                    } }
+                }
+            }
+        }
+    }
+}
