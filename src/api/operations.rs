@@ -40,8 +40,10 @@ fn server_operations() -> Vec<Operation> {
         get("getHealth", "/healthz", handler(health::alive)).at_root(),
         get("getReadiness", "/readyz", handler(health::ready)).at_root(),
         get("getOpenapi", "/openapi.json", handler(docs::openapi)).at_root(),
-        get("getDocs", "/docs", handler(docs::page)).at_root(),
+        get("getDocs", "/docs", handler(docs::index)).at_root(),
+        get("getDocsPage", "/docs/{docsPage}", handler(docs::page)).at_root(),
         get("getDocsStyle", "/docs/style.css", handler(docs::style)).at_root(),
+        get("getDocsScript", "/docs/script.js", handler(docs::script)).at_root(),
         get("getIcon", "/favicon.ico", handler(icon::icon)).at_root(),
     ]
 }

@@ -487,6 +487,7 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
         .replace("{entityType}", "domain")
         .replace("{entityId}", &id.to_string());
     let path = path
+        .replace("{docsPage}", "vpcs")
         .replace("{link}", "nothing")
         .replace("{tokenId}", &id.to_string())
         .replace("{appId}", &id.to_string())

@@ -25,6 +25,7 @@ mod conditional;
 mod console;
 
 mod docs;
+mod docs_pages;
 mod engine_equality;
 mod field_validation;
 mod filterable_fields;

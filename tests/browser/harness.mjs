@@ -80,6 +80,11 @@ export class Harness {
     this.#offline = false;
   }
 
+  /** Ignores alarms while a request fails on purpose. */
+  whileFailing(action) {
+    return this.whileOffline(action);
+  }
+
   /** A new browser context, whose pages raise alarms. */
   async newPage(name, options = {}) {
     const context = await this.browser.newContext({ viewport: DESKTOP, timezoneId: "Asia/Tokyo", locale: "en-GB", ...options });

@@ -44,7 +44,9 @@ UNSUPPORTED_BY_ALL = {
     "getReadiness": "for operators of the server",
     "getOpenapi": "the description of this server",
     "getDocs": "the description of this server",
+    "getDocsPage": "the description of this server",
     "getDocsStyle": "the description of this server",
+    "getDocsScript": "the description of this server",
     "getIcon": "the description of this server",
 }
 # Operations that published clients support, but that Garth always refuses, with the reason.
