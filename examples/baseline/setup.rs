@@ -7,7 +7,7 @@ use garth::cli::{Settings, policy_of};
 use garth::model::input::Input;
 use garth::model::policy::Policy;
 use garth::model::token::{TokenHash, TokenText};
-use garth::rules::caller::{Caller, Principal, authenticate};
+use garth::rules::caller::{Caller, Principal, Requirements, authenticate};
 use garth::rules::request::{Prepared, Request};
 use garth::rules::{self, Error};
 use garth::store::context::{Clock, RandomSource};
@@ -44,7 +44,7 @@ pub async fn create_first_account(store: &Store, token: &TokenText) -> anyhow::R
 }
 
 pub fn caller(tx: &mut ReadTx, hash: TokenHash) -> Result<Caller, Error> {
-    Caller::admit(authenticate(tx, hash)?, None)
+    Caller::admit(authenticate(tx, hash)?, Requirements::default())
 }
 
 pub fn error_in(action: &'static str) -> impl Fn(Error) -> anyhow::Error {

@@ -12,6 +12,7 @@ pub(crate) mod health;
 mod hosting;
 pub(crate) mod icon;
 mod identity;
+mod jobs;
 mod network;
 pub mod operations;
 mod other_products;

@@ -9,7 +9,7 @@ use axum::routing::MethodRouter;
 use axum::{Router, middleware};
 
 use crate::api::{
-    account, compute, docs, health, hosting, icon, identity, network, other_products, service, support,
+    account, compute, docs, health, hosting, icon, identity, jobs, network, other_products, service, support,
 };
 use crate::web::operation::{Operation, get, handler};
 use crate::web::{App, access, error};
@@ -23,6 +23,10 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         support::operations(),
         support::desk_operations(),
         account::desk_operations(),
+        account::provider_operations(),
+        account::announcement_operations(),
+        identity::staff_operations(),
+        jobs::operations(),
         hosting::operations(),
         hosting::agent_operations(),
         compute::catalog_operations(),

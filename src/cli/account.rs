@@ -1,16 +1,17 @@
 //! `garth account …`
 
+mod details;
 mod quota;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::arguments::parse_with;
+use super::arguments::{self, parse_with};
 use super::output::Output;
 use super::store_args::StoreArgs;
 use crate::model::account::Account;
 use crate::model::user::Email;
-use crate::rules::accounts;
+use crate::rules::{accounts, provider_accounts};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -25,8 +26,51 @@ pub enum Command {
     },
     /// List all accounts
     List,
+    /// Show an account and its usage
+    Show {
+        /// ID of the account
+        #[arg(value_parser = arguments::id)]
+        id: i64,
+    },
+    /// Change an account's e-mail address or company
+    Set(Set),
+    /// Suspend an account
+    ///
+    /// The tokens and sessions of its users are refused. Its instances and networks continue to run.
+    Suspend {
+        /// ID of the account
+        #[arg(value_parser = arguments::id)]
+        id: i64,
+    },
+    /// Reactivate a suspended account
+    Reactivate {
+        /// ID of the account
+        #[arg(value_parser = arguments::id)]
+        id: i64,
+    },
+    /// Close an account permanently
+    ///
+    /// The account must have no instances and no VPCs. Its users lose access. Its tickets and events remain.
+    Close {
+        /// ID of the account
+        #[arg(value_parser = arguments::id)]
+        id: i64,
+    },
     /// Show an account's quotas and their usage, or change them
     Quota(quota::Quota),
+}
+
+#[derive(Args)]
+pub struct Set {
+    /// ID of the account
+    #[arg(value_parser = arguments::id)]
+    id: i64,
+    /// E-mail address of the account's owner
+    #[arg(long)]
+    email: Option<String>,
+    /// Name of the company
+    #[arg(long)]
+    company: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -34,6 +78,7 @@ struct AccountView {
     id: i64,
     company: String,
     email: String,
+    status: &'static str,
     created: String,
     /// `null` for the provider's default, like the other quotas.
     vpcs_per_region: Option<i64>,
@@ -47,6 +92,7 @@ impl From<Account> for AccountView {
             id: account.id.0,
             company: account.company,
             email: account.email,
+            status: account.status.word(),
             created: account.created.to_string(),
             vpcs_per_region: account.quota.vpcs_per_region,
             subnets_per_vpc: account.quota.subnets_per_vpc,
@@ -68,14 +114,37 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
         Command::List => {
             let accounts = store.read(accounts::list).await?;
             let views: Vec<_> = accounts.into_iter().map(AccountView::from).collect();
-            output.many(&views, &["ID", "COMPANY", "EMAIL", "CREATED"], |view| {
+            output.many(&views, &["ID", "COMPANY", "EMAIL", "STATUS", "CREATED"], |view| {
                 vec![
                     view.id.to_string(),
                     view.company.clone(),
                     view.email.clone(),
+                    view.status.to_owned(),
                     view.created.clone(),
                 ]
             })
+        }
+        Command::Show { id } => details::show(&store, output, id).await,
+        Command::Set(Set { id, email, company }) => {
+            let fields = [("email", email), ("company", company)];
+            details::change(&store, output, id, &fields, provider_accounts::update, "changed").await
+        }
+        Command::Suspend { id } => {
+            details::change(&store, output, id, &[], provider_accounts::suspend, "suspended").await
+        }
+        Command::Reactivate { id } => {
+            details::change(
+                &store,
+                output,
+                id,
+                &[],
+                provider_accounts::reactivate,
+                "reactivated",
+            )
+            .await
+        }
+        Command::Close { id } => {
+            details::change(&store, output, id, &[], provider_accounts::close, "closed").await
         }
         Command::Quota(options) => quota::run(&store, output, &options).await,
     }

@@ -10,7 +10,7 @@ use super::arguments;
 use super::output::Output;
 use super::store_args::{OpenStore, StoreArgs};
 use crate::model::id::JobId;
-use crate::model::job::{JobKind, JobSummary};
+use crate::model::job::JobSummary;
 use crate::rules::jobs;
 
 #[derive(Subcommand)]
@@ -59,16 +59,11 @@ struct JobView {
 
 impl From<JobSummary> for JobView {
     fn from(job: JobSummary) -> Self {
-        let status = match (job.dead, &job.lease_owner) {
-            (true, _) => "dead",
-            (false, Some(_)) => "running",
-            (false, None) => "scheduled",
-        };
         Self {
             id: job.id.0,
+            status: job.status(),
             kind: job.kind,
             subject: job.subject,
-            status,
             due: job.due.to_string(),
             attempts: job.attempts,
             lease_owner: job.lease_owner,
@@ -91,10 +86,8 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
         Command::Drop { id, yes } => {
             let job = store.read(move |tx| jobs::load(tx, JobId(id))).await;
             let job = job.with_context(|| format!("job {id}"))?;
-            let is_recurring =
-                JobKind::parse(&job.kind).is_some_and(|kind| kind.interval_seconds().is_some());
             let refusal = format!("job {id} ({}) is recurring and cannot be dropped", job.kind);
-            ensure!(!is_recurring, refusal);
+            ensure!(!job.is_recurring(), refusal);
             if !yes {
                 confirm(&format!("Drop job {id} ({} {})?", job.kind, job.subject))?;
             }

@@ -5,6 +5,7 @@
 
 mod account;
 mod agent;
+mod announcement;
 mod archive_file;
 mod archive_restore;
 mod arguments;
@@ -101,6 +102,9 @@ enum Command {
     /// Manage entities of other services, so that tickets can refer to them
     #[command(subcommand)]
     Entity(entity::Command),
+    /// Announce maintenance and outages to all customers
+    #[command(subcommand)]
+    Announcement(announcement::Command),
     /// Manage the hosts that run instances
     #[command(subcommand)]
     Host(host::Command),
@@ -201,6 +205,7 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Token(command) => token::run(&cli.store, output, command).await?,
         Command::Desk(desk) => desk::run(&cli.store, output, desk).await?,
         Command::Entity(command) => entity::run(&cli.store, output, command).await?,
+        Command::Announcement(command) => announcement::run(&cli.store, output, command).await?,
         Command::Host(command) => host::run(&cli.store, output, command).await?,
         Command::Mail(command) => return mail::run(&cli.store, command).await,
         Command::Jobs(command) => jobs::run(&cli.store, output, command).await?,

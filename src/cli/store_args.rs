@@ -189,7 +189,8 @@ mod tests {
     use super::*;
     use crate::model::reason::{Code, Reason};
     use crate::model::scope::Scopes;
-    use crate::rules::error::{BodyFault, FilesFault};
+    use crate::model::staff_role::StaffRole;
+    use crate::rules::error::{BodyFault, FilesFault, NoAccess};
     use crate::store::StoreError;
 
     #[test]
@@ -205,6 +206,10 @@ mod tests {
             Error::Unauthenticated,
             Error::ScopeMissing { needed, held },
             Error::Forbidden,
+            Error::NoAccess(NoAccess::UserDisabled),
+            Error::RoleMissing {
+                needed: StaffRole::Admin,
+            },
             Error::WrongAudience,
             Error::NotFound,
             Error::Stale,

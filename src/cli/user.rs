@@ -12,10 +12,11 @@ use super::store_args::{OpenStore, StoreArgs, describe_error};
 use crate::model::grant::{Global, Permission};
 use crate::model::id::{AccountId, InstanceId, VpcId};
 use crate::model::oauth_grant::OauthGrant;
+use crate::model::staff_role::StaffRole;
 use crate::model::token::Secret;
-use crate::model::user::{Email, NewUser, User, Username};
+use crate::model::user::{Email, Membership, NewUser, User, Username};
 use crate::rules::grants::{self, Grant};
-use crate::rules::{apps, passwords, users};
+use crate::rules::{apps, passwords, staff, users};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -45,6 +46,28 @@ pub enum Command {
             value_parser = duration_seconds
         )]
         expiry: i64,
+    },
+    /// Set the role of a member of the provider's staff
+    ///
+    /// A role includes the permissions of the lower roles. The last admin cannot get a lower role.
+    Role {
+        /// Username
+        username: String,
+        /// support, operator or admin
+        #[arg(value_parser = parse_with(StaffRole::parse))]
+        role: StaffRole,
+    },
+    /// Disable a user
+    ///
+    /// The user's tokens and sessions are refused until the user is enabled again. The last admin cannot be disabled.
+    Disable {
+        /// Username
+        username: String,
+    },
+    /// Enable a disabled user
+    Enable {
+        /// Username
+        username: String,
     },
     /// Add grants to a restricted user
     ///
@@ -89,6 +112,9 @@ pub struct Create {
     /// Create a member of the provider's staff, who belongs to no account
     #[arg(long)]
     staff: bool,
+    /// Role of the member of staff: support, operator or admin
+    #[arg(long, value_parser = parse_with(StaffRole::parse), default_value = "admin", requires = "staff")]
+    role: StaffRole,
     /// Username, 3 to 32 letters, digits, dashes and underscores
     #[arg(long, value_parser = parse_with(Username::parse))]
     username: Username,
@@ -130,6 +156,8 @@ struct UserView {
     email: String,
     restricted: bool,
     staff: bool,
+    role: Option<&'static str>,
+    disabled: bool,
     account_access: Option<&'static str>,
     global: Vec<&'static str>,
     created: String,
@@ -144,6 +172,8 @@ impl From<User> for UserView {
             email: user.email.as_str().to_owned(),
             restricted: user.restricted,
             staff: user.account.is_none(),
+            role: user.role.map(StaffRole::word),
+            disabled: user.disabled,
             account_access: user.account_access.map(Permission::word),
             global: user.globals.into_iter().map(Global::word).collect(),
             created: user.created.to_string(),
@@ -159,6 +189,9 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
         Command::Link { username, expiry } => link(&store, output, username, expiry).await,
         Command::Grant(options) => grant(&store, output, options).await,
         Command::List => list(&store, output).await,
+        Command::Role { username, role } => set_role(&store, output, username, role).await,
+        Command::Disable { username } => set_disabled(&store, output, username, true).await,
+        Command::Enable { username } => set_disabled(&store, output, username, false).await,
         Command::Restrict { username } => restrict(&store, output, username, true).await,
         Command::Unrestrict { username } => restrict(&store, output, username, false).await,
         Command::Apps { username, revoke } => match revoke {
@@ -172,7 +205,10 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
 async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::Result<()> {
     let password = options.password_stdin.then(read_password).transpose()?;
     let new = NewUser {
-        account: options.account.map(AccountId),
+        membership: match options.account {
+            Some(account) => Membership::Account(AccountId(account)),
+            None => Membership::Staff(options.role),
+        },
         username: options.username,
         email: options.email,
         restricted: options.restricted,
@@ -181,7 +217,7 @@ async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::R
             .transpose()
             .map_err(describe_error)?,
     };
-    let account = new.account;
+    let account = new.membership.account();
     let created = store.write(move |tx| users::create(tx, &new)).await;
     let user = created.with_context(|| match account {
         Some(account) => format!("account {account}"),
@@ -264,6 +300,8 @@ struct ListedView {
     email: String,
     restricted: bool,
     staff: bool,
+    role: Option<&'static str>,
+    disabled: bool,
     created: String,
 }
 
@@ -276,19 +314,59 @@ async fn list(store: &OpenStore, output: Output) -> anyhow::Result<()> {
         email: user.email.as_str().to_owned(),
         restricted: user.restricted,
         staff: user.account.is_none(),
+        role: user.role.map(StaffRole::word),
+        disabled: user.disabled,
         created: user.created.to_string(),
     };
     let views: Vec<_> = listed.into_iter().map(view).collect();
-    let header = ["USERNAME", "ACCOUNT", "EMAIL", "RESTRICTED", "CREATED"];
+    let header = [
+        "USERNAME",
+        "ACCOUNT",
+        "ROLE",
+        "EMAIL",
+        "RESTRICTED",
+        "DISABLED",
+        "CREATED",
+    ];
     output.many(&views, &header, |view| {
         vec![
             view.username.clone(),
             view.account_id.map_or("staff".to_owned(), |id| id.to_string()),
+            view.role.unwrap_or_default().to_owned(),
             view.email.clone(),
             view.restricted.to_string(),
+            view.disabled.to_string(),
             view.created.clone(),
         ]
     })
+}
+
+async fn set_role(
+    store: &OpenStore,
+    output: Output,
+    username: String,
+    role: StaffRole,
+) -> anyhow::Result<()> {
+    let name = username.clone();
+    let changed = store.write(move |tx| staff::set_role(tx, &name, role)).await;
+    let user = changed.with_context(|| format!("user {username}"))?;
+    let message = format!("{username} has the role {}", role.word());
+    output.one(&UserView::from(user), &message)
+}
+
+async fn set_disabled(
+    store: &OpenStore,
+    output: Output,
+    username: String,
+    disabled: bool,
+) -> anyhow::Result<()> {
+    let action = if disabled { "disabled" } else { "enabled" };
+    let name = username.clone();
+    let changed = store
+        .write(move |tx| staff::set_disabled(tx, &name, disabled))
+        .await;
+    let user = changed.with_context(|| format!("user {username}"))?;
+    output.one(&UserView::from(user), &format!("{action} {username}"))
 }
 
 async fn restrict(

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 use crate::rules::Error;
-use crate::rules::error::{BodyFault, FilesFault};
+use crate::rules::error::{BodyFault, FilesFault, NoAccess};
 use crate::store::StoreError;
 use crate::web::error::{cause_of, status_of};
 
@@ -54,6 +54,18 @@ fn describe(error: &Error) -> (&'static str, String) {
             "Access denied",
             "You do not have permission to do this. Ask an account administrator to grant it.",
         ),
+        Error::NoAccess(NoAccess::UserDisabled) => {
+            ("User disabled", "Your user is disabled. Contact your provider.")
+        }
+        Error::NoAccess(NoAccess::AccountSuspended) => (
+            "Account suspended",
+            "Your account is suspended. Your network continues to run. Contact your provider.",
+        ),
+        Error::NoAccess(NoAccess::AccountClosed) => ("Account closed", "Your account is closed."),
+        Error::RoleMissing { needed } => {
+            let text = format!("This requires the role {}. Ask an admin for it.", needed.word());
+            return ("Access denied", text);
+        }
         Error::WrongAudience => (
             "Access denied",
             "This page is not available to your user. Customers and support staff have separate pages.",

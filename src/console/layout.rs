@@ -10,7 +10,9 @@ use super::assets::{HTMX, SCRIPT, STYLE};
 use super::bar::bar;
 use super::error_page::ErrorPage;
 use super::forms::FormState;
+use super::markdown;
 use super::visit::Visit;
+use crate::model::announcement::{Announcement, Severity};
 use crate::model::page::Paged;
 use crate::model::policy::Policy;
 use crate::model::time::Time;
@@ -75,6 +77,18 @@ const NOTICES: &[(&str, &str)] = &[
     ("host-draining", "Draining has started."),
     ("host-undrained", "The host is available for instances again."),
     ("host-removed", "Host removed."),
+    ("announcement-saved", "Announcement saved."),
+    ("announcement-deleted", "Announcement deleted."),
+    ("job-retried", "The job is due now."),
+    ("job-canceled", "Job canceled."),
+    ("account-created", "Account created."),
+    ("account-changed", "Account updated."),
+    (
+        "account-suspended",
+        "Account suspended. Its users have no access.",
+    ),
+    ("account-reactivated", "Account reactivated."),
+    ("account-closed", "Account closed."),
     ("profile-changed", "Profile updated."),
     (
         "password-changed",
@@ -127,6 +141,7 @@ impl Visit {
         body: &Markup,
     ) -> Response {
         let body = html! {
+            @for announcement in &self.announcements { (announcement_banner(announcement)) }
             @if !breadcrumbs.is_empty() {
                 nav .way aria-label="Breadcrumbs" {
                     ol { @for (label, address) in breadcrumbs { li { a href=(address) { (label) } } } }
@@ -144,6 +159,21 @@ impl Visit {
             .iter()
             .find(|(key, _)| *key == notice)
             .map(|(_, text)| *text)
+    }
+}
+
+/// An announcement of the provider, above the content of the page.
+fn announcement_banner(announcement: &Announcement) -> Markup {
+    let class = match announcement.severity {
+        Severity::Minor => "notice",
+        Severity::Major => "warning",
+        Severity::Critical => "alert",
+    };
+    html! {
+        section .announcement .(class) aria-label={ "Announcement: " (announcement.title.as_str()) } {
+            p { strong { (announcement.title.as_str()) } }
+            div .md { (markdown::render(announcement.text.as_str())) }
+        }
     }
 }
 

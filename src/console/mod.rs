@@ -22,6 +22,7 @@ mod markdown;
 mod navigation;
 mod network;
 mod page;
+mod provider;
 mod query;
 mod search;
 mod session;
@@ -55,6 +56,7 @@ pub static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         support::pages(),
         support::desk_pages(),
         hosting::pages(),
+        provider::pages(),
         account::pages(),
         identity::pages(),
         bulk::pages(),

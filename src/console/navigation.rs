@@ -16,6 +16,7 @@ pub const NAVIGATION: &[(Audience, &str, &str)] = &[
     (Audience::Staff, "Desk", "/desk"),
     (Audience::Staff, "Canned replies", "/desk/canned-replies"),
     (Audience::Staff, "Hosts", "/hosts"),
+    (Audience::Staff, "Provider", "/provider"),
 ];
 
 /// The first path segments of the pages that need a session.
@@ -27,6 +28,7 @@ const SECTIONS: [&str; 10] = [
     "hosts",
     "instances",
     "live",
+    "provider",
     "search",
     "tickets",
     "vpcs",

@@ -5,6 +5,7 @@ use axum::http::Method;
 use axum::middleware;
 use axum::routing::{self, MethodRouter};
 
+use crate::model::staff_role::StaffRole;
 use crate::web::operation::{Audience, Class};
 use crate::web::{App, insecure};
 
@@ -14,6 +15,8 @@ pub struct Page {
     pub method: Method,
     pub path: &'static str,
     pub audience: Audience,
+    /// The lowest role of staff, for pages of staff.
+    pub role: Option<StaffRole>,
     pub class: Class,
     pub route: MethodRouter<App>,
 }
@@ -34,6 +37,7 @@ fn new(id: &'static str, method: Method, path: &'static str, route: MethodRouter
         method,
         path,
         audience: Audience::Tenants,
+        role: None,
         class: Class::Command,
         route,
     }
@@ -52,8 +56,15 @@ impl Page {
         self
     }
 
-    pub fn staff(mut self) -> Self {
+    /// Makes the page available to all staff, instead of tenants.
+    pub fn staff(self) -> Self {
+        self.role(StaffRole::Support)
+    }
+
+    /// Makes the page available to staff with this role or a higher one, instead of tenants.
+    pub fn role(mut self, role: StaffRole) -> Self {
         self.audience = Audience::Staff;
+        self.role = Some(role);
         self
     }
 

@@ -20,7 +20,7 @@ use super::{layout, live};
 use crate::model::id::EventId;
 use crate::model::proof::Identity;
 use crate::rules::agent::Staff;
-use crate::rules::caller::{Caller, Principal};
+use crate::rules::caller::{Caller, Principal, Requirements};
 use crate::rules::{self, Error};
 use crate::store::{ReadTx, StoreError};
 use crate::web::answering::RequestInfo;
@@ -102,16 +102,21 @@ async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>,
         .read(move |tx| {
             let identity = rules::sessions::identify(tx, hash)?;
             let unseen = unseen_events(tx, &identity)?;
-            Ok((identity, unseen))
+            let announcements = match identity.account {
+                Some(_) => rules::announcements::current(tx)?,
+                None => Vec::new(),
+            };
+            Ok((identity, unseen, announcements))
         })
         .await;
     match loaded {
-        Ok((identity, unseen)) => {
+        Ok((identity, unseen, announcements)) => {
             let query = pairs(request.uri.query().unwrap_or_default().as_bytes());
             let flash = cookies::flash(&request.headers).filter(|_| is_navigation(request));
             let visit = Visit {
                 username: identity.username.as_str().to_owned(),
                 audience: audience_of(&identity),
+                role: identity.role,
                 path: request.uri.path().to_owned(),
                 origin: issuer(app, request),
                 notice: query.into_iter().find_map(|(key, notice)| {
@@ -120,6 +125,7 @@ async fn load_visit(app: &App, request: &Parts) -> Result<Option<(Arc<Identity>,
                 refused: flash
                     .as_ref()
                     .and_then(|flash| flash.strip_prefix(layout::REFUSAL_PREFIX).map(str::to_owned)),
+                announcements,
                 csrf_token: cookies::csrf_token(CONSOLE, &session).hex(),
                 unseen: unseen.map_or(0, |(count, _)| count),
                 stream_url: unseen.map(|(_, last)| live::events_url(last)),
@@ -144,7 +150,7 @@ fn unseen_events(tx: &mut ReadTx, identity: &Arc<Identity>) -> Result<Option<(i6
     if identity.account.is_none() {
         return Ok(None);
     }
-    let caller = Caller::admit(identity.clone(), None)?;
+    let caller = Caller::admit(identity.clone(), Requirements::default())?;
     let last = rules::events::newest_id(tx, &caller)?;
     Ok(Some((
         rules::events::unseen(tx, &caller, MAX_UNSEEN_COUNT)?,
@@ -210,10 +216,14 @@ async fn admit(
     if page.method == Method::POST {
         request = check_form_token(app, visit, request).await?;
     }
+    let needed = Requirements {
+        scope: None,
+        role: page.role,
+    };
     let extensions = request.extensions_mut();
     match page.audience {
-        Audience::Staff => drop(extensions.insert(Staff::admit(identity.clone(), None)?)),
-        _ => drop(extensions.insert(Caller::admit(identity.clone(), None)?)),
+        Audience::Staff => drop(extensions.insert(Staff::admit(identity.clone(), needed)?)),
+        _ => drop(extensions.insert(Caller::admit(identity.clone(), needed)?)),
     }
     extensions.insert(visit.clone());
     Ok(request)

@@ -6,7 +6,9 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use maud::{Markup, html};
 
+use crate::model::announcement::Announcement;
 use crate::model::proof::Identity;
+use crate::model::staff_role::StaffRole;
 use crate::web::App;
 use crate::web::cookies::FORM_TOKEN;
 use crate::web::operation::Audience;
@@ -19,6 +21,8 @@ pub const MAX_UNSEEN_COUNT: i64 = 100;
 pub struct Visit {
     pub username: String,
     pub audience: Audience,
+    /// `None` for tenants.
+    pub role: Option<StaffRole>,
     pub path: String,
     /// The base URL of the server, as the browser reaches it.
     pub origin: String,
@@ -27,6 +31,8 @@ pub struct Visit {
     pub notice: Option<String>,
     /// The error message of the previous request.
     pub refused: Option<String>,
+    /// The announcements of the provider that tenants see now.
+    pub announcements: Vec<Announcement>,
     /// The token that the forms of the page submit.
     pub csrf_token: String,
     /// The number of events that the user has not seen, up to `MAX_UNSEEN_COUNT`.
@@ -45,6 +51,11 @@ impl FromRequestParts<App> for Visit {
 }
 
 impl Visit {
+    /// Whether the user is a member of staff with this role or a higher one.
+    pub fn has_role(&self, role: StaffRole) -> bool {
+        self.role.is_some_and(|held| held >= role)
+    }
+
     /// The hidden field that every form with the method POST must have.
     pub fn form_token(&self) -> Markup {
         html! { input type="hidden" name=(FORM_TOKEN) value=(self.csrf_token); }

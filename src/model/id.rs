@@ -15,6 +15,7 @@ macro_rules! ids {
 
 ids!(
     AccountId,
+    AnnouncementId,
     AttachmentId,
     CannedReplyId,
     ConfigId,

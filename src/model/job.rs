@@ -114,7 +114,7 @@ pub enum Outcome {
 }
 
 /// A job as operators see it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct JobSummary {
     pub id: JobId,
     /// A text, because the store can contain kinds that only a newer build supports.
@@ -128,6 +128,22 @@ pub struct JobSummary {
     pub last_error: Option<String>,
     /// Whether the job failed too often and is no longer retried.
     pub dead: bool,
+}
+
+impl JobSummary {
+    /// `dead`, `running` or `scheduled`.
+    pub fn status(&self) -> &'static str {
+        match (self.dead, &self.lease_owner) {
+            (true, _) => "dead",
+            (false, Some(_)) => "running",
+            (false, None) => "scheduled",
+        }
+    }
+
+    /// Whether the job schedules its next run itself.
+    pub fn is_recurring(&self) -> bool {
+        JobKind::parse(&self.kind).is_some_and(|kind| kind.interval_seconds().is_some())
+    }
 }
 
 /// The number of jobs of a kind.

@@ -20,10 +20,12 @@ mod support;
 pub mod text;
 pub mod time;
 
-pub use account::{change, event, object_tag};
+pub use account::{announcement, change, event, object_tag};
 pub use compute::{config, disk, image, instance, interface, kernel, plan, region, upkeep, work};
 pub use hosting::{encryption, host, port, trace, traffic};
-pub use identity::{device, grant, login_record, oauth, oauth_grant, proof, scope, ssh_key, token, user};
+pub use identity::{
+    device, grant, login_record, oauth, oauth_grant, proof, scope, ssh_key, staff_role, token, user,
+};
 pub use network::{
     address_map, cidr, family, ip, ipv6_pool, network_map, range_placement, range_request, subnet,
     subnet_name, vlan, vpc, vpc_ip,

@@ -71,6 +71,10 @@ codes! {
     ScopeMissing = "scope_missing",
     GrantMissing = "grant_missing",
     WrongSide = "wrong_side",
+    RoleMissing = "role_missing",
+    UserDisabled = "user_disabled",
+    AccountSuspended = "account_suspended",
+    AccountClosed = "account_closed",
 
     // Lists.
     PageInvalid = "page_invalid",
@@ -151,6 +155,11 @@ codes! {
     HostInUse = "host_in_use",
     EncryptionOff = "encryption_off",
 
+    // Announcements and jobs.
+    TimeInvalid = "time_invalid",
+    JobRunning = "job_running",
+    JobRecurring = "job_recurring",
+
     // Tickets and their subjects.
     TicketClosed = "ticket_closed",
     TicketNotClosable = "ticket_not_closable",
@@ -182,6 +191,9 @@ codes! {
     FileDamaged = "file_damaged",
 
     // Accounts, users and tokens.
+    AccountInUse = "account_in_use",
+    AccountState = "account_state",
+    LastAdmin = "last_admin",
     UsernameInvalid = "username_invalid",
     UsernameTaken = "username_taken",
     EmailInvalid = "email_invalid",

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::caller::Principal;
-use super::error::{Error, Result};
+use super::caller::{Principal, Requirements};
+use super::error::{Error, NoAccess, Result};
 use super::users;
 use crate::model::id::UserId;
 use crate::model::proof::Identity;
-use crate::model::scope::Scope;
+use crate::model::staff_role::StaffRole;
 use crate::model::user::Username;
 use crate::store::ReadTx;
 
@@ -23,6 +23,7 @@ impl Agent {
     pub fn at_terminal(tx: &mut ReadTx, username: &str) -> Result<Self> {
         let user = users::load(tx, username)?;
         match user.account {
+            None if user.disabled => Err(Error::NoAccess(NoAccess::UserDisabled)),
             None => Ok(Self {
                 user: user.id,
                 username: user.username,
@@ -32,18 +33,34 @@ impl Agent {
     }
 }
 
-/// A member of staff whose token has the scope that the operation needs.
+/// A member of staff whose token has the scope, and who has the role, that the operation needs.
 #[derive(Clone, Debug)]
 pub struct Staff {
     pub agent: Agent,
     identity: Arc<Identity>,
-    needed: Option<Scope>,
+    needed: Requirements,
+}
+
+impl Staff {
+    pub fn role(&self) -> StaffRole {
+        role_of(&self.identity)
+    }
+}
+
+/// A member of staff without a role, which `garth check` reports, has the lowest one.
+fn role_of(identity: &Identity) -> StaffRole {
+    identity.role.unwrap_or(StaffRole::Support)
 }
 
 impl Principal for Staff {
-    fn from_identity(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
+    fn from_identity(identity: Arc<Identity>, needed: Requirements) -> Result<Self> {
         if identity.account.is_some() {
             return Err(Error::WrongAudience);
+        }
+        if let Some(needed) = needed.role
+            && role_of(&identity) < needed
+        {
+            return Err(Error::RoleMissing { needed });
         }
         let agent = Agent {
             user: identity.user,
@@ -60,7 +77,7 @@ impl Principal for Staff {
         &self.identity
     }
 
-    fn needed(&self) -> Option<Scope> {
+    fn needed(&self) -> Requirements {
         self.needed
     }
 }

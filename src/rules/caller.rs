@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use super::error::{Error, Result};
+use super::error::{Error, NoAccess, Result};
 use super::events::Author;
 use super::sessions;
+use crate::model::account::status::AccountStatus;
 use crate::model::grant::{Global, GrantKind, Permission};
 use crate::model::id::{AccountId, UserId};
 use crate::model::proof::{Identity, Proof};
 use crate::model::scope::Scope;
+use crate::model::staff_role::StaffRole;
 use crate::model::token::TokenHash;
 use crate::store::grants;
 use crate::store::list::Visibility;
@@ -20,20 +22,30 @@ use crate::store::{ReadTx, WriteTx};
 pub struct Caller {
     pub account: AccountId,
     identity: Arc<Identity>,
-    needed: Option<Scope>,
+    needed: Requirements,
+}
+
+/// What an operation requires of its principal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Requirements {
+    pub scope: Option<Scope>,
+    /// The lowest role, for operations of staff.
+    pub role: Option<StaffRole>,
 }
 
 /// An authenticated principal: a tenant, or a member of staff.
 pub trait Principal: Clone + Send + Sized + 'static {
     /// The principal for an identity. Fails if the operation is not for this kind of user (tenant or staff).
-    fn from_identity(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self>;
+    fn from_identity(identity: Arc<Identity>, needed: Requirements) -> Result<Self>;
     fn identity(&self) -> &Arc<Identity>;
-    /// The scope that the operation needs.
-    fn needed(&self) -> Option<Scope>;
+    /// The requirements of the operation.
+    fn needed(&self) -> Requirements;
 
-    /// Checks that an identity has the scope, and that the operation is for its kind of user.
-    fn admit(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
-        match needed {
+    /// Checks that the user has access, that the identity has the scope, and that the operation is for its kind of
+    /// user and its role.
+    fn admit(identity: Arc<Identity>, needed: Requirements) -> Result<Self> {
+        require_access(&identity)?;
+        match needed.scope {
             Some(needed) if !identity.scopes.allow(needed) => {
                 let held = identity.scopes.clone();
                 Err(Error::ScopeMissing { needed, held })
@@ -95,7 +107,7 @@ pub trait Principal: Clone + Send + Sized + 'static {
 }
 
 impl Principal for Caller {
-    fn from_identity(identity: Arc<Identity>, needed: Option<Scope>) -> Result<Self> {
+    fn from_identity(identity: Arc<Identity>, needed: Requirements) -> Result<Self> {
         let account = identity.account.ok_or(Error::WrongAudience)?;
         Ok(Self {
             account,
@@ -108,7 +120,7 @@ impl Principal for Caller {
         &self.identity
     }
 
-    fn needed(&self) -> Option<Scope> {
+    fn needed(&self) -> Requirements {
         self.needed
     }
 }
@@ -117,7 +129,7 @@ impl Caller {
     /// The user who sent a message, as a caller with all scopes. Fails for staff.
     pub fn by_mail(tx: &mut ReadTx, user: UserId) -> Result<Self> {
         let identity = tokens::identity_of_sender(tx, user)?.ok_or(Error::NotFound)?;
-        Self::admit(Arc::new(identity), None)
+        Self::admit(Arc::new(identity), Requirements::default())
     }
 
     pub fn user(&self) -> UserId {
@@ -200,6 +212,17 @@ pub fn authenticate(tx: &mut ReadTx, hash: TokenHash) -> Result<Arc<Identity>> {
     let identity = tokens::identify(tx, hash)?.ok_or(Error::Unauthenticated)?;
     require_unexpired(tx, &identity)?;
     Ok(Arc::new(identity))
+}
+
+/// Fails if the provider has disabled the user, or has suspended or closed the user's account.
+fn require_access(identity: &Identity) -> Result<()> {
+    let refused = match identity.account_status {
+        _ if identity.disabled => NoAccess::UserDisabled,
+        Some(AccountStatus::Suspended) => NoAccess::AccountSuspended,
+        Some(AccountStatus::Closed) => NoAccess::AccountClosed,
+        Some(AccountStatus::Active) | None => return Ok(()),
+    };
+    Err(Error::NoAccess(refused))
 }
 
 fn require_unexpired(tx: &ReadTx, identity: &Identity) -> Result<()> {

@@ -6,6 +6,7 @@ use super::unique;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId, SubnetId};
 use crate::model::reason::{Code, Reason};
 use crate::model::scope::{Scope, Scopes};
+use crate::model::staff_role::StaffRole;
 use crate::store::StoreError;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -18,6 +19,10 @@ pub enum Error {
     ScopeMissing { needed: Scope, held: Scopes },
     /// The user lacks the grant: request it.
     Forbidden,
+    /// The provider has ended the access of the user: contact the provider.
+    NoAccess(NoAccess),
+    /// The role of the member of staff is too low: ask an admin.
+    RoleMissing { needed: StaffRole },
     /// A staff user called an operation for tenants, or a tenant called an operation for staff.
     WrongAudience,
     /// The object does not exist, or the caller cannot see it.
@@ -34,6 +39,32 @@ pub enum Error {
     Files(FilesFault),
     /// The store failed. The cause is logged and never sent.
     Store(StoreError),
+}
+
+/// Why a user with a valid token or session has no access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoAccess {
+    UserDisabled,
+    AccountSuspended,
+    AccountClosed,
+}
+
+impl NoAccess {
+    pub const fn code(self) -> Code {
+        match self {
+            NoAccess::UserDisabled => Code::UserDisabled,
+            NoAccess::AccountSuspended => Code::AccountSuspended,
+            NoAccess::AccountClosed => Code::AccountClosed,
+        }
+    }
+
+    pub const fn text(self) -> &'static str {
+        match self {
+            NoAccess::UserDisabled => "This user is disabled; contact your provider",
+            NoAccess::AccountSuspended => "This account is suspended; contact your provider",
+            NoAccess::AccountClosed => "This account is closed",
+        }
+    }
 }
 
 /// Why a body could not be read.
@@ -125,6 +156,12 @@ impl fmt::Display for Error {
             Error::Unauthenticated => f.write_str("the token is not valid"),
             Error::ScopeMissing { needed, .. } => write!(f, "the token does not have the scope {needed}"),
             Error::Forbidden => f.write_str("the user does not have permission"),
+            Error::NoAccess(NoAccess::UserDisabled) => f.write_str("the user is disabled"),
+            Error::NoAccess(NoAccess::AccountSuspended) => {
+                f.write_str("the account of the user is suspended")
+            }
+            Error::NoAccess(NoAccess::AccountClosed) => f.write_str("the account of the user is closed"),
+            Error::RoleMissing { needed } => write!(f, "the user needs the role {}", needed.word()),
             Error::WrongAudience => f.write_str("the operation is for another kind of user"),
             Error::NotFound => f.write_str("not found"),
             Error::TooMany { wait } => write!(f, "too many attempts: wait {wait} seconds, then retry"),

@@ -1,9 +1,13 @@
 //! Background jobs: leases, runs and completes jobs, and lets operators manage them.
 
 use super::error::{Error, Result};
+use super::lists::ListRequest;
+use super::request::Request;
 use super::{attachments, disks, drain, events, login_records, oauth_tokens, power, sessions};
 use crate::model::id::JobId;
 use crate::model::job::{Job, JobCount, JobKind, JobSummary, Outcome};
+use crate::model::page::Paged;
+use crate::model::reason::Code;
 use crate::model::time::Time;
 use crate::store::jobs::Claim;
 use crate::store::{self, ReadTx, WriteTx};
@@ -139,9 +143,38 @@ pub fn retry(tx: &mut WriteTx, id: JobId) -> Result<bool> {
 /// this returns false.
 pub fn discard(tx: &mut WriteTx, id: JobId) -> Result<bool> {
     let job = load(tx, id)?;
-    if JobKind::parse(&job.kind).is_some_and(|kind| kind.interval_seconds().is_some()) {
+    if job.is_recurring() {
         return Ok(false);
     }
     store::jobs::delete(tx, id)?;
     Ok(true)
+}
+
+/// A page of all jobs, for staff.
+pub fn page(tx: &mut ReadTx, list: &ListRequest) -> Result<Paged<JobSummary>> {
+    let query = list.read(tx.policy(), &store::jobs::FIELDS)?;
+    Ok(store::jobs::page(tx, &query)?)
+}
+
+/// Makes a job due now, even a dead job. Fails if the job is running.
+pub fn retry_from(tx: &mut WriteTx, id: JobId, request: &Request) -> Result<JobSummary> {
+    request.check_if_match(&load(tx, id)?)?;
+    request.require_valid_body()?;
+    if !retry(tx, id)? {
+        return Err(Error::refused(Code::JobRunning, "The job is running"));
+    }
+    load(tx, id)
+}
+
+/// Deletes a job without running it. Fails for a recurring job.
+pub fn cancel(tx: &mut WriteTx, id: JobId, request: &Request) -> Result<()> {
+    request.check_if_match(&load(tx, id)?)?;
+    request.require_valid_body()?;
+    match discard(tx, id)? {
+        true => Ok(()),
+        false => {
+            let text = "The job is recurring and cannot be canceled";
+            Err(Error::refused(Code::JobRecurring, text))
+        }
+    }
 }

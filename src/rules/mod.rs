@@ -25,7 +25,7 @@ pub mod submission;
 mod support;
 mod unique;
 
-pub use account::{accounts, events, settings, tags};
+pub use account::{accounts, announcements, events, provider_accounts, settings, tags};
 pub use compute::{
     configs, disks, images, instances, interfaces, kernels, maintenance_policies, plans, power, refusals,
     regions, usage,
@@ -34,9 +34,10 @@ use compute::{deployment, loading, work};
 pub use hosting::{
     desired_state, drain, encryption, host_principal, host_status, hosts, placements, ports, traces,
 };
+use identity::last_admin;
 pub use identity::{
-    apps, devices, grants, login_records, oauth, oauth_clients, oauth_tokens, object_grants, passwords,
-    permissions, profile, sessions, ssh_keys, tokens, users,
+    account_users, apps, devices, grants, login_records, oauth, oauth_clients, oauth_tokens, object_grants,
+    passwords, permissions, profile, sessions, ssh_keys, staff, tokens, users,
 };
 pub use network::{
     address_map, addresses, default_ranges, ips, ipv6_prefixes, subnet_lists, subnet_names, subnets, vlans,

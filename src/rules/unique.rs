@@ -60,7 +60,8 @@ pub fn refusal(message: &str) -> Option<FieldError> {
 mod tests {
     use crate::cli::{Settings, policy_of};
     use crate::model::reason::Code;
-    use crate::model::user::{Email, NewUser, Username};
+    use crate::model::staff_role::StaffRole;
+    use crate::model::user::{Email, Membership, NewUser, Username};
     use crate::rules::error::Error;
     use crate::store::context::{Clock, RandomSource, StoreContext};
     use crate::store::{self, Store};
@@ -75,7 +76,7 @@ mod tests {
         };
         let store = Store::open_embedded(&folder, context).unwrap();
         let user = |name: &str| NewUser {
-            account: None,
+            membership: Membership::Staff(StaffRole::Admin),
             username: Username::parse(name).unwrap(),
             email: Email::parse("ada@example.com").unwrap(),
             restricted: false,

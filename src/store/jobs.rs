@@ -2,12 +2,15 @@
 //! running it.
 
 use super::error::StoreError;
+use super::filter::{Field, Kind};
+use super::list::{Collection, ListQuery};
 use super::model_rows::ModelRows;
 use super::notifier::Topic;
 use super::tx::{ReadTx, WriteTx};
 use super::value::{Row, Value, args};
 use crate::model::id::JobId;
 use crate::model::job::{Job, JobCount, JobKind, JobSummary, Outcome};
+use crate::model::page::Paged;
 use crate::model::time::Time;
 
 /// A request by a node to lease jobs.
@@ -164,6 +167,31 @@ pub(in crate::store) const ROWS: ModelRows =
 pub fn list(tx: &mut ReadTx, limit: i64) -> Result<Vec<JobSummary>, StoreError> {
     let sql = format!("SELECT {SUMMARY} FROM job ORDER BY dead DESC, due, id LIMIT $1");
     tx.read(&sql, args![limit], read_summary)
+}
+
+pub static FIELDS: [Field; 6] = [
+    Field::new("id", Kind::Integer, "id"),
+    Field::new("kind", Kind::Text, "kind"),
+    Field::new("subject", Kind::Text, "subject"),
+    Field::new("status", Kind::Text, STATUS),
+    Field::new("attempts", Kind::Integer, "attempts"),
+    Field::new("last_error", Kind::Text, "last_error"),
+];
+const STATUS: &str =
+    "CASE WHEN dead = 1 THEN 'dead' WHEN lease_owner IS NULL THEN 'scheduled' ELSE 'running' END";
+
+/// A page of all jobs. By default, dead jobs come first, then the other jobs by due time.
+pub fn page(tx: &mut ReadTx, query: &ListQuery) -> Result<Paged<JobSummary>, StoreError> {
+    let collection = Collection {
+        columns: SUMMARY,
+        from: "job",
+        condition: "1 = 1".to_owned(),
+        args: Vec::new(),
+        key: &["id"],
+        order: Some("dead DESC, due"),
+        tallied: None,
+    };
+    collection.page(tx, query, read_summary)
 }
 
 pub fn find(tx: &mut ReadTx, id: JobId) -> Result<Option<JobSummary>, StoreError> {

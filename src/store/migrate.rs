@@ -225,6 +225,16 @@ const MIGRATIONS: &[Migration] = &[
         name: "encryption",
         sql: include_str!("migrations/0023_encryption.sql"),
     },
+    Migration {
+        number: 24,
+        name: "administration",
+        sql: include_str!("migrations/0024_administration.sql"),
+    },
+    Migration {
+        number: 25,
+        name: "announcements",
+        sql: include_str!("migrations/0025_announcements.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

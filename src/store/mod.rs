@@ -42,15 +42,15 @@ pub mod unfinished_restore;
 pub mod value;
 pub mod write_lock;
 
-pub use account::{accounts, events, tags};
+pub use account::{account_usage, accounts, announcements, events, tags};
 pub use compute::{configs, disks, instances, interface_ranges, interfaces};
 pub use hosting::{
     encryption, host_credentials, host_reports, host_revisions, hosts, placements, port_details, ports,
     removed_ports, traffic,
 };
 pub use identity::{
-    grants, login_records, logins, oauth_clients, oauth_grants, object_grants, sessions, ssh_keys, tokens,
-    users,
+    grants, login_records, logins, oauth_clients, oauth_grants, object_grants, sessions, ssh_keys, staff,
+    tokens, users,
 };
 pub use network::{
     free_ranges, ips, ipv6_prefixes, stored_family, subnet_names, subnets, vlans, vpc_ips, vpcs,

@@ -63,6 +63,7 @@ pub const TABLES: &[Table] = &[
     numbered("ticket_history"),
     keyed("ticket_viewer", &["ticket", "tab"]),
     numbered("canned_reply"),
+    numbered("announcement"),
     keyed("entity", &["account", "kind", "id"]),
     numbered("vlan"),
     keyed("oauth_client", &["id"]),

@@ -8,9 +8,9 @@ use crate::model::canned_reply::Template;
 use crate::model::config::ConfigLabel;
 use crate::model::disk::DiskLabel;
 use crate::model::id::{
-    AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HistoryId, HostId, InstanceId,
-    InterfaceId, JobId, LoginRecordId, NoteId, ReceivedMailId, ReplyId, SshKeyId, SubnetId, TicketId,
-    TokenId, UserId, VpcId,
+    AccountId, AnnouncementId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HistoryId, HostId,
+    InstanceId, InterfaceId, JobId, LoginRecordId, NoteId, ReceivedMailId, ReplyId, SshKeyId, SubnetId,
+    TicketId, TokenId, UserId, VpcId,
 };
 use crate::model::instance::InstanceLabel;
 use crate::model::ip::Hostname;
@@ -124,6 +124,7 @@ macro_rules! from_ids {
 }
 from_ids!(
     AccountId,
+    AnnouncementId,
     AttachmentId,
     CannedReplyId,
     ConfigId,

@@ -100,10 +100,10 @@ async fn admit(
                 Proof::Session | Proof::Mail => Key::User(identity.user),
             };
             if operation.audience == Audience::Staff {
-                let staff = Staff::admit(identity, operation.scope).map_err(refuse)?;
+                let staff = Staff::admit(identity, operation.requirements()).map_err(refuse)?;
                 request.extensions_mut().insert(staff);
             } else {
-                let caller = Caller::admit(identity, operation.scope).map_err(refuse)?;
+                let caller = Caller::admit(identity, operation.requirements()).map_err(refuse)?;
                 request.extensions_mut().insert(caller);
             }
             Some(key)

@@ -106,7 +106,9 @@ pub fn plain(status: StatusCode, code: Code, reason: &str) -> Response {
 pub fn status_of(error: &Error) -> StatusCode {
     match error {
         Error::Unauthenticated | Error::ScopeMissing { .. } => StatusCode::UNAUTHORIZED,
-        Error::Forbidden | Error::WrongAudience => StatusCode::FORBIDDEN,
+        Error::Forbidden | Error::NoAccess(_) | Error::RoleMissing { .. } | Error::WrongAudience => {
+            StatusCode::FORBIDDEN
+        }
         Error::NotFound => StatusCode::NOT_FOUND,
         Error::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Stale => StatusCode::PRECONDITION_FAILED,
@@ -149,6 +151,11 @@ impl IntoResponse for Error {
                 challenge(response, "Bearer error=\"insufficient_scope\"")
             }
             Error::Forbidden => plain(status, Code::GrantMissing, "Unauthorized"),
+            Error::NoAccess(why) => plain(status, why.code(), why.text()),
+            Error::RoleMissing { needed } => {
+                let reason = format!("Requires the staff role {}", needed.word());
+                plain(status, Code::RoleMissing, &reason)
+            }
             Error::WrongAudience => plain(status, Code::WrongSide, "Unauthorized"),
             Error::NotFound => plain(status, Code::NotFound, "Not found"),
             Error::TooMany { wait } => {

@@ -9,8 +9,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 use crate::model::id::{
-    AccountId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HostId, InstanceId, InterfaceId,
-    LoginRecordId, SshKeyId, SubnetId, TicketId, TokenId, VpcId,
+    AccountId, AnnouncementId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HostId, InstanceId,
+    InterfaceId, JobId, LoginRecordId, SshKeyId, SubnetId, TicketId, TokenId, VpcId,
 };
 use crate::model::interface::parse_address;
 use crate::model::reason::{Code, Reason};
@@ -203,6 +203,25 @@ impl FromPath for AccountId {
     }
 }
 
+impl FromPath for AnnouncementId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        AnnouncementId(parse_id(find("announcementId")))
+    }
+}
+
+impl FromPath for JobId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        JobId(parse_id(find("jobId")))
+    }
+}
+
+/// The account and the name of a user.
+impl FromPath for (AccountId, String) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        (AccountId::from_path(find), find("username").unwrap_or_default())
+    }
+}
+
 /// The account, the kind and the ID of an entity.
 impl FromPath for (AccountId, String, i64) {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
@@ -321,7 +340,14 @@ impl FromPath for Link {
 impl FromPath for String {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         let names = [
-            "regionId", "typeId", "imageId", "kernelId", "username", "clientId", "tagLabel",
+            "regionId",
+            "typeId",
+            "imageId",
+            "kernelId",
+            "username",
+            "staffUsername",
+            "clientId",
+            "tagLabel",
         ];
         names.into_iter().find_map(find).unwrap_or_default()
     }

@@ -10,6 +10,8 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 
 use super::{App, insecure};
 use crate::model::scope::{Level, Scope};
+use crate::model::staff_role::StaffRole;
+use crate::rules::caller::Requirements;
 
 pub use super::limits::Class;
 
@@ -20,6 +22,8 @@ pub struct Operation {
     pub base: Base,
     pub audience: Audience,
     pub scope: Option<Scope>,
+    /// The lowest role of staff, for operations of staff.
+    pub role: Option<StaffRole>,
     pub grant: Option<Needs>,
     pub class: Class,
     /// Whether users open the operation in a browser, so that its errors are pages.
@@ -89,6 +93,7 @@ fn operation(
         base: Base::Versioned,
         audience: Audience::Tenants,
         scope: None,
+        role: None,
         grant: None,
         class: Class::Command,
         page: false,
@@ -174,19 +179,35 @@ impl Operation {
         self.on_account().needs(Needs::Unrestricted)
     }
 
-    /// Makes the operation available to the provider's staff, instead of tenants.
-    pub fn at_desk(mut self) -> Self {
+    /// Makes the operation available to staff with this role or a higher one, instead of tenants.
+    pub fn role(mut self, role: StaffRole) -> Self {
         self.audience = Audience::Staff;
+        self.role = Some(role);
+        self
+    }
+
+    /// Makes the operation of the desk available to all staff, instead of tenants.
+    pub fn at_desk(mut self) -> Self {
+        self = self.role(StaffRole::Support);
         match self.method == Method::GET {
             true => self.scope(Scope::DESK_READ_ONLY),
             false => self.scope(Scope::DESK_READ_WRITE),
         }
     }
 
-    /// Makes the operation on hosts available to the provider's staff, instead of tenants.
-    pub fn on_hosts(mut self) -> Self {
-        self.audience = Audience::Staff;
-        self.of_family("hosts")
+    /// Makes the operation on hosts available to staff, instead of tenants: reads to all, changes to operators.
+    pub fn on_hosts(self) -> Self {
+        let role = match self.method == Method::GET {
+            true => StaffRole::Support,
+            false => StaffRole::Operator,
+        };
+        self.role(role).of_family("hosts")
+    }
+
+    /// Makes the operation of the provider's administration available to staff with this role or a higher one,
+    /// instead of tenants.
+    pub fn of_provider(self, role: StaffRole) -> Self {
+        self.role(role).of_family("provider")
     }
 
     /// Makes the operation available to the agents of hosts, instead of tenants. It has no rate limit, because the
@@ -233,6 +254,14 @@ impl Operation {
     pub fn asks_password(mut self) -> Self {
         self.route = self.route.layer(middleware::from_fn(insecure::refuse));
         self
+    }
+
+    /// What the access check requires of the principal.
+    pub fn requirements(&self) -> Requirements {
+        Requirements {
+            scope: self.scope,
+            role: self.role,
+        }
     }
 
     /// The path from the root of the server.

@@ -7,12 +7,15 @@
 use std::fmt::Write;
 
 use garth::api::operations::OPERATIONS;
+use garth::model::account::status::AccountStatus;
 use garth::model::grant::{Global, Permission};
-use garth::model::id::{HostId, InstanceId, VpcId};
+use garth::model::id::{AccountId, HostId, InstanceId, VpcId};
 use garth::model::input::Input;
+use garth::model::job::JobKind;
 use garth::model::login_record::LoginStatus;
 use garth::model::scope::Scopes;
 use garth::model::ssh_key::{KeyLabel, PublicKey};
+use garth::model::staff_role::StaffRole;
 use garth::rules::grants::Grant;
 use garth::rules::lists::ListRequest;
 use garth::rules::request::Request;
@@ -30,7 +33,7 @@ const CLIENT: &str = "abab0000000000000003";
 const SSH_KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMtUMl4Y0bSAMOHUOWuFKqZr8nSVXhFaLbqkmzoQX8sU";
 
 /// The kinds of requests: the columns of the table.
-const REQUEST_KINDS: [&str; 13] = [
+const REQUEST_KINDS: [&str; 14] = [
     "no token",
     "malformed",
     "unknown",
@@ -38,6 +41,7 @@ const REQUEST_KINDS: [&str; 13] = [
     "revoked",
     "wrong scope",
     "other side",
+    "no access",
     "host",
     "no grant",
     "read grant",
@@ -119,6 +123,33 @@ fn succeeds_elsewhere(id: &str) -> bool {
     })
 }
 
+/// Every role sends every operation of staff. The snapshot shows which role is the lowest one.
+#[tokio::test]
+async fn every_operation_of_staff_requires_its_role() {
+    let mut table = String::new();
+    for operation in OPERATIONS.iter().filter(|op| op.audience == Audience::Staff) {
+        let app = app_with_objects().await;
+        write!(table, "{:<30}", operation.id).unwrap();
+        for role in StaffRole::ALL {
+            let name = format!("with-{}", role.word());
+            let user = app.user(&name).role(role).await;
+            let reply = call(&user, operation, &path(operation, 1, 1)).await;
+            let is_refused = describe(&reply) == "403 role";
+            assert_eq!(
+                is_refused,
+                operation.role.is_some_and(|needed| role < needed),
+                "{} as {}: {reply}",
+                operation.id,
+                role.word()
+            );
+            let word = if is_refused { "-" } else { role.word() };
+            write!(table, " {word:>9}").unwrap();
+        }
+        table.push('\n');
+    }
+    insta::assert_snapshot!(table);
+}
+
 #[tokio::test]
 async fn foreign_ids_and_unknown_ids_get_identical_responses() {
     for operation in OPERATIONS.iter().filter(|op| {
@@ -186,12 +217,27 @@ async fn app_with_objects() -> TestApp {
         ),
         ("/desk/tickets/1/claim", json!({})),
         (
+            "/provider/announcements",
+            json!({"title": "Maintenance", "text": "On Sunday."}),
+        ),
+        (
             "/hosts",
             json!({"label": "rack-1", "region": "us-west", "underlay_address": "192.0.2.1"}),
         ),
     ] {
         assert_eq!(staff.post(path, body).await.status, 200);
     }
+    let scheduled = app.store.write(|tx| {
+        let now = tx.instant();
+        Ok::<_, Error>(garth::store::jobs::schedule(
+            tx,
+            JobKind::HostDrain,
+            "99",
+            "",
+            now,
+        )?)
+    });
+    scheduled.await.expect("a job is scheduled");
     app
 }
 
@@ -242,6 +288,24 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
             // Agents are refused by operations for users, and users by operations for agents.
             Audience::Agents => app.user("tenant").await,
             _ => app.user("staff").staff().await,
+        },
+        // The account of the tenant is suspended; the member of staff is disabled.
+        "no access" => match operation.audience {
+            Audience::Tenants => {
+                let account = app.another_account().await;
+                let user = app.user("barred").of(account).await;
+                set_status(app, account).await;
+                user
+            }
+            Audience::Staff => {
+                let user = app.user("barred").staff().await;
+                let disabled = app
+                    .store
+                    .write(|tx| rules::staff::set_disabled(tx, "barred", true));
+                disabled.await.expect("there is another admin");
+                user
+            }
+            Audience::Public | Audience::Agents => return None,
         },
         "host" => match operation.audience {
             Audience::Agents => return None,
@@ -300,7 +364,8 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
             }
             if operation.audience == Audience::Staff {
                 prepare_for(app, operation).await;
-                let user = app.user("agent").staff().scopes(&scope).await;
+                let role = operation.role.expect("an operation of staff has a role");
+                let user = app.user("agent").role(role).scopes(&scope).await;
                 if operation.id == "releaseDeskTicket" {
                     user.post("/desk/tickets/1/claim", json!({})).await;
                 }
@@ -340,6 +405,15 @@ async fn send(app: &TestApp, operation: &Operation, kind: &str) -> Option<Reply>
         other => panic!("{other}?"),
     };
     send_observed(operation, call_of(&user, operation, &own)).await
+}
+
+/// Suspends an account.
+async fn set_status(app: &TestApp, account: AccountId) {
+    let suspended = app.store.write(move |tx| {
+        let set = garth::store::accounts::set_status(tx, account, AccountStatus::Suspended);
+        Ok::<_, Error>(set?)
+    });
+    suspended.await.expect("the account exists");
 }
 
 /// Lets the agent of the host join; returns its credential.
@@ -390,11 +464,16 @@ async fn add_ssh_key(app: &TestApp) -> i64 {
 async fn prepare_for(app: &TestApp, operation: &Operation) {
     let owner = app.user("freer").await;
     match operation.id {
-        "deleteVpc" | "deleteVpcSubnet" => {
+        "deleteVpc" | "deleteVpcSubnet" | "closeProviderAccount" => {
             for instance in [1, 2] {
                 owner.delete(&format!("/compute/instances/{instance}")).await;
             }
+            if operation.id == "closeProviderAccount" {
+                owner.delete("/vpcs/1").await;
+                owner.delete("/vpcs/2").await;
+            }
         }
+        "reactivateProviderAccount" => set_status(app, AccountId(1)).await,
         // Only an unassigned ticket can be claimed.
         "claimDeskTicket" | "releaseDeskTicket" => {
             let front = app.user("back").staff().await;
@@ -450,6 +529,9 @@ fn describe(reply: &Reply) -> String {
         Some("scope_missing") => " scope",
         Some("grant_missing") => " grant",
         Some("wrong_side") => " side",
+        Some("role_missing") => " role",
+        Some("account_suspended") => " suspended",
+        Some("user_disabled") => " disabled",
         Some("not_offered") => " not offered",
         Some("not_found") | None => "",
         Some(other) => other,
@@ -495,6 +577,9 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
             "{clientId}",
             if id == 1 { CLIENT } else { "0123456789abcdef0123" },
         )
+        .replace("{announcementId}", &id.to_string())
+        .replace("{jobId}", &id.to_string())
+        .replace("{staffUsername}", if id == 1 { "front" } else { "missing" })
         .replace("{username}", if id == 1 { "clerk" } else { "missing" });
     let path = path.replace("{loginId}", &id.to_string());
     let path = path.replace("{sshKeyId}", &id.to_string());
@@ -547,6 +632,14 @@ fn body_for(id: &str) -> Value {
         "joinAgent" => json!({"protocol": 1, "token": "garth_join_0", "agent_version": "0.2.0"}),
         "reportAgentStatus" => json!({"protocol": 1, "applied_revision": 1, "agent_version": "0.2.0"}),
         "setDeskEntity" => json!({"account_id": 1, "type": "domain", "id": 2, "label": "example.org"}),
+        "createProviderAccount" => json!({"email": "it@example.com", "company": "New", "username": "first"}),
+        "updateProviderAccount" => json!({"company": "Renamed"}),
+        "updateProviderAccountQuotas" => json!({"vpcs_per_region": 5}),
+        "updateProviderAccountUser" => json!({"disabled": true}),
+        "createAnnouncement" => json!({"title": "Outage", "text": "We are working on it."}),
+        "updateAnnouncement" => json!({"severity": "critical"}),
+        "createStaffUser" => json!({"username": "second", "email": "second@example.com", "role": "support"}),
+        "updateStaffUser" => json!({"role": "operator"}),
         "createUser" => json!({"username": "newcomer", "email": "newcomer@example.com"}),
         "createToken" | "updateToken" => json!({"label": "laptop"}),
         "createOauthClient" => json!({"label": "Dashboard", "redirect_uri": "https://app.example/callback"}),

@@ -256,6 +256,20 @@ const BREAKS: &[(&str, &str)] = &[
         "INSERT INTO global_grant (app_user, name) VALUES (2, 'add_vpcs')",
     ),
     (
+        "exactly the members of staff have a role",
+        "UPDATE app_user SET staff_role = NULL WHERE id = 2",
+    ),
+    (
+        "exactly the members of staff have a role",
+        "UPDATE app_user SET staff_role = 'support' WHERE id = 1",
+    ),
+    (
+        ACCEPTED_VALUES,
+        "INSERT INTO announcement (title, body, severity, starts, created, updated)
+         VALUES ('x', 'x', 'dire', 0, 0, 0)",
+    ),
+    (ACCEPTED_VALUES, "UPDATE account SET status = 'lost' WHERE id = 1"),
+    (
         "staff authorize only OAuth clients of the provider",
         "INSERT INTO oauth_grant (client, app_user, scopes, created) SELECT id, 2, '*', 0 FROM oauth_client",
     ),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use garth::api::operations::OPERATIONS;
 use garth::model::reason::Code;
+use garth::model::staff_role::StaffRole;
 use garth::web::operation::{Audience, Base, Needs, Operation};
 use hyper::Method;
 use serde_json::json;
@@ -102,7 +103,7 @@ fn the_document_and_the_operation_table_have_the_same_paths() {
 }
 
 #[test]
-fn the_document_has_the_id_scope_grant_and_base_of_each_operation() {
+fn the_document_has_the_id_scope_grant_role_and_base_of_each_operation() {
     for operation in OPERATIONS.iter() {
         let documented = documented(operation);
         let id = operation.id;
@@ -127,6 +128,9 @@ fn the_document_has_the_id_scope_grant_and_base_of_each_operation() {
             Needs::VpcReadWrite => "vpc read_write",
         });
         assert_eq!(documented["x-garth-grant"].as_str(), grant, "{id}");
+        let role = operation.role.map(StaffRole::word);
+        assert_eq!(documented["x-garth-role"].as_str(), role, "{id}");
+        assert_eq!(role.is_some(), operation.audience == Audience::Staff, "{id}");
         let servers = &DOCUMENT["paths"][operation.path]["servers"];
         assert_eq!(
             servers[0]["url"].as_str(),

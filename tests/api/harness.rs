@@ -17,7 +17,7 @@ use garth::files::Files;
 use garth::model::id::{AccountId, TokenId};
 use garth::model::policy::Policy;
 use garth::model::time::Time;
-use garth::model::user::Email;
+use garth::model::user::{Email, Membership};
 use garth::rules::{self, grants::Grant};
 use garth::store::context::{Clock, RandomSource};
 use garth::store::{Store, StoreContext};
@@ -118,7 +118,7 @@ impl TestApp {
         UserBuilder {
             app: self,
             name,
-            account: Some(self.account),
+            membership: Membership::Account(self.account),
             restricted: false,
             grants: Vec::new(),
             scopes: "*",

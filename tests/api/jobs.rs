@@ -2,6 +2,7 @@
 
 use garth::model::id::JobId;
 use garth::model::job::{Job, JobKind, JobSummary};
+use garth::model::staff_role::StaffRole;
 use garth::rules::jobs;
 use garth::store::{self, StoreError};
 use serde_json::json;
@@ -223,4 +224,57 @@ async fn repeating_kinds_are_scheduled_on_start_and_after_each_run() {
         !discarded.expect("the store responds"),
         "a dropped recurring job would never run again"
     );
+}
+
+#[tokio::test]
+async fn operators_list_retry_and_cancel_jobs() {
+    let app = slow_app().await;
+    let (ada, sam) = (
+        app.user("ada").await,
+        app.user("sam").role(StaffRole::Operator).await,
+    );
+    create_instance(&ada).await;
+    app.advance(10);
+    let job = claim(&app, "node").await.remove(0);
+    let path = format!("/provider/jobs/{}", job.id);
+    assert_eq!(sam.get(&path).await.json()["status"], "running");
+    let running = sam.post(&format!("{path}/retry"), json!({})).await;
+    assert_eq!(running.errors(), ["- job_running"]);
+    let dead = Job { attempts: 1, ..job };
+    let failed = app.store.write(move |tx| {
+        Ok::<_, garth::rules::Error>(store::jobs::fail(tx, &dead, "the disk is full", None)?)
+    });
+    assert!(failed.await.expect("the failure is recorded"));
+
+    let listed = sam.filter("/provider/jobs", r#"{"status": "dead"}"#).await.data();
+
+    let fields = ["kind", "subject", "attempts", "last_error", "recurring"].map(|name| &listed[0][name]);
+    assert_eq!(
+        json!(fields),
+        json!(["instance_power", "1", 1, "the disk is full", false])
+    );
+    assert_eq!(
+        sam.filter("/provider/jobs", r#"{"status": "running"}"#)
+            .await
+            .data()
+            .len(),
+        0
+    );
+    let retried = sam.post(&format!("{path}/retry"), json!({})).await.json();
+    assert_eq!(
+        (&retried["status"], &retried["attempts"]),
+        (&json!("scheduled"), &json!(0))
+    );
+    assert_eq!(claim(&app, "other").await.len(), 1);
+
+    let canceled = sam.post(&format!("{path}/cancel"), json!({})).await;
+    assert_eq!(canceled.status, 200, "{canceled}");
+    assert_eq!(sam.get(&path).await.status, 404);
+    let recurring = app
+        .store
+        .write(|tx| jobs::start(tx, &[JobKind::EventRetention], true));
+    recurring.await.expect("a recurring job is scheduled");
+    let id = sam.get("/provider/jobs").await.ids()[0];
+    let refused = sam.post(&format!("/provider/jobs/{id}/cancel"), json!({})).await;
+    assert_eq!(refused.errors(), ["- job_recurring"]);
 }

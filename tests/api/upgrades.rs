@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::harness::{TestApp, User, context};
 use crate::rows::{Content, Row, sorted};
 
-pub const FROZEN: [&str; 22] = [
+pub const FROZEN: [&str; 24] = [
     include_str!("../upgrade/0001.sql"),
     include_str!("../upgrade/0002.sql"),
     include_str!("../upgrade/0003.sql"),
@@ -35,6 +35,8 @@ pub const FROZEN: [&str; 22] = [
     include_str!("../upgrade/0020.sql"),
     include_str!("../upgrade/0021.sql"),
     include_str!("../upgrade/0022.sql"),
+    include_str!("../upgrade/0023.sql"),
+    include_str!("../upgrade/0024.sql"),
 ];
 
 /// The tables that migrations fill. They are checked separately.
@@ -190,6 +192,9 @@ fn end_grants_of_staff(content: &mut Content) {
 /// Checks the data that migrations derive.
 fn assert_derived_data(number: i64, after: &Content) {
     for user in &after["app_user"] {
+        // Migration 24: all staff become admins.
+        let is_admin = user["staff_role"] == json!("admin");
+        assert_eq!(user["account"].is_null(), is_admin, "{user:?}");
         assert_eq!(
             user["password"].is_null(),
             user["password_created"].is_null(),
@@ -226,7 +231,7 @@ fn assert_derived_data(number: i64, after: &Content) {
     let oldest = after["schema_compatibility"]
         .iter()
         .map(|row| &row["oldest_schema"]);
-    assert_eq!(oldest.collect::<Vec<_>>(), [&json!(23)]);
+    assert_eq!(oldest.collect::<Vec<_>>(), [&json!(24)]);
     let revisions = after["account_revision"].iter().map(|row| &row["account"]);
     let accounts = after["account"].iter().map(|account| account["id"].clone());
     assert_eq!(sorted(revisions.cloned()), sorted(accounts.chain([json!(0)])));
@@ -302,6 +307,9 @@ async fn assert_served(number: i64, app: &TestApp) {
         assert_eq!(eve.get("/support/tickets").await.ids(), [301]);
         assert_eq!(admin.get("/support/tickets/1/replies").await.ids(), [1, 2]);
         assert_eq!(grace.count("/desk/tickets").await, 3);
+        // Upgrades take no permission from staff, and suspend no account.
+        assert_eq!(grace.count("/provider/staff").await, 1);
+        assert_eq!(grace.get("/provider/accounts/1").await.json()["status"], "active");
         assert_eq!(grace.get("/desk/tickets?q=invoice").await.ids(), [300]);
     }
     if number >= 4 {

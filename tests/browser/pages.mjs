@@ -456,8 +456,39 @@ async function desk(walk, harness, sam, noor, long) {
   await press(sam, "Create join token");
   await sam.getByRole("heading", { name: "Join token created" }).waitFor();
   await walk.check(sam, "a join token");
+  await provider(walk, sam);
   await sam.goto(`${harness.origin}/desk/tickets/999999`);
   await walk.check(sam, "not found at the desk");
+}
+
+async function provider(walk, sam) {
+  await walk.visit(sam, "pageProviderAccounts");
+  await walk.visit(sam, "pageProviderAccounts", {}, "?q=nothing");
+  await walk.visit(sam, "pageProviderAccountNew");
+  await press(sam, "Create account");
+  await walk.check(sam, "an account without an e-mail address");
+  const account = { accountId: 3 };
+  await walk.visit(sam, "pageProviderAccount", account);
+  for (const action of ["Suspend", "Close"]) {
+    await sam.locator("summary", { hasText: action }).click();
+    await walk.check(sam, `${action} of an account`);
+  }
+  await walk.visit(sam, "pageProviderAccountEdit", account);
+  await walk.visit(sam, "pageProviderAccountQuotas", account);
+  await walk.visit(sam, "pageJobs");
+  await walk.visit(sam, "pageAnnouncements", {}, "?none");
+  await walk.visit(sam, "pageAnnouncementNew");
+  await sam.getByLabel("Title").fill("Maintenance in us-east");
+  await sam.getByLabel("Text").fill("Instances restart on **Sunday**. See [the plan](https://example.com/plan).");
+  await press(sam, "Create announcement");
+  await walk.visit(sam, "pageAnnouncements");
+  await walk.visit(sam, "pageAnnouncement", { announcementId: 1 });
+  await walk.visit(sam, "pageStaff");
+  await walk.visit(sam, "pageStaffNew");
+  await walk.visit(sam, "pageStaffUser", { staffUsername: "noor" });
+  await press(sam, "Password link");
+  await sam.getByRole("heading", { name: "Password link for noor" }).waitFor();
+  await walk.check(sam, "a password link for staff");
 }
 
 await runTest("accessibility and layout of every page", async (harness) => {
@@ -483,6 +514,8 @@ await runTest("accessibility and layout of every page", async (harness) => {
   const about = (await harness.api(token, "GET", "/support/tickets")).data.find((ticket) => ticket.summary === "About a network");
   await walk.visit(sam, "pageDeskVpc", { ticketId: about.id });
   await walk.visit(sam, "pageDeskSubnet", { ticketId: about.id, vpcSubnetId: 4 });
+  await mara.goto(`${harness.origin}/vpcs`);
+  await walk.check(mara, "a page with an announcement");
   await mara.goto(`${harness.origin}/logout`);
   await walk.check(mara, "logged out");
   return walk.end();

@@ -117,7 +117,8 @@ linodego 2 expect three different messages. Garth sends the message that the pro
 
 DESK = "Garth's own: the desk of the provider; tested by `tests/api/support`"
 HOSTS = "Garth's own: hosts and their agents; tested by `tests/api/hosting`"
-OWN_TAGS = {"Desk": DESK, "Hosts": HOSTS, "Agents": HOSTS}
+PROVIDER = "Garth's own: the administration of the provider; tested by `tests/api/account` and `tests/api/identity`"
+OWN_TAGS = {"Desk": DESK, "Hosts": HOSTS, "Agents": HOSTS, "Provider": PROVIDER}
 
 
 def check(document, operations_by_client, file, update):
@@ -219,9 +220,10 @@ def render_table(operations, unsupported, operations_by_client):
     lines += ["| operation | clients | reason |", "|---|---|---|"]
     lines += [f"| `{operations[id][0]}` | {', '.join(by)} | {REFUSED[id]} |" for id, by in refused.items()]
     lines += ["", "## Operations that no published client supports", "", "| operation | reason |", "|---|---|"]
-    lines += [f"| `{operations[id][0]}` | {why} |" for id, why in unsupported.items() if why not in (DESK, HOSTS)]
+    lines += [f"| `{operations[id][0]}` | {why} |" for id, why in unsupported.items() if why not in (DESK, HOSTS, PROVIDER)]
     lines.append(f"| the {list(unsupported.values()).count(DESK)} operations below `/desk` | {DESK} |")
     lines.append(f"| the {list(unsupported.values()).count(HOSTS)} operations below `/hosts` and `/agent` | {HOSTS} |")
+    lines.append(f"| the {list(unsupported.values()).count(PROVIDER)} operations below `/provider` | {PROVIDER} |")
     lines += PUBLISHED_TESTS
     lines += ["", f"### {TERRAFORM}", "", "| test | requires | without the firewall |", "|---|---|---|"]
     lines += [f"| `{test}` | a firewall | succeeds |" for test in FIREWALL_ONLY]

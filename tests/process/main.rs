@@ -34,6 +34,7 @@ mod limits;
 mod mail;
 mod process;
 mod profiles;
+mod provider;
 mod proxy;
 mod readiness;
 mod request_log;

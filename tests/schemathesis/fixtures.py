@@ -12,10 +12,10 @@ class Fixtures:
         self.garth = garth
         self.document = requests.get(f"{garth.root}/openapi.json", timeout=60).json()
         self.tokens = {}
-        account = self.account("ada")
-        self.account("eve")
+        account, other = self.account("ada"), self.account("eve")
         self.tokens["grace"] = garth.staff("grace")
         self.protected = self.create_objects(account)
+        self.protected |= {"accountId": [account, other], "staffUsername": ["grace"]}
 
     def account(self, user):
         """Creates an account with one user and returns its ID."""
@@ -47,6 +47,9 @@ class Fixtures:
         self.post("grace", "/desk/entities", account_id=account, type="domain", id=1, label="example.com")
         self.post("grace", f"/desk/tickets/{ticket}/notes", description="Known.")
         host = self.post("grace", "/hosts", label="initial", region="us-west", underlay_address="192.0.2.200")
+        # The member of staff in the examples of the document.
+        self.post("grace", "/provider/staff", username="sam", email="sam@example.com", role="support")
+        self.post("grace", "/provider/announcements", title="Maintenance", text="On Sunday.")
         return {
             "hostId": [host["id"]],
             "vpcId": [vpc["id"]],

@@ -58,7 +58,10 @@ NOT_IN_SCHEMA = {
     "disk_space": "the disks of the instance must fit its plan",
     "image_size": "a disk must not be smaller than its image",
     "plan_memory": "the memory limit of a config must fit the plan",
+    "account_in_use": "the account has instances or VPCs",
+    "account_state": "the account already has the status, or is closed",
     "grants_unrestricted": "the user is unrestricted",
+    "last_admin": "the user is the last admin",
     "instance_busy": "work on the instance or its disks is in progress",
     "instance_state": "the instance does not run, or runs with another config",
     "interface_active": "the instance runs with the interface",
@@ -73,6 +76,8 @@ NOT_IN_SCHEMA = {
     "ticket_closed": "the ticket is closed",
     "ticket_not_claimed": "the ticket is not claimed",
     "ticket_not_closable": "only staff can close the ticket",
+    "job_recurring": "the job is recurring",
+    "job_running": "the job is running",
     "host_in_use": "the host has instances",
     "encryption_off": "the region does not encrypt",
     "no_capacity": "no host of the region has capacity",
@@ -80,6 +85,7 @@ NOT_IN_SCHEMA = {
     # The result depends on the caller, or on the time.
     "rate_limited": "an account can try 20 taken usernames per hour",
     "expiry_invalid": "the time must be in the future",
+    "time_invalid": "the end must be after the start",
     "token_scope_exceeded": "a token cannot create a token with more scopes",
     # The rule concerns several values.
     "errors_omitted": "a response lists at most 100 errors, here of the other codes",
@@ -153,11 +159,12 @@ def before_call(context, case, kwargs):
 
 
 def protect(case):
-    """Prevents the deletion of the initial objects and of the tokens in use."""
-    if case.operation.method.upper() == "DELETE" or operation_id(case) == "closeTicket":
+    """Prevents the deletion of the initial objects and of the tokens in use, and keeps the users of the run."""
+    ends_access = {"closeTicket", "suspendProviderAccount", "closeProviderAccount", "updateStaffUser"}
+    if case.operation.method.upper() == "DELETE" or operation_id(case) in ends_access:
         last = case.operation.path.rsplit("{", 1)[-1].split("}")[0]
         if str(case.path_parameters.get(last)).strip() in PROTECTED_IDS.get(last, []):
-            case.path_parameters[last] = {"username": "missing", "clientId": "0" * 20}.get(last, 10**12)
+            case.path_parameters[last] = {"username": "missing", "staffUsername": "missing", "clientId": "0" * 20}.get(last, 10**12)
 
 
 def use_initial(case):

@@ -40,6 +40,7 @@ UNREACHABLE = {
     "deleteProfileApp": "needs an application that a user has authorized in a browser",
     "authorizeDecision": "needs the form of a page, and its cookie",
     "joinAgent": "needs a join token",
+    "updateProviderAccountUser": "needs a user of the same account",
     "logIn": "needs the form of a page, and its cookie",
     "getOauthToken": "needs a code that a user has authorized in a browser",
     "getPasswordPage": "needs a link that was sent to a user",
@@ -90,7 +91,7 @@ def operations(document, part):
                 if "Agents" in operation["tags"] and operation["security"]:
                     # No user can use these operations. tests/api tests them.
                     continue
-                secured = "the desk" if {"Desk", "Hosts"} & set(operation["tags"]) else "tenants"
+                secured = "the desk" if {"Desk", "Hosts", "Provider"} & set(operation["tags"]) else "tenants"
                 if part == (secured if operation["security"] else "public"):
                     yield operation["operationId"]
 

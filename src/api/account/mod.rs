@@ -1,18 +1,29 @@
 //! Operations on accounts and events.
 
 pub mod accounts;
+pub mod announcements;
 pub mod events;
+pub mod provider_accounts;
 pub mod tags;
 
 use crate::api::handlers::{change, change_at, done, list, list_at, view, view_at};
+use crate::model::id::AccountId;
 use crate::model::scope::Scope;
-use crate::rules;
+use crate::model::staff_role::StaffRole;
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
+use crate::rules::provider_accounts::AccountDetails;
+use crate::rules::request::Request;
+use crate::rules::{self, Result};
+use crate::store::WriteTx;
 use crate::web::operation::{Needs, Operation, delete, get, handler, post, put};
 
 const TAGS: &str = "/tags";
 const TAG: &str = "/tags/{tagLabel}";
+const ANNOUNCEMENTS: &str = "/provider/announcements";
+const ANNOUNCEMENT: &str = "/provider/announcements/{announcementId}";
+const PROVIDER_ACCOUNTS: &str = "/provider/accounts";
+const PROVIDER_ACCOUNT: &str = "/provider/accounts/{accountId}";
 
 pub fn operations() -> Vec<Operation> {
     vec![
@@ -81,6 +92,13 @@ pub fn operations() -> Vec<Operation> {
         )
         .on_account(),
         get(
+            "getNotifications",
+            "/account/notifications",
+            list(rules::announcements::notifications, announcements::notifications),
+        )
+        .on_account()
+        .list(),
+        get(
             "getAvailability",
             "/account/availability",
             list(
@@ -138,4 +156,136 @@ pub fn desk_operations() -> Vec<Operation> {
         )
         .at_desk(),
     ]
+}
+
+/// The operations with which the provider manages accounts (decision 0034).
+pub fn provider_operations() -> Vec<Operation> {
+    vec![
+        get(
+            "getProviderAccounts",
+            PROVIDER_ACCOUNTS,
+            list(
+                |tx, _: &Staff, list| rules::provider_accounts::list(tx, list),
+                provider_accounts::page,
+            ),
+        )
+        .of_provider(StaffRole::Support)
+        .list(),
+        post(
+            "createProviderAccount",
+            PROVIDER_ACCOUNTS,
+            change(
+                |tx, _: &Staff, request| rules::provider_accounts::create(tx, request),
+                provider_accounts::one,
+            ),
+        )
+        .of_provider(StaffRole::Admin),
+        get(
+            "getProviderAccount",
+            PROVIDER_ACCOUNT,
+            view_at(
+                |tx, _: &Staff, id| rules::provider_accounts::view(tx, id),
+                provider_accounts::one,
+            ),
+        )
+        .of_provider(StaffRole::Support),
+        put(
+            "updateProviderAccount",
+            PROVIDER_ACCOUNT,
+            change_at(by_staff(rules::provider_accounts::update), provider_accounts::one),
+        )
+        .of_provider(StaffRole::Operator),
+        put(
+            "updateProviderAccountQuotas",
+            "/provider/accounts/{accountId}/quotas",
+            change_at(
+                by_staff(rules::provider_accounts::update_quotas),
+                provider_accounts::one,
+            ),
+        )
+        .of_provider(StaffRole::Operator),
+        post(
+            "suspendProviderAccount",
+            "/provider/accounts/{accountId}/suspend",
+            change_at(
+                by_staff(rules::provider_accounts::suspend),
+                provider_accounts::one,
+            ),
+        )
+        .of_provider(StaffRole::Operator),
+        post(
+            "reactivateProviderAccount",
+            "/provider/accounts/{accountId}/reactivate",
+            change_at(
+                by_staff(rules::provider_accounts::reactivate),
+                provider_accounts::one,
+            ),
+        )
+        .of_provider(StaffRole::Operator),
+        post(
+            "closeProviderAccount",
+            "/provider/accounts/{accountId}/close",
+            change_at(by_staff(rules::provider_accounts::close), provider_accounts::one),
+        )
+        .of_provider(StaffRole::Admin),
+    ]
+}
+
+/// The operations with which the provider manages announcements (decision 0034).
+pub fn announcement_operations() -> Vec<Operation> {
+    vec![
+        get(
+            "getAnnouncements",
+            ANNOUNCEMENTS,
+            list(
+                |tx, _: &Staff, list| rules::announcements::list(tx, list),
+                announcements::page,
+            ),
+        )
+        .of_provider(StaffRole::Support)
+        .list(),
+        post(
+            "createAnnouncement",
+            ANNOUNCEMENTS,
+            change(
+                |tx, _: &Staff, request| rules::announcements::create(tx, request),
+                announcements::one,
+            ),
+        )
+        .of_provider(StaffRole::Operator),
+        get(
+            "getAnnouncement",
+            ANNOUNCEMENT,
+            view_at(
+                |tx, _: &Staff, id| rules::announcements::view(tx, id),
+                announcements::one,
+            ),
+        )
+        .of_provider(StaffRole::Support),
+        put(
+            "updateAnnouncement",
+            ANNOUNCEMENT,
+            change_at(
+                |tx, _: &Staff, id, request| rules::announcements::update(tx, id, request),
+                announcements::one,
+            ),
+        )
+        .of_provider(StaffRole::Operator),
+        delete(
+            "deleteAnnouncement",
+            ANNOUNCEMENT,
+            change_at(
+                |tx, _: &Staff, id, request| rules::announcements::delete(tx, id, request),
+                done,
+            ),
+        )
+        .of_provider(StaffRole::Operator),
+    ]
+}
+
+/// Adapts a rule that changes an account. The access check is the permission check of such a rule.
+fn by_staff(
+    rule: fn(&mut WriteTx, AccountId, &Request) -> Result<AccountDetails>,
+) -> impl Fn(&mut WriteTx, &Staff, AccountId, &Request) -> Result<AccountDetails> + Copy {
+    move |tx, _, id, request| rule(tx, id, request)
 }

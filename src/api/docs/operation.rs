@@ -51,6 +51,7 @@ fn render_access(operation: &DocumentedOperation) -> Markup {
                 Some("unrestricted") => { " Requires an unrestricted user." }
                 Some(grant) => { " Restricted users need the grant " code { (grant) } "." }
             }
+            @if let Some(role) = operation.details["x-garth-role"].as_str() { " Required staff role: " code { (role) } "." }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Operations on users, grants, tokens and OAuth clients, and log-in.
 
+pub mod account_users;
 pub mod apps;
 pub mod grants;
 pub mod login_records;
@@ -10,11 +11,15 @@ pub mod oauth_tokens;
 pub mod permissions;
 pub mod profile;
 pub mod ssh_keys;
+pub mod staff;
 pub mod tokens;
 pub mod users;
 
-use crate::api::handlers::{change, change_at, done, list, view, view_at};
+use crate::api::handlers::{change, change_at, done, list, list_at, view, view_at};
+use crate::model::id::AccountId;
+use crate::model::staff_role::StaffRole;
 use crate::rules;
+use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::web::operation::{Operation, delete, get, handler, post, put};
 
@@ -31,6 +36,8 @@ const USER_GRANTS: &str = "/account/users/{username}/grants";
 const CLIENTS: &str = "/account/oauth-clients";
 const CLIENT: &str = "/account/oauth-clients/{clientId}";
 const CLIENT_SECRET: &str = "/account/oauth-clients/{clientId}/reset-secret";
+const STAFF: &str = "/provider/staff";
+const STAFF_USER: &str = "/provider/staff/{staffUsername}";
 const PASSWORD: &str = "/oauth/password/{link}";
 
 pub fn operations() -> Vec<Operation> {
@@ -255,6 +262,76 @@ pub fn operations() -> Vec<Operation> {
             ),
         )
         .unrestricted(),
+    ]
+}
+
+/// The operations with which the provider manages staff and the users of accounts (decision 0034).
+pub fn staff_operations() -> Vec<Operation> {
+    vec![
+        get(
+            "getStaff",
+            STAFF,
+            list(|tx, _: &Staff, list| rules::staff::list(tx, list), staff::page),
+        )
+        .of_provider(StaffRole::Admin)
+        .list(),
+        post(
+            "createStaffUser",
+            STAFF,
+            change(
+                |tx, _: &Staff, request| rules::staff::create(tx, request),
+                staff::one,
+            ),
+        )
+        .of_provider(StaffRole::Admin),
+        get(
+            "getStaffUser",
+            STAFF_USER,
+            view_at(
+                |tx, _: &Staff, name: String| rules::staff::view(tx, &name),
+                staff::one,
+            ),
+        )
+        .of_provider(StaffRole::Admin),
+        put(
+            "updateStaffUser",
+            STAFF_USER,
+            change_at(
+                |tx, _: &Staff, name: String, request| rules::staff::update(tx, &name, request),
+                staff::one,
+            ),
+        )
+        .of_provider(StaffRole::Admin),
+        delete(
+            "deleteStaffUser",
+            STAFF_USER,
+            change_at(
+                |tx, _: &Staff, name: String, request| rules::staff::delete(tx, &name, request),
+                done,
+            ),
+        )
+        .of_provider(StaffRole::Admin),
+        get(
+            "getProviderAccountUsers",
+            "/provider/accounts/{accountId}/users",
+            list_at(
+                |tx, _: &Staff, id: AccountId, list| rules::account_users::list(tx, id, list),
+                account_users::page,
+            ),
+        )
+        .of_provider(StaffRole::Support)
+        .list(),
+        put(
+            "updateProviderAccountUser",
+            "/provider/accounts/{accountId}/users/{username}",
+            change_at(
+                |tx, _: &Staff, (id, name): (AccountId, String), request| {
+                    rules::account_users::update(tx, id, &name, request)
+                },
+                account_users::one,
+            ),
+        )
+        .of_provider(StaffRole::Operator),
     ]
 }
 

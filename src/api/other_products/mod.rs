@@ -30,7 +30,6 @@ pub fn operations() -> Vec<Operation> {
 fn lists() -> Vec<Operation> {
     vec![
         // The account
-        empty("getNotifications", "/account/notifications").on_account(),
         empty("getMaintenance", "/account/maintenance"),
         empty("getBetas", "/betas"),
         empty("getProfileDevices", "/profile/devices").on_account(),

@@ -12,7 +12,7 @@ use crate::model::scope::Scopes;
 use crate::model::time::Time;
 use crate::model::token::{NewToken, Secret, TokenKind, TokenText};
 use crate::rules::agent::Agent;
-use crate::rules::caller::{Caller, Principal, authenticate};
+use crate::rules::caller::{Caller, Principal, Requirements, authenticate};
 use crate::rules::request::{Prepared, Request};
 use crate::rules::{self, Result};
 use crate::store::{ReadTx, Store, WriteTx};
@@ -100,7 +100,7 @@ impl DemoBuilder {
         let request = I::prepare(request(body), self.policy());
         let result = self
             .write(move |tx| {
-                let caller = Caller::admit(authenticate(tx, hash)?, None)?;
+                let caller = Caller::admit(authenticate(tx, hash)?, Requirements::default())?;
                 rule(tx, &caller, &request)
             })
             .await;
@@ -152,7 +152,7 @@ impl DemoBuilder {
             spooled: spool.finish().await?,
         };
         let hash = actor.token.hash();
-        let admit = move |tx: &mut ReadTx| Caller::admit(authenticate(tx, hash)?, None);
+        let admit = move |tx: &mut ReadTx| Caller::admit(authenticate(tx, hash)?, Requirements::default());
         let caller = self.store.read(admit).await.map_err(describe_error)?;
         let uploads = Uploads {
             store: self.store.clone(),

@@ -17,6 +17,7 @@ use crate::model::host::Host;
 use crate::model::id::HostId;
 use crate::model::input::Input;
 use crate::model::port::PortDetails;
+use crate::model::staff_role::StaffRole;
 use crate::model::time::Time;
 use crate::rules;
 use crate::rules::agent::Staff;
@@ -43,7 +44,7 @@ pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, At(id): At
     let body = html! {
         div .title {
             h1 { (host.label.as_str()) }
-            div .actions { (actions(&visit, &host)) }
+            @if visit.has_role(StaffRole::Operator) { div .actions { (actions(&visit, &host)) } }
         }
         @if let Some(message) = &visit.refused { div .alert role="alert" { p { (message) } } }
         (state(&host, &ports, key.as_ref(), now))

@@ -17,6 +17,7 @@ use crate::model::host::{DEFAULT_CAPACITY, Host, HostStatus};
 use crate::model::id::HostId;
 use crate::model::input::Input;
 use crate::model::page::{Page, Paged};
+use crate::model::staff_role::StaffRole;
 use crate::model::time::Time;
 use crate::rules;
 use crate::rules::agent::Staff;
@@ -45,14 +46,18 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
             Ok((hosts, errors, rules::encryption::enabled(tx)?))
         })
         .await?;
+    let is_operator = visit.has_role(StaffRole::Operator);
     let body = html! {
-        div .title { h1 { "Hosts" } a .button.main href=(NEW_URL) { "Add host" } }
+        div .title {
+            h1 { "Hosts" }
+            @if is_operator { a .button.main href=(NEW_URL) { "Add host" } }
+        }
         @if only_problems { p .count role="status" { "Only hosts with problems are shown. " a href=(LIST.1) { "Show all hosts" } } }
         @if hosts.items.is_empty() && only_problems {
             (empty_state("No problems", "No host has problems.", Some(("Show all hosts", LIST.1))))
         } @else if hosts.items.is_empty() {
             (empty_state("No hosts yet", "Hosts are Linux machines that run instances. In a region without hosts, instances are simulated.",
-                Some(("Add host", NEW_URL))))
+                is_operator.then_some(("Add host", NEW_URL))))
         } @else {
             table .list {
                 thead { tr {

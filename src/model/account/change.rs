@@ -4,6 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChangeKind {
     Account,
+    Announcement,
     Attachment,
     CannedReply,
     Config,
@@ -31,8 +32,9 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    pub const ALL: [ChangeKind; 22] = [
+    pub const ALL: [ChangeKind; 23] = [
         ChangeKind::Account,
+        ChangeKind::Announcement,
         ChangeKind::Attachment,
         ChangeKind::CannedReply,
         ChangeKind::Config,
@@ -59,6 +61,7 @@ impl ChangeKind {
     pub const fn word(self) -> &'static str {
         match self {
             ChangeKind::Account => "account",
+            ChangeKind::Announcement => "announcement",
             ChangeKind::Attachment => "attachment",
             ChangeKind::CannedReply => "canned_reply",
             ChangeKind::Config => "config",

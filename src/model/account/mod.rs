@@ -1,15 +1,18 @@
 //! A customer of the provider: the owner of VPCs, users and events.
 
+pub mod announcement;
 pub mod change;
 pub mod contact;
 pub mod event;
 pub mod object_tag;
 pub mod settings;
+pub mod status;
 
 use sha2::{Digest, Sha256};
 
 use self::contact::Contact;
 use self::settings::AccountSettings;
+use self::status::AccountStatus;
 use super::id::AccountId;
 use super::policy::Quota;
 use super::time::Time;
@@ -24,6 +27,7 @@ pub struct Account {
     pub first_email: String,
     pub contact: Contact,
     pub settings: AccountSettings,
+    pub status: AccountStatus,
     pub created: Time,
     pub quota: QuotaOverride,
 }

@@ -8,5 +8,6 @@ pub mod oauth_grant;
 pub mod proof;
 pub mod scope;
 pub mod ssh_key;
+pub mod staff_role;
 pub mod token;
 pub mod user;

@@ -1,8 +1,10 @@
 //! The identity that a token or a session proves.
 
+use crate::model::account::status::AccountStatus;
 use crate::model::grant::{Global, Permission};
 use crate::model::id::{AccountId, TokenId, UserId};
 use crate::model::scope::Scopes;
+use crate::model::staff_role::StaffRole;
 use crate::model::time::Time;
 use crate::model::token::TokenHash;
 use crate::model::user::{Email, Username};
@@ -31,5 +33,11 @@ pub struct Identity {
     pub email: Email,
     pub restricted: bool,
     pub account_access: Option<Permission>,
+    /// `None` for users of accounts.
+    pub role: Option<StaffRole>,
+    /// Whether the provider has disabled the user.
+    pub disabled: bool,
+    /// The status of the user's account; `None` for staff.
+    pub account_status: Option<AccountStatus>,
     pub globals: Vec<Global>,
 }

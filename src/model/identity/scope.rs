@@ -18,7 +18,7 @@ pub struct Scope {
 
 /// All scope families. A token can have scopes of any family, although Garth has no operations for some
 /// families.
-const FAMILIES: [&str; 19] = [
+const FAMILIES: [&str; 20] = [
     "account",
     "child_account",
     "databases",
@@ -35,6 +35,7 @@ const FAMILIES: [&str; 19] = [
     "monitor",
     "nodebalancers",
     "object_storage",
+    "provider",
     "stackscripts",
     "volumes",
     "vpc",

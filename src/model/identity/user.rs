@@ -5,6 +5,7 @@ use md5::{Digest, Md5};
 use crate::model::grant::{Global, Permission};
 use crate::model::id::{AccountId, UserId};
 use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::staff_role::StaffRole;
 use crate::model::time::Time;
 use crate::model::token::hex;
 
@@ -15,6 +16,10 @@ pub struct User {
     pub account: Option<AccountId>,
     pub username: Username,
     pub email: Email,
+    /// `None` for users of accounts.
+    pub role: Option<StaffRole>,
+    /// Whether the provider has disabled the user. A disabled user has no access.
+    pub disabled: bool,
     /// A restricted user only has the permissions in its grants.
     pub restricted: bool,
     pub account_access: Option<Permission>,
@@ -141,10 +146,32 @@ impl User {
     }
 }
 
+/// The account of a user, or the role of a member of staff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Membership {
+    Account(AccountId),
+    Staff(StaffRole),
+}
+
+impl Membership {
+    pub fn account(self) -> Option<AccountId> {
+        match self {
+            Membership::Account(account) => Some(account),
+            Membership::Staff(_) => None,
+        }
+    }
+
+    pub fn role(self) -> Option<StaffRole> {
+        match self {
+            Membership::Account(_) => None,
+            Membership::Staff(role) => Some(role),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct NewUser {
-    /// `None` creates a member of staff.
-    pub account: Option<AccountId>,
+    pub membership: Membership,
     pub username: Username,
     pub email: Email,
     pub restricted: bool,

@@ -12,7 +12,7 @@ use crate::model::scope::Scopes;
 use crate::model::text::OptionalLine;
 use crate::model::token::{NewToken, TokenKind, TokenText};
 use crate::model::traffic::Month;
-use crate::model::user::{Email, NewUser, Username};
+use crate::model::user::{Email, Membership, NewUser, Username};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
@@ -199,7 +199,7 @@ pub fn bootstrap(tx: &mut WriteTx, first: &FirstToken) -> Result<Option<Bootstra
     let email = Email::parse("admin@localhost").expect("the first e-mail address is valid");
     let account = create(tx, "", &email)?;
     let admin = NewUser {
-        account: Some(account.id),
+        membership: Membership::Account(account.id),
         username: Username::parse("admin").expect("the first username is valid"),
         email,
         restricted: false,

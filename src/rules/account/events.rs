@@ -199,6 +199,26 @@ pub fn record_account(
     Ok(store::events::append_pipelined(tx, caller.account, &new)?)
 }
 
+/// Records an event about the account itself or its users that the provider caused. Unrestricted users see it.
+pub fn record_by_provider(
+    tx: &mut WriteTx,
+    account: AccountId,
+    action: Action,
+    entity: Option<&Entity>,
+) -> Result<()> {
+    let provider = tx.policy().support.provider.clone();
+    let new = NewEvent {
+        action,
+        username: &provider,
+        author: None,
+        entity,
+        secondary: None,
+        guard: ("account", 0),
+        progress: NOTIFICATION,
+    };
+    Ok(store::events::append_pipelined(tx, account, &new)?)
+}
+
 /// Records the event of work that finished immediately. Its status is `finished`, because clients wait for
 /// this status after they start work.
 pub fn record_work(

@@ -1,6 +1,8 @@
 //! Rules for accounts and events.
 
 pub mod accounts;
+pub mod announcements;
 pub mod events;
+pub mod provider_accounts;
 pub mod settings;
 pub mod tags;

@@ -18,7 +18,7 @@ use crate::store::{self, ReadTx, WriteTx};
 
 const MIN_PASSWORD_CHARS: usize = 11;
 /// The lifetime of a link for a new user, in seconds.
-const INVITATION_TTL_SECONDS: i64 = 3 * 24 * 3600;
+pub const INVITATION_TTL_SECONDS: i64 = 3 * 24 * 3600;
 /// A hash that no password matches, with the same parameters as real hashes.
 const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";

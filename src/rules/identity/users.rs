@@ -4,18 +4,19 @@ use crate::model::entity::Entity;
 use crate::model::event::Action;
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
-use crate::model::user::{Email, NewUser, User, Username};
+use crate::model::user::{Email, Membership, NewUser, User, Username};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::events;
 use crate::rules::form::Form;
+use crate::rules::last_admin;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// Creates a user of an account, or a member of staff.
 pub fn create(tx: &mut WriteTx, new: &NewUser) -> Result<User> {
-    if let Some(account) = new.account {
+    if let Some(account) = new.membership.account() {
         store::accounts::find(tx, account)?.ok_or(Error::NotFound)?;
         if is_reserved(tx, &new.username) {
             return Err(Error::on("username", username_taken()));
@@ -48,7 +49,7 @@ pub fn add(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User>
     refuse_taken_username(tx, &mut form, username.as_ref(), None)?;
     let new = form.finish(|| {
         Some(NewUser {
-            account: Some(caller.account),
+            membership: Membership::Account(caller.account),
             username: username?,
             email: email?,
             restricted,
@@ -117,9 +118,10 @@ pub fn list_all(tx: &mut ReadTx) -> Result<Vec<User>> {
     Ok(store::users::list_all(tx)?)
 }
 
-/// Deletes any user, for the provider.
+/// Deletes any user except the last admin, for the provider.
 pub fn remove(tx: &mut WriteTx, username: &str) -> Result<()> {
     let user = load(tx, username)?;
+    last_admin::require_other_admin(tx, &user)?;
     Ok(store::users::delete(tx, user.id)?)
 }
 
@@ -145,7 +147,8 @@ fn set_restricted(tx: &mut WriteTx, user: &mut User, restricted: bool) -> Result
     Ok(())
 }
 
-fn refuse_taken_username(
+/// Adds an error if another user has the name, or if it is reserved.
+pub fn refuse_taken_username(
     tx: &mut ReadTx,
     form: &mut Form,
     username: Option<&Username>,

@@ -111,11 +111,15 @@ fn store_once(
     ticket: Option<TicketId>,
 ) -> Result<Receipt> {
     let sender = match user.is_staff() {
+        true if user.disabled => return Ok(Receipt::Refused("no_access")),
         true => Sender::Staff(Agent {
             user: user.id,
             username: user.username.clone(),
         }),
-        false => Sender::Tenant(Box::new(Caller::by_mail(tx, user.id)?)),
+        false => match Caller::by_mail(tx, user.id) {
+            Err(Error::NoAccess(_)) => return Ok(Receipt::Refused("no_access")),
+            caller => Sender::Tenant(Box::new(caller?)),
+        },
     };
     if let Some(stored) = store::received_mails::find(tx, user.id, message_key)? {
         return Ok(Receipt::Stored(stored, sender));

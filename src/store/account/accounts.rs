@@ -2,6 +2,7 @@
 
 use crate::model::account::contact::{Contact, Country};
 use crate::model::account::settings::AccountSettings;
+use crate::model::account::status::AccountStatus;
 use crate::model::account::{Account, DeskAccount, QuotaOverride};
 use crate::model::change::ChangeKind;
 use crate::model::id::AccountId;
@@ -11,13 +12,14 @@ use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery};
 use crate::store::model_rows::ModelRows;
+use crate::store::tokens;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str =
     "id, company, email, COALESCE(first_email, email), first_name, last_name, address_1, address_2,
     city, state, zip, country, phone, tax_id, network_helper, maintenance_policy, created, vpcs_per_region,
-    subnets_per_vpc, attachment_bytes";
+    subnets_per_vpc, attachment_bytes, status";
 
 /// Every row, for `garth check`.
 pub(in crate::store) const ROWS: ModelRows = ModelRows::new("account", COLUMNS, |row| read(row).map(drop));
@@ -51,6 +53,28 @@ pub fn desk_list(tx: &mut ReadTx, query: &ListQuery) -> Result<Paged<DeskAccount
 pub fn desk_find(tx: &mut ReadTx, id: AccountId) -> Result<Option<DeskAccount>, StoreError> {
     let sql = format!("SELECT {DESK_COLUMNS} FROM account a WHERE a.id = $1");
     tx.find(&sql, args![id])?.as_mut().map(read_desk).transpose()
+}
+
+pub static PROVIDER_FIELDS: [Field; 5] = [
+    Field::new("id", Kind::Integer, "id"),
+    Field::new("company", Kind::Text, "company"),
+    Field::new("email", Kind::Text, "email"),
+    Field::new("status", Kind::Text, "status"),
+    Field::new("created", Kind::Time, "created"),
+];
+
+/// A page of all accounts.
+pub fn page(tx: &mut ReadTx, query: &ListQuery) -> Result<Paged<Account>, StoreError> {
+    let collection = Collection {
+        columns: COLUMNS,
+        from: "account",
+        condition: "1 = 1".to_owned(),
+        args: Vec::new(),
+        key: &["id"],
+        order: None,
+        tallied: None,
+    };
+    collection.page(tx, query, read)
 }
 
 pub fn list(tx: &mut ReadTx) -> Result<Vec<Account>, StoreError> {
@@ -116,6 +140,16 @@ pub fn set_settings(tx: &mut WriteTx, id: AccountId, settings: AccountSettings) 
     }
 }
 
+/// Sets the status of an account. Invalidates cached identities.
+pub fn set_status(tx: &mut WriteTx, id: AccountId, status: AccountStatus) -> Result<(), StoreError> {
+    let sql = "UPDATE account SET status = $2 WHERE id = $1 AND status <> $2";
+    if tx.execute(sql, args![id, status.word()])? == 0 {
+        return Ok(());
+    }
+    tx.changed(id, ChangeKind::Account, id.0)?;
+    tokens::invalidate_identities(tx, id)
+}
+
 pub fn set_quota(tx: &mut WriteTx, id: AccountId, quota: QuotaOverride) -> Result<(), StoreError> {
     let changed = tx.execute(
         "UPDATE account SET vpcs_per_region = $2, subnets_per_vpc = $3, attachment_bytes = $4
@@ -151,6 +185,7 @@ fn read(row: &mut Row) -> Result<Account, StoreError> {
             subnets_per_vpc: row.take()?,
             attachment_bytes: row.take()?,
         },
+        status: row.take()?,
     })
 }
 
@@ -167,6 +202,12 @@ fn read_contact(row: &mut Row) -> Result<Contact, StoreError> {
         phone: row.take()?,
         tax_id: row.take()?,
     })
+}
+
+impl FromValue for AccountStatus {
+    fn from_value(value: Value) -> Option<Self> {
+        AccountStatus::with_word(value.as_text()?)
+    }
 }
 
 impl FromValue for Country {

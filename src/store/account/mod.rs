@@ -1,5 +1,7 @@
 //! Queries for accounts, events and tags.
 
+pub mod account_usage;
 pub mod accounts;
+pub mod announcements;
 pub mod events;
 pub mod tags;

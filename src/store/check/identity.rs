@@ -26,6 +26,12 @@ pub const INVARIANTS: &[Invariant] = &[
              OR EXISTS (SELECT 1 FROM entity_grant g WHERE g.app_user = u.id)) ORDER BY u.id",
     ),
     Invariant::query(
+        "exactly the members of staff have a role",
+        "SELECT 'user ' || id, CASE WHEN account IS NULL THEN 'is a member of the staff and has no role'
+             ELSE 'belongs to an account and has a role of staff' END
+         FROM app_user WHERE (account IS NULL) <> (staff_role IS NOT NULL) ORDER BY id",
+    ),
+    Invariant::query(
         "staff authorize only OAuth clients of the provider",
         "SELECT 'user ' || u.id, 'is a member of the staff and has authorized the OAuth client ' || c.id
          FROM oauth_grant g JOIN app_user u ON u.id = g.app_user JOIN oauth_client c ON c.id = g.client

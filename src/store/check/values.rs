@@ -9,7 +9,8 @@ use crate::store::model_rows::ModelRows;
 use crate::store::tx::ReadTx;
 use crate::store::value::args;
 use crate::store::{
-    accounts, attachments, canned_replies, configs, disks, encryption, entities, events, history, hosts,
+    accounts, announcements, attachments, canned_replies, configs, disks, encryption, entities, events,
+    history, hosts,
     instances, interfaces, ips, jobs, login_records, oauth_clients, oauth_grants, ports, replies, ssh_keys,
     subnets, tags, tickets, tokens, users, vpcs,
 };
@@ -44,6 +45,7 @@ const TABLES: &[ModelRows] = &[
     history::ROWS,
     attachments::ROWS,
     canned_replies::ROWS,
+    announcements::ROWS,
     events::ROWS,
     jobs::ROWS,
 ];

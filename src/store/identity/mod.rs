@@ -8,5 +8,6 @@ pub mod oauth_grants;
 pub mod object_grants;
 pub mod sessions;
 pub mod ssh_keys;
+pub mod staff;
 pub mod tokens;
 pub mod users;

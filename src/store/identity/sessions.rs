@@ -6,7 +6,7 @@ use crate::model::scope::Scopes;
 use crate::model::time::Time;
 use crate::model::token::TokenHash;
 use crate::store::error::StoreError;
-use crate::store::tokens::read_identity;
+use crate::store::tokens::{IDENTITY_COLUMNS, IDENTITY_TABLES, read_identity};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::args;
 
@@ -30,14 +30,12 @@ pub fn find(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<UserId>, StoreErr
 /// The identity of a session that has not expired. The identity has all scopes.
 pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, StoreError> {
     let now = tx.now();
-    let row = tx.find(
-        "SELECT s.expiry,
-             u.id, u.account, u.username, u.email, u.restricted, u.account_access, r.identity_version
-         FROM session s JOIN app_user u ON u.id = s.app_user
-         LEFT JOIN account_revision r ON r.account = coalesce(u.account, 0)
-         WHERE s.hash = $1 AND s.expiry > $2",
-        args![hash.hex(), now],
-    )?;
+    let sql = format!(
+        "SELECT s.expiry, {IDENTITY_COLUMNS}
+         FROM session s, {IDENTITY_TABLES}
+         WHERE u.id = s.app_user AND s.hash = $1 AND s.expiry > $2"
+    );
+    let row = tx.find(&sql, args![hash.hex(), now])?;
     let read = |row| read_identity(tx, hash, Proof::Session, Scopes::Everything, row);
     row.map(read).transpose()
 }

@@ -25,6 +25,12 @@ const EXPIRY: &str = "coalesce(expiry, 32501970000000000)";
 /// The condition that a personal token is neither revoked nor expired. `$2` is the current time.
 const USABLE: &str = "kind = 'personal' AND revoked IS NULL AND (expiry IS NULL OR expiry > $2)";
 
+/// The columns of a user that `read_identity` reads. The tables are those of `IDENTITY_TABLES`.
+pub(in crate::store) const IDENTITY_COLUMNS: &str = "u.id, u.account, u.username, u.email, u.restricted,
+    u.account_access, u.staff_role, u.disabled, a.status, r.identity_version";
+pub(in crate::store) const IDENTITY_TABLES: &str = "app_user u LEFT JOIN account a ON a.id = u.account
+    LEFT JOIN account_revision r ON r.account = coalesce(u.account, 0)";
+
 /// The identity version of an account, or of the staff.
 pub fn identity_version(tx: &mut ReadTx, account: Option<AccountId>) -> Result<i64, StoreError> {
     let pending = send_version_query(tx, account);
@@ -62,14 +68,12 @@ pub(in crate::store) fn invalidate_identities(
 
 /// The identity of a token that is not revoked. The token may have expired.
 pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, StoreError> {
-    let row = tx.find(
-        "SELECT t.id, t.scopes, t.expiry,
-             u.id, u.account, u.username, u.email, u.restricted, u.account_access, r.identity_version
-         FROM token t JOIN app_user u ON u.id = t.app_user
-         LEFT JOIN account_revision r ON r.account = coalesce(u.account, 0)
-         WHERE t.hash = $1 AND t.revoked IS NULL",
-        args![hash.hex()],
-    )?;
+    let sql = format!(
+        "SELECT t.id, t.scopes, t.expiry, {IDENTITY_COLUMNS}
+         FROM token t, {IDENTITY_TABLES}
+         WHERE u.id = t.app_user AND t.hash = $1 AND t.revoked IS NULL"
+    );
+    let row = tx.find(&sql, args![hash.hex()])?;
     let Some(mut row) = row else { return Ok(None) };
     let (proof, scopes) = (Proof::Token(row.take()?), row.take()?);
     read_identity(tx, hash, proof, scopes, row).map(Some)
@@ -77,13 +81,9 @@ pub fn identify(tx: &mut ReadTx, hash: TokenHash) -> Result<Option<Identity>, St
 
 /// The identity of a user whose message the mail server has verified. It has all scopes.
 pub fn identity_of_sender(tx: &mut ReadTx, user: UserId) -> Result<Option<Identity>, StoreError> {
-    let row = tx.find(
-        "SELECT CAST(NULL AS BIGINT),
-             u.id, u.account, u.username, u.email, u.restricted, u.account_access, r.identity_version
-         FROM app_user u LEFT JOIN account_revision r ON r.account = coalesce(u.account, 0)
-         WHERE u.id = $1",
-        args![user],
-    )?;
+    let sql =
+        format!("SELECT CAST(NULL AS BIGINT), {IDENTITY_COLUMNS} FROM {IDENTITY_TABLES} WHERE u.id = $1");
+    let row = tx.find(&sql, args![user])?;
     // No token has this hash: it is the hash of a text that is not a token.
     let read = |row| read_identity(tx, TokenHash::of("mail"), Proof::Mail, Scopes::Everything, row);
     row.map(read).transpose()
@@ -108,6 +108,9 @@ pub(in crate::store) fn read_identity(
         email: row.take()?,
         restricted: row.take()?,
         account_access: row.take()?,
+        role: row.take()?,
+        disabled: row.take()?,
+        account_status: row.take()?,
         // An account without a row in `account_revision` has version 0.
         version: row.take::<Option<i64>>()?.unwrap_or(0),
         globals: Vec::new(),

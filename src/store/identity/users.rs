@@ -6,6 +6,7 @@ use crate::model::change::ChangeKind;
 use crate::model::grant::Permission;
 use crate::model::id::{AccountId, UserId};
 use crate::model::page::Paged;
+use crate::model::staff_role::StaffRole;
 use crate::model::user::{Login, NewUser, User, Username};
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
@@ -16,8 +17,10 @@ use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 use crate::store::{grants, ssh_keys, tokens};
 
-const COLUMNS: &str = "id, account, username, email, restricted, account_access, created, timezone,
-    email_notifications, lish_auth_method, authorized_keys, password_created, last_login, last_login_status";
+pub(super) const COLUMNS: &str =
+    "id, account, username, email, restricted, account_access, created, timezone,
+    email_notifications, lish_auth_method, authorized_keys, password_created, last_login, last_login_status,
+    staff_role, disabled";
 
 /// Every row, for `garth check`.
 pub(in crate::store) const ROWS: ModelRows = ModelRows::new("app_user", COLUMNS, |row| read(row).map(drop));
@@ -154,24 +157,26 @@ pub fn is_empty(tx: &mut ReadTx) -> Result<bool, StoreError> {
 
 pub fn insert(tx: &mut WriteTx, new: &NewUser) -> Result<UserId, StoreError> {
     let now = tx.now();
-    let password = new.password.as_deref();
+    let (account, password) = (new.membership.account(), new.password.as_deref());
     let id: UserId = tx
         .one(
-            "INSERT INTO app_user (account, username, email, restricted, password, created, password_created)
-             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id",
+            "INSERT INTO app_user (account, username, email, restricted, password, created, password_created,
+                 staff_role)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id",
             args![
-                new.account,
+                account,
                 &new.username,
                 &new.email,
                 new.restricted,
                 password,
                 now,
                 password.map(|_| now),
+                new.membership.role().map(StaffRole::word),
             ],
         )?
         .take()?;
-    tx.changed(new.account, ChangeKind::User, id.0)?;
-    tokens::invalidate_identities(tx, new.account)?;
+    tx.changed(account, ChangeKind::User, id.0)?;
+    tokens::invalidate_identities(tx, account)?;
     Ok(id)
 }
 
@@ -222,7 +227,7 @@ pub fn set_preferences(tx: &mut WriteTx, id: UserId, json: &str) -> Result<(), S
     }
 }
 
-fn read(row: &mut Row) -> Result<User, StoreError> {
+pub(super) fn read(row: &mut Row) -> Result<User, StoreError> {
     Ok(User {
         id: row.take()?,
         account: row.take()?,
@@ -239,12 +244,20 @@ fn read(row: &mut Row) -> Result<User, StoreError> {
         ssh_keys: Vec::new(),
         password_created: row.take()?,
         last_login: read_login(row)?,
+        role: row.take()?,
+        disabled: row.take()?,
     })
 }
 
 fn read_login(row: &mut Row) -> Result<Option<Login>, StoreError> {
     let (at, status): (Option<_>, Option<_>) = (row.take()?, row.take()?);
     Ok(at.zip(status).map(|(at, status)| Login { at, status }))
+}
+
+impl FromValue for StaffRole {
+    fn from_value(value: Value) -> Option<Self> {
+        StaffRole::parse(value.as_text()?).ok()
+    }
 }
 
 impl FromValue for Permission {

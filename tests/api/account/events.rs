@@ -49,14 +49,20 @@ const UPDATES: [(&str, &str, &str); 16] = [
     ),
 ];
 /// Updates without an event: of the preferences of the web app, of objects of the provider, and those that are not offered.
-const WITHOUT_EVENT: [&str; 7] = [
+const WITHOUT_EVENT: [&str; 12] = [
     "updatePreferences",
     "updateDeskTicket",
     "updateCannedReply",
     "updateHost",
+    "updateAnnouncement",
+    "updateStaffUser",
     "updateInstanceFirewalls",
     "updateFirewallSettings",
     "updateLongviewPlan",
+    // These have an event of the provider: see `provider_accounts.rs`.
+    "updateProviderAccount",
+    "updateProviderAccountQuotas",
+    "updateProviderAccountUser",
 ];
 
 #[tokio::test]

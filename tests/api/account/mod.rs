@@ -1,7 +1,9 @@
 //! Accounts and their events.
 
 pub mod accounts;
-pub mod events;
+pub mod announcements;
+mod events;
+mod provider_accounts;
 pub mod settings;
 pub mod stream;
 mod tags;

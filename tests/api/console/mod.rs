@@ -18,6 +18,7 @@ mod ipv6;
 mod large_lists;
 mod live;
 mod new_ticket;
+mod provider;
 mod search;
 mod subnets;
 mod tickets;
@@ -28,7 +29,7 @@ mod vpcs;
 use garth::console::PAGES;
 use garth::files::Files;
 use garth::model::token::TokenHash;
-use garth::rules::caller::{Caller, Principal};
+use garth::rules::caller::{Caller, Principal, Requirements};
 use garth::rules::lists::ListRequest;
 use garth::rules::{self, Error};
 use garth::web::operation::Audience;
@@ -486,7 +487,8 @@ async fn a_session_that_ends_during_a_request_is_rejected_and_not_cached() {
         .store
         .read(move |tx| rules::sessions::identify(tx, hash))
         .await;
-    let caller = Caller::admit(identity.expect("ada is logged in"), None).expect("a tenant");
+    let caller =
+        Caller::admit(identity.expect("ada is logged in"), Requirements::default()).expect("a tenant");
     app.user("eve").await;
     let list = |caller: Caller| {
         server.read(caller, |tx, caller| {

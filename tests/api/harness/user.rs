@@ -6,8 +6,9 @@ use std::pin::Pin;
 use garth::model::grant::Global;
 use garth::model::id::{AccountId, TokenId, VpcId};
 use garth::model::scope::Scopes;
+use garth::model::staff_role::StaffRole;
 use garth::model::token::{NewToken, TokenKind};
-use garth::model::user::{Email, NewUser, Username};
+use garth::model::user::{Email, Membership, NewUser, Username};
 use garth::rules::{self, Error, grants::Grant};
 use hyper::Method;
 use hyper::body::Bytes;
@@ -18,7 +19,7 @@ use super::{Call, Reply, TestApp};
 pub struct UserBuilder<'a> {
     pub(super) app: &'a TestApp,
     pub(super) name: &'a str,
-    pub(super) account: Option<AccountId>,
+    pub(super) membership: Membership,
     pub(super) restricted: bool,
     pub(super) grants: Vec<Grant>,
     pub(super) scopes: &'a str,
@@ -27,12 +28,17 @@ pub struct UserBuilder<'a> {
 
 impl<'a> UserBuilder<'a> {
     pub fn of(mut self, account: AccountId) -> Self {
-        self.account = Some(account);
+        self.membership = Membership::Account(account);
         self
     }
 
-    pub fn staff(mut self) -> Self {
-        self.account = None;
+    pub fn staff(self) -> Self {
+        self.role(StaffRole::Admin)
+    }
+
+    /// Makes the user a member of staff with this role.
+    pub fn role(mut self, role: StaffRole) -> Self {
+        self.membership = Membership::Staff(role);
         self
     }
 
@@ -67,7 +73,7 @@ impl<'a> IntoFuture for UserBuilder<'a> {
             let username = Username::parse(self.name).expect("a username");
             let email = Email::parse(&format!("{}@example.com", self.name)).expect("an address");
             let new = NewUser {
-                account: self.account,
+                membership: self.membership,
                 username,
                 email,
                 restricted: self.restricted,

@@ -13,5 +13,6 @@ pub mod oauth_tokens;
 pub mod permissions;
 pub mod profile;
 pub mod ssh_keys;
+mod staff;
 pub mod tokens;
 pub mod users;

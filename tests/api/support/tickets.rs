@@ -2,7 +2,8 @@
 
 use garth::model::grant::Permission;
 use garth::model::id::VpcId;
-use garth::model::user::{Email, NewUser, Username};
+use garth::model::staff_role::StaffRole;
+use garth::model::user::{Email, Membership, NewUser, Username};
 use garth::rules::grants::Grant;
 use serde_json::{Value, json};
 
@@ -470,13 +471,13 @@ async fn account_access_controls_reading_and_replying() {
 #[tokio::test]
 async fn no_tenant_can_have_the_providers_name() {
     let app = TestApp::new().await;
-    for (name, account, created) in [
-        ("support", Some(app.account), false),
-        ("supporter", Some(app.account), true),
-        ("Support", None, true),
+    for (name, membership, created) in [
+        ("support", Membership::Account(app.account), false),
+        ("supporter", Membership::Account(app.account), true),
+        ("Support", Membership::Staff(StaffRole::Support), true),
     ] {
         let new = NewUser {
-            account,
+            membership,
             username: Username::parse(name).unwrap(),
             email: Email::parse("a@example.com").unwrap(),
             restricted: false,

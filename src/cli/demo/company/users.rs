@@ -4,7 +4,8 @@ use crate::cli::demo::builder::DemoBuilder;
 use crate::cli::store_args::describe_error;
 use crate::model::account::{QuotaChange, QuotaValue};
 use crate::model::id::AccountId;
-use crate::model::user::{Email, NewUser, Username};
+use crate::model::staff_role::StaffRole;
+use crate::model::user::{Email, Membership, NewUser, Username};
 use crate::rules;
 
 /// The users, with descriptions of their roles.
@@ -35,9 +36,9 @@ pub async fn create(
         .write(move |tx| {
             let roaster = rules::accounts::create(tx, "Harbor Lane Coffee", &email("it@harborlane.example"))?;
             let studio = rules::accounts::create(tx, "Tidewater Studio", &email("studio@tidewater.example"))?;
-            let mut user = |account: Option<AccountId>, username: &str, host: &str, restricted: bool| {
+            let mut user = |membership: Membership, username: &str, host: &str, restricted: bool| {
                 let new = NewUser {
-                    account,
+                    membership,
                     username: Username::parse(username).expect("the demo's usernames are valid"),
                     email: email(&format!("{username}@{host}.example")),
                     restricted,
@@ -45,14 +46,14 @@ pub async fn create(
                 };
                 rules::users::create(tx, &new)
             };
-            let roaster_id = Some(roaster.id);
-            user(roaster_id, "mara", "harborlane", false)?;
-            user(roaster_id, "jonas", "harborlane", false)?;
-            user(roaster_id, "elif", "harborlane", true)?;
-            user(roaster_id, "accounting", "harborlane", true)?;
-            user(Some(studio.id), "pia", "tidewater", false)?;
-            user(None, "sam", "provider", false)?;
-            user(None, "noor", "provider", false)?;
+            let of_roaster = Membership::Account(roaster.id);
+            user(of_roaster, "mara", "harborlane", false)?;
+            user(of_roaster, "jonas", "harborlane", false)?;
+            user(of_roaster, "elif", "harborlane", true)?;
+            user(of_roaster, "accounting", "harborlane", true)?;
+            user(Membership::Account(studio.id), "pia", "tidewater", false)?;
+            user(Membership::Staff(StaffRole::Admin), "sam", "provider", false)?;
+            user(Membership::Staff(StaffRole::Support), "noor", "provider", false)?;
             // The quotas are low, so that the bars on the quota page are visible.
             let quota = QuotaChange {
                 vpcs_per_region: Some(QuotaValue::Limit(5)),

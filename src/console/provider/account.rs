@@ -1,0 +1,173 @@
+//! The page of an account for the provider: usage, users and actions.
+
+use axum::extract::State;
+use maud::{Markup, html};
+
+use super::account_summary::{LIST, name, refused, status_tag, url};
+use super::account_users;
+use crate::console::error_page::PageResult;
+use crate::console::forms::FormData;
+use crate::console::layout::{number, redirect_with_notice, time};
+use crate::console::threads::confirmation;
+use crate::console::usage::{bytes_meter, used_meter};
+use crate::console::visit::Visit;
+use crate::model::account::status::AccountStatus;
+use crate::model::id::AccountId;
+use crate::model::policy::Quota;
+use crate::model::staff_role::StaffRole;
+use crate::rules;
+use crate::rules::addresses::Usage;
+use crate::rules::agent::Staff;
+use crate::rules::provider_accounts::{AccountDetails, quota};
+use crate::rules::request::Request;
+use crate::store::WriteTx;
+use crate::web::App;
+use crate::web::extract::At;
+
+type Path = At<AccountId>;
+
+pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, At(id): Path) -> PageResult {
+    let (details, users) = app
+        .read(staff, move |tx, _| {
+            let details = rules::provider_accounts::view(tx, id)?;
+            let list = account_users::list_request();
+            Ok((details, rules::account_users::list(tx, id, &list)?))
+        })
+        .await?;
+    let title = name(&details.account);
+    let limits = quota(&details.account, app.store().context().policy.quota);
+    let body = html! {
+        div .title {
+            h1 { (title) }
+            div .actions { (actions(&visit, &details)) }
+        }
+        @if let Some(message) = &visit.refused { div .alert role="alert" { p { (message) } } }
+        (facts(&details))
+        section aria-labelledby="usage" { h2 #usage { "Usage" } (usage_table(&details, limits)) }
+        section aria-labelledby="users" {
+            h2 #users { "Users" }
+            (account_users::table(&visit, &details.account, &users))
+        }
+    };
+    Ok(visit.page(title, &[LIST], &body))
+}
+
+fn facts(details: &AccountDetails) -> Markup {
+    let account = &details.account;
+    html! {
+        dl .facts {
+            div { dt { "Status" } dd { (status_tag(account.status)) } }
+            div { dt { "E-mail" } dd { (account.email) } }
+            div { dt { "Created" } dd { (time(account.created)) } }
+            div { dt { "ID" } dd { (account.id) } }
+            div { dt { "Tickets" } dd { a href=(format!("/desk?account={}", account.id)) {
+                (number(details.usage.open_tickets.unsigned_abs())) " open" } " of " (number(details.usage.tickets.unsigned_abs())) } }
+        }
+    }
+}
+
+fn usage_table(details: &AccountDetails, limits: Quota) -> Markup {
+    let used = &details.usage;
+    let usage = |used: i64, limit: i64| Usage {
+        used: used.unsigned_abs(),
+        all: limit.unsigned_abs(),
+    };
+    html! {
+        table .list {
+            thead { tr { th scope="col" { "Resource" } th scope="col" { "In use" } } }
+            tbody {
+                @for (region, count) in &used.vpcs {
+                    tr { th scope="row" { "VPCs in " (region) } td data-label="In use" { (used_meter(usage(*count, limits.vpcs_per_region))) } }
+                }
+                tr { th scope="row" { "Subnets in the largest VPC" } td data-label="In use" { (used_meter(usage(used.most_subnets, limits.subnets_per_vpc))) } }
+                tr { th scope="row" { "Subnets" } td data-label="In use" { (number(used.subnets.unsigned_abs())) } }
+                tr { th scope="row" { "Instances" } td data-label="In use" { (number(used.instances.unsigned_abs())) } }
+                tr { th scope="row" { "Ticket attachments" } td data-label="In use" { (bytes_meter(usage(used.attachment_bytes, limits.attachment_bytes))) } }
+            }
+        }
+    }
+}
+
+fn actions(visit: &Visit, details: &AccountDetails) -> Markup {
+    let account = &details.account;
+    let action = |action: &str| format!("{}/{action}", url(account.id));
+    let is_open = account.status != AccountStatus::Closed;
+    html! {
+        @if is_open && visit.has_role(StaffRole::Operator) {
+            a .button href=(action("edit")) { "Edit" }
+            a .button href=(action("quotas")) { "Quotas" }
+            @if account.status == AccountStatus::Suspended {
+                form method="post" action=(action("reactivate")) { (visit.form_token()) button type="submit" { "Reactivate" } }
+            } @else {
+                (confirmation("Suspend", (true, None), &html! {
+                    p { "The tokens and sessions of all users are refused. Instances and networks continue to run." }
+                    form method="post" action=(action("suspend")) {
+                        (visit.form_token())
+                        button .danger type="submit" { "Suspend " (name(account)) }
+                    }
+                }))
+            }
+        }
+        @if is_open && visit.has_role(StaffRole::Admin) {
+            (confirmation("Close", (true, None), &html! {
+                p { "The account must have no instances and no VPCs. A closed account cannot be reactivated." }
+                form method="post" action=(action("close")) {
+                    (visit.form_token())
+                    button .danger type="submit" { "Close " (name(account)) }
+                }
+            }))
+        }
+    }
+}
+
+pub async fn suspend(State(app): State<App>, staff: Staff, At(id): Path, data: FormData) -> PageResult {
+    change(
+        &app,
+        staff,
+        id,
+        data,
+        "account-suspended",
+        rules::provider_accounts::suspend,
+    )
+    .await
+}
+
+pub async fn reactivate(State(app): State<App>, staff: Staff, At(id): Path, data: FormData) -> PageResult {
+    change(
+        &app,
+        staff,
+        id,
+        data,
+        "account-reactivated",
+        rules::provider_accounts::reactivate,
+    )
+    .await
+}
+
+pub async fn close(State(app): State<App>, staff: Staff, At(id): Path, data: FormData) -> PageResult {
+    change(
+        &app,
+        staff,
+        id,
+        data,
+        "account-closed",
+        rules::provider_accounts::close,
+    )
+    .await
+}
+
+/// Runs a rule, and returns to the page of the account.
+async fn change(
+    app: &App,
+    staff: Staff,
+    id: AccountId,
+    data: FormData,
+    notice: &str,
+    rule: fn(&mut WriteTx, AccountId, &Request) -> rules::Result<AccountDetails>,
+) -> PageResult {
+    let request = data.request(Vec::new());
+    match app.write(staff, move |tx, _| rule(tx, id, &request)).await {
+        Ok(_) => Ok(redirect_with_notice(&url(id), notice)),
+        Err(error) => refused(&url(id), error),
+    }
+}

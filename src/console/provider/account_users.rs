@@ -1,0 +1,135 @@
+//! The users of an account on its page for the provider: disable, enable and password links.
+
+use axum::extract::State;
+use axum::http::request::Parts;
+use maud::{Markup, html};
+
+use super::account_summary::{LIST, refused, url};
+use crate::console::account::one_time_secret;
+use crate::console::error_page::PageResult;
+use crate::console::forms::FormData;
+use crate::console::layout::{redirect_with_notice, time};
+use crate::console::visit::Visit;
+use crate::model::account::Account;
+use crate::model::id::AccountId;
+use crate::model::input::Input;
+use crate::model::page::Paged;
+use crate::model::staff_role::StaffRole;
+use crate::model::user::User;
+use crate::rules;
+use crate::rules::agent::Staff;
+use crate::rules::lists::ListRequest;
+use crate::web::App;
+use crate::web::extract::At;
+use crate::web::origin::issuer;
+
+/// The maximum number of users on the page of an account.
+const MAX_USERS_SHOWN: i64 = 100;
+
+/// The users that the page of an account shows.
+pub fn list_request() -> ListRequest {
+    ListRequest::first(MAX_USERS_SHOWN).sorted("username", false)
+}
+
+pub fn table(visit: &Visit, account: &Account, users: &Paged<User>) -> Markup {
+    html! {
+        @if users.items.is_empty() {
+            p .quiet { "The account has no users. Create one with " code { "garth user create" } "." }
+        } @else {
+            table .list {
+                thead { tr {
+                    th scope="col" { "Username" } th scope="col" { "E-mail" } th scope="col" { "Status" }
+                    th scope="col" { "Last log-in" } th scope="col" { span .hidden { "Actions" } }
+                } }
+                tbody { @for user in &users.items { (row(visit, account, user)) } }
+            }
+            @if users.results > MAX_USERS_SHOWN { p .hint { "The first " (MAX_USERS_SHOWN) " users." } }
+        }
+    }
+}
+
+fn row(visit: &Visit, account: &Account, user: &User) -> Markup {
+    let name = user.username.as_str();
+    let action = |action: &str| format!("{}/users/{name}/{action}", url(account.id));
+    let (label, target) = match user.disabled {
+        true => ("Enable", action("enable")),
+        false => ("Disable", action("disable")),
+    };
+    html! {
+        tr {
+            th scope="row" { (name) @if user.restricted { " " span .tag { "Restricted" } } }
+            td data-label="E-mail" { (user.email.as_str()) }
+            td data-label="Status" { @if user.disabled { span .tag.bad { "Disabled" } } @else { span .tag.on { "Enabled" } } }
+            td data-label="Last log-in" {
+                @match &user.last_login { Some(login) => (time(login.at)), None => span .quiet { "Never" } }
+            }
+            td { div .actions {
+                @if visit.has_role(StaffRole::Operator) {
+                    form method="post" action=(target) {
+                        (visit.form_token())
+                        button type="submit" { (label) span .hidden { " " (name) } }
+                    }
+                }
+                @if visit.has_role(StaffRole::Admin) {
+                    form method="post" action=(action("link")) {
+                        (visit.form_token())
+                        button type="submit" { "Password link" span .hidden { " for " (name) } }
+                    }
+                }
+            } }
+        }
+    }
+}
+
+type Path = At<(AccountId, String)>;
+
+pub async fn disable(State(app): State<App>, staff: Staff, At(at): Path, data: FormData) -> PageResult {
+    set_disabled(&app, staff, at, data, true).await
+}
+
+pub async fn enable(State(app): State<App>, staff: Staff, At(at): Path, data: FormData) -> PageResult {
+    set_disabled(&app, staff, at, data, false).await
+}
+
+async fn set_disabled(
+    app: &App,
+    staff: Staff,
+    (id, username): (AccountId, String),
+    data: FormData,
+    disabled: bool,
+) -> PageResult {
+    let request = data.request(vec![("disabled".to_owned(), Input::Bool(disabled))]);
+    let changed = app
+        .write(staff, move |tx, _| {
+            rules::account_users::update(tx, id, &username, &request)
+        })
+        .await;
+    match changed {
+        Ok(_) => Ok(redirect_with_notice(&url(id), "user-changed")),
+        Err(error) => refused(&url(id), error),
+    }
+}
+
+/// Creates a password link. Only this response shows it.
+pub async fn link(
+    State(app): State<App>,
+    visit: Visit,
+    staff: Staff,
+    At((id, username)): Path,
+    parts: Parts,
+) -> PageResult {
+    let name = username.clone();
+    let link = app
+        .write(staff, move |tx, _| rules::account_users::make_link(tx, id, &name))
+        .await?;
+    let link_url = format!("{}/oauth/password/{}", issuer(&app, &parts), link.reveal());
+    let title = format!("Password link for {username}");
+    let account_url = url(id);
+    let body = html! {
+        h1 { (title) }
+        (one_time_secret("The link", &link_url))
+        p { "Send it to the user. It works once and expires after three days." }
+        p { a .button href=(account_url) { "Done" } }
+    };
+    Ok(visit.page(&title, &[LIST, ("Account", &account_url)], &body))
+}

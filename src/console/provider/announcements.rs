@@ -1,0 +1,229 @@
+//! Pages for announcements: list, create, edit and delete.
+
+use axum::extract::State;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::account_summary::refused;
+use super::tabs::{ANNOUNCEMENTS as LIST, tabs};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, Card, Field, FormData, FormState};
+use crate::console::layout::{empty_state, pagination, redirect_with_notice, time};
+use crate::console::query::Query;
+use crate::console::threads::confirmation;
+use crate::console::visit::Visit;
+use crate::model::announcement::{Announcement, AnnouncementText, AnnouncementTitle, Severity};
+use crate::model::id::AnnouncementId;
+use crate::model::input::Input;
+use crate::model::page::Page;
+use crate::rules;
+use crate::rules::agent::Staff;
+use crate::rules::request::Request;
+use crate::web::App;
+use crate::web::extract::At;
+
+const NEW_URL: &str = "/provider/announcements/new";
+
+fn url(id: AnnouncementId) -> String {
+    format!("{}/{id}", LIST.1)
+}
+
+pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
+    let list_request = query.list_request(Page::DEFAULT_SIZE).sorted("id", true);
+    let announcements = app
+        .read(staff, move |tx, _| rules::announcements::list(tx, &list_request))
+        .await?;
+    let body = html! {
+        (tabs(&visit, LIST.1))
+        div .title { h1 { "Announcements" } a .button.main href=(NEW_URL) { "Create announcement" } }
+        p .lead { "Customers see current announcements on every page of the console." }
+        @if announcements.items.is_empty() {
+            (empty_state("No announcements", "Announce maintenance and outages here.", Some(("Create announcement", NEW_URL))))
+        } @else {
+            table .list {
+                thead { tr {
+                    th scope="col" { "Title" } th scope="col" { "Severity" } th scope="col" { "Starts" } th scope="col" { "Ends" }
+                } }
+                tbody {
+                    @for announcement in &announcements.items {
+                        tr {
+                            th scope="row" { a href=(url(announcement.id)) { (announcement.title.as_str()) } }
+                            td data-label="Severity" { (announcement.severity.word()) }
+                            td data-label="Starts" { (time(announcement.starts)) }
+                            td data-label="Ends" { @match announcement.ends { Some(ends) => (time(ends)), None => span .quiet { "Not set" } } }
+                        }
+                    }
+                }
+            }
+            (pagination(&announcements, LIST.1))
+        }
+    };
+    Ok(visit.page("Announcements", &[], &body))
+}
+
+fn fields(form_state: &FormState) -> Markup {
+    let title = Field {
+        name: "title",
+        label: "Title",
+        autofocus: true,
+        max_chars: Some(AnnouncementTitle::MAX),
+        ..Field::default()
+    };
+    let text = Field {
+        name: "text",
+        label: "Text",
+        hint: "Markdown, as in tickets.",
+        max_chars: Some(AnnouncementText::MAX),
+        ..Field::default()
+    };
+    let severity = Field {
+        name: "severity",
+        label: "Severity",
+        ..Field::default()
+    };
+    let starts = Field {
+        name: "starts",
+        label: "Starts",
+        hint: "In UTC, such as 2026-01-15T09:00:00. Empty: now.",
+        optional: true,
+        code: true,
+        ..Field::default()
+    };
+    let ends = Field {
+        name: "ends",
+        label: "Ends",
+        hint: "In UTC. Empty: until you delete the announcement.",
+        optional: true,
+        code: true,
+        ..Field::default()
+    };
+    let severities = Severity::ALL.map(|severity| (severity.word().to_owned(), severity.word().to_owned()));
+    html! {
+        (forms::text_input(form_state, title))
+        (forms::textarea(form_state, text, 6))
+        (forms::select(form_state, severity, &severities))
+        (forms::text_input(form_state, starts))
+        (forms::text_input(form_state, ends))
+    }
+}
+
+/// The request of a form. An empty `ends` means that the announcement has no end.
+fn request(data: &FormData) -> Request {
+    let mut object = data.object(&["title", "text"]);
+    object.extend(data.non_empty(&["severity", "starts", "ends"]));
+    if data.text("ends").trim().is_empty() {
+        object.push(("ends".to_owned(), Input::Null));
+    }
+    data.request(object)
+}
+
+pub async fn new(visit: Visit) -> PageResult {
+    let form_state = FormState::prefilled(&[("severity", Severity::default().word())]);
+    Ok(render_new(&visit, &form_state))
+}
+
+pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: FormData) -> PageResult {
+    let request = request(&data);
+    let created = app
+        .write(staff, move |tx, _| rules::announcements::create(tx, &request))
+        .await;
+    match created {
+        Ok(_) => Ok(redirect_with_notice(LIST.1, "announcement-saved")),
+        Err(error) => {
+            let form_state = forms::from_error(data, error)?;
+            Ok(render_new(&visit, &form_state))
+        }
+    }
+}
+
+fn render_new(visit: &Visit, form_state: &FormState) -> Response {
+    let form = Card::new(NEW_URL, "Create announcement", LIST.1).wide();
+    let body = html! {
+        h1 { "Create announcement" }
+        (forms::card(visit, form_state, &form, &fields(form_state)))
+    };
+    visit.form_page(form_state, "Create announcement", &[LIST], &body)
+}
+
+type Path = At<AnnouncementId>;
+
+async fn load(app: &App, staff: Staff, id: AnnouncementId) -> rules::Result<Announcement> {
+    app.read(staff, move |tx, _| rules::announcements::view(tx, id))
+        .await
+}
+
+pub async fn edit(State(app): State<App>, visit: Visit, staff: Staff, At(id): Path) -> PageResult {
+    let announcement = load(&app, staff, id).await?;
+    let form_state = FormState::prefilled(&[
+        ("title", announcement.title.as_str()),
+        ("text", announcement.text.as_str()),
+        ("severity", announcement.severity.word()),
+        ("starts", &announcement.starts.to_string()),
+        (
+            "ends",
+            &announcement.ends.map(|ends| ends.to_string()).unwrap_or_default(),
+        ),
+    ]);
+    Ok(render_edit(
+        &visit,
+        &announcement,
+        &form_state.with_version_of(&announcement),
+    ))
+}
+
+pub async fn update(
+    State(app): State<App>,
+    visit: Visit,
+    staff: Staff,
+    At(id): Path,
+    data: FormData,
+) -> PageResult {
+    let request = request(&data);
+    let changed = app
+        .write(staff.clone(), move |tx, _| {
+            rules::announcements::update(tx, id, &request)
+        })
+        .await;
+    let form_state = match changed {
+        Ok(_) => return Ok(redirect_with_notice(LIST.1, "announcement-saved")),
+        Err(error) => forms::from_error(data, error)?,
+    };
+    let announcement = load(&app, staff, id).await?;
+    Ok(render_edit(
+        &visit,
+        &announcement,
+        &form_state.with_version_of(&announcement),
+    ))
+}
+
+fn render_edit(visit: &Visit, announcement: &Announcement, form_state: &FormState) -> Response {
+    let (title, edit_url) = (announcement.title.as_str(), url(announcement.id));
+    let form = Card::new(edit_url.clone(), "Save", LIST.1).wide();
+    let body = html! {
+        div .title {
+            h1 { "Edit announcement" }
+            div .actions {
+                (confirmation("Delete", (true, None), &html! {
+                    p { "Customers no longer see the announcement." }
+                    form method="post" action=(format!("{edit_url}/delete")) {
+                        (visit.form_token())
+                        button .danger type="submit" { "Delete announcement" }
+                    }
+                }))
+            }
+        }
+        (forms::card(visit, form_state, &form, &fields(form_state)))
+    };
+    visit.form_page(form_state, title, &[LIST], &body)
+}
+
+pub async fn delete(State(app): State<App>, staff: Staff, At(id): Path, data: FormData) -> PageResult {
+    let request = data.request(Vec::new());
+    let deleted = app
+        .write(staff, move |tx, _| rules::announcements::delete(tx, id, &request))
+        .await;
+    match deleted {
+        Ok(()) => Ok(redirect_with_notice(LIST.1, "announcement-deleted")),
+        Err(error) => refused(&url(id), error),
+    }
+}

@@ -1,0 +1,161 @@
+//! Pages with which the provider manages accounts, staff, background jobs and announcements.
+
+mod account;
+mod account_edit;
+mod account_summary;
+mod account_users;
+mod accounts;
+mod announcements;
+mod jobs;
+mod staff;
+mod tabs;
+
+use crate::console::page::{Page, get, post};
+use crate::model::staff_role::StaffRole;
+
+const ACCOUNT: &str = "/provider/accounts/{accountId}";
+const ANNOUNCEMENT: &str = "/provider/announcements/{announcementId}";
+const STAFF_USER: &str = "/provider/staff/{staffUsername}";
+
+pub fn pages() -> Vec<Page> {
+    let mut pages = account_pages();
+    pages.extend(staff_pages());
+    pages.extend(job_pages());
+    pages.extend(announcement_pages());
+    pages
+}
+
+fn account_pages() -> Vec<Page> {
+    vec![
+        get("pageProviderAccounts", "/provider", accounts::list).staff(),
+        get("pageProviderAccountNew", "/provider/accounts/new", accounts::new).role(StaffRole::Admin),
+        post(
+            "sendProviderAccountNew",
+            "/provider/accounts/new",
+            accounts::create,
+        )
+        .role(StaffRole::Admin),
+        get("pageProviderAccount", ACCOUNT, account::view).staff(),
+        get(
+            "pageProviderAccountEdit",
+            "/provider/accounts/{accountId}/edit",
+            account_edit::edit,
+        )
+        .role(StaffRole::Operator),
+        post(
+            "sendProviderAccountEdit",
+            "/provider/accounts/{accountId}/edit",
+            account_edit::update,
+        )
+        .role(StaffRole::Operator),
+        get(
+            "pageProviderAccountQuotas",
+            "/provider/accounts/{accountId}/quotas",
+            account_edit::quotas,
+        )
+        .role(StaffRole::Operator),
+        post(
+            "sendProviderAccountQuotas",
+            "/provider/accounts/{accountId}/quotas",
+            account_edit::update_quotas,
+        )
+        .role(StaffRole::Operator),
+        post(
+            "sendProviderAccountSuspend",
+            "/provider/accounts/{accountId}/suspend",
+            account::suspend,
+        )
+        .role(StaffRole::Operator),
+        post(
+            "sendProviderAccountReactivate",
+            "/provider/accounts/{accountId}/reactivate",
+            account::reactivate,
+        )
+        .role(StaffRole::Operator),
+        post(
+            "sendProviderAccountClose",
+            "/provider/accounts/{accountId}/close",
+            account::close,
+        )
+        .role(StaffRole::Admin),
+        post(
+            "sendAccountUserDisable",
+            "/provider/accounts/{accountId}/users/{username}/disable",
+            account_users::disable,
+        )
+        .role(StaffRole::Operator),
+        post(
+            "sendAccountUserEnable",
+            "/provider/accounts/{accountId}/users/{username}/enable",
+            account_users::enable,
+        )
+        .role(StaffRole::Operator),
+        post(
+            "sendAccountUserLink",
+            "/provider/accounts/{accountId}/users/{username}/link",
+            account_users::link,
+        )
+        .role(StaffRole::Admin),
+    ]
+}
+
+fn staff_pages() -> Vec<Page> {
+    let pages = vec![
+        get("pageStaff", "/provider/staff", staff::list),
+        get("pageStaffNew", "/provider/new-staff", staff::new),
+        post("sendStaffNew", "/provider/new-staff", staff::create),
+        get("pageStaffUser", STAFF_USER, staff::edit),
+        post("sendStaffUser", STAFF_USER, staff::update),
+        post(
+            "sendStaffUserLink",
+            "/provider/staff/{staffUsername}/link",
+            staff::link,
+        ),
+        post(
+            "sendStaffUserDelete",
+            "/provider/staff/{staffUsername}/delete",
+            staff::delete,
+        ),
+    ];
+    let for_admins = |page: Page| page.role(StaffRole::Admin);
+    pages.into_iter().map(for_admins).collect()
+}
+
+fn job_pages() -> Vec<Page> {
+    let pages = vec![
+        get("pageJobs", "/provider/jobs", jobs::list),
+        post("sendJobRetry", "/provider/jobs/{jobId}/retry", jobs::retry),
+        post("sendJobCancel", "/provider/jobs/{jobId}/cancel", jobs::cancel),
+    ];
+    let for_operators = |page: Page| page.role(StaffRole::Operator);
+    pages.into_iter().map(for_operators).collect()
+}
+
+fn announcement_pages() -> Vec<Page> {
+    let pages = vec![
+        get(
+            "pageAnnouncements",
+            "/provider/announcements",
+            announcements::list,
+        ),
+        get(
+            "pageAnnouncementNew",
+            "/provider/announcements/new",
+            announcements::new,
+        ),
+        post(
+            "sendAnnouncementNew",
+            "/provider/announcements/new",
+            announcements::create,
+        ),
+        get("pageAnnouncement", ANNOUNCEMENT, announcements::edit),
+        post("sendAnnouncement", ANNOUNCEMENT, announcements::update),
+        post(
+            "sendAnnouncementDelete",
+            "/provider/announcements/{announcementId}/delete",
+            announcements::delete,
+        ),
+    ];
+    let for_operators = |page: Page| page.role(StaffRole::Operator);
+    pages.into_iter().map(for_operators).collect()
+}

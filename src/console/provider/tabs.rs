@@ -1,0 +1,33 @@
+//! The tabs of the provider's administration.
+
+use maud::{Markup, html};
+
+use super::account_summary;
+use crate::console::visit::Visit;
+use crate::model::staff_role::StaffRole;
+
+/// The label and the URL of the list of staff.
+pub const STAFF: (&str, &str) = ("Staff", "/provider/staff");
+/// The label and the URL of the list of jobs.
+pub const JOBS: (&str, &str) = ("Jobs", "/provider/jobs");
+/// The label and the URL of the list of announcements.
+pub const ANNOUNCEMENTS: (&str, &str) = ("Announcements", "/provider/announcements");
+
+/// The tabs that the user's role permits.
+pub fn tabs(visit: &Visit, current_path: &str) -> Markup {
+    let tabs = [
+        (account_summary::LIST, StaffRole::Support),
+        (STAFF, StaffRole::Admin),
+        (JOBS, StaffRole::Operator),
+        (ANNOUNCEMENTS, StaffRole::Operator),
+    ];
+    html! {
+        nav .subpages aria-label="Provider" {
+            ul {
+                @for ((label, path), _) in tabs.iter().filter(|(_, role)| visit.has_role(*role)) {
+                    li { a href=(path) aria-current=[(*path == current_path).then_some("page")] { (label) } }
+                }
+            }
+        }
+    }
+}

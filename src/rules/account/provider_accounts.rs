@@ -1,0 +1,191 @@
+//! Accounts as the provider manages them: create, change, suspend and close (decision 0034).
+
+use crate::model::account::status::AccountStatus;
+use crate::model::account::{Account, QuotaChange, QuotaValue};
+use crate::model::event::Action;
+use crate::model::id::AccountId;
+use crate::model::page::Paged;
+use crate::model::policy::Quota;
+use crate::model::reason::{Code, Reason};
+use crate::model::text::OptionalLine;
+use crate::model::user::{Email, Membership, NewUser, Username};
+use crate::rules::accounts;
+use crate::rules::error::{Error, Result};
+use crate::rules::events;
+use crate::rules::form::Form;
+use crate::rules::lists::ListRequest;
+use crate::rules::request::Request;
+use crate::rules::users;
+use crate::store::{self, ReadTx, WriteTx};
+
+/// An account with the number of its objects.
+#[derive(Clone, Debug, Hash)]
+pub struct AccountDetails {
+    pub account: Account,
+    pub usage: AccountUsage,
+}
+
+/// The number of objects of an account.
+#[derive(Clone, Debug, Hash)]
+pub struct AccountUsage {
+    pub users: i64,
+    /// The number of VPCs in each region that has VPCs.
+    pub vpcs: Vec<(String, i64)>,
+    pub subnets: i64,
+    /// The number of subnets in the VPC with the most subnets.
+    pub most_subnets: i64,
+    pub instances: i64,
+    pub tickets: i64,
+    pub open_tickets: i64,
+    pub attachment_bytes: i64,
+}
+
+pub fn list(tx: &mut ReadTx, list: &ListRequest) -> Result<Paged<Account>> {
+    let query = list.read(tx.policy(), &store::accounts::PROVIDER_FIELDS)?;
+    Ok(store::accounts::page(tx, &query)?)
+}
+
+pub fn view(tx: &mut ReadTx, id: AccountId) -> Result<AccountDetails> {
+    let account = accounts::load(tx, id)?;
+    let desk = accounts::desk_view(tx, id)?;
+    let quotas = accounts::quota_report(tx, id)?;
+    let usage = AccountUsage {
+        users: desk.users,
+        vpcs: quotas.usage.vpcs,
+        subnets: store::account_usage::subnets(tx, id)?,
+        most_subnets: quotas.most_subnets,
+        instances: store::account_usage::instances(tx, id)?,
+        tickets: desk.tickets,
+        open_tickets: desk.tickets_open,
+        attachment_bytes: quotas.usage.attachment_bytes,
+    };
+    Ok(AccountDetails { account, usage })
+}
+
+/// The quota that applies to an account.
+pub fn quota(account: &Account, defaults: Quota) -> Quota {
+    account.quota.over(defaults)
+}
+
+/// Creates an account. With a username, also creates its first user, who is unrestricted.
+pub fn create(tx: &mut WriteTx, request: &Request) -> Result<AccountDetails> {
+    let mut form = request.form()?;
+    let email = form.required("email", Email::parse);
+    let company = form.optional("company", OptionalLine::<128>::parse);
+    let username = form.optional("username", Username::parse);
+    users::refuse_taken_username(tx, &mut form, username.as_ref(), None)?;
+    let email = form.finish(|| email)?;
+
+    let company = company.as_ref().map_or("", OptionalLine::as_str);
+    let account = accounts::create(tx, company, &email)?;
+    if let Some(username) = username {
+        let new = NewUser {
+            membership: Membership::Account(account.id),
+            username,
+            email,
+            restricted: false,
+            password: None,
+        };
+        users::create(tx, &new)?;
+    }
+    view(tx, account.id)
+}
+
+/// Changes the e-mail address and the company.
+pub fn update(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<AccountDetails> {
+    let mut account = load_open(tx, id, request)?;
+    let mut form = request.form()?;
+    let email = form.optional("email", Email::parse);
+    let company = form.optional("company", OptionalLine::<128>::parse);
+    form.finish(|| Some(()))?;
+
+    account.email = email.map_or(account.email, |email| email.as_str().to_owned());
+    account.company = company.map_or(account.company, |company| company.as_str().to_owned());
+    store::accounts::update(tx, &account)?;
+    changed(tx, id)
+}
+
+/// Changes the quotas. A quota that is null in the body gets the provider's default.
+pub fn update_quotas(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<AccountDetails> {
+    load_open(tx, id, request)?;
+    let mut form = request.form()?;
+    let change = QuotaChange {
+        vpcs_per_region: read_quota(&mut form, "vpcs_per_region"),
+        subnets_per_vpc: read_quota(&mut form, "subnets_per_vpc"),
+        attachment_bytes: read_quota(&mut form, "attachment_bytes"),
+    };
+    form.finish(|| Some(()))?;
+    accounts::set_quota(tx, id, change)?;
+    changed(tx, id)
+}
+
+fn read_quota(form: &mut Form, name: &'static str) -> Option<QuotaValue> {
+    if form.is_null(name) {
+        return Some(QuotaValue::Default);
+    }
+    match form.integer(name)? {
+        limit @ 0.. => Some(QuotaValue::Limit(limit)),
+        _ => {
+            form.refuse(name, Reason::new(Code::OutOfRange, "Must be at least 0"));
+            None
+        }
+    }
+}
+
+/// Ends the access of all users of the account. The network of the account continues to run.
+pub fn suspend(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<AccountDetails> {
+    set_status(tx, id, request, AccountStatus::Suspended)
+}
+
+/// Gives the users of a suspended account access again.
+pub fn reactivate(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<AccountDetails> {
+    set_status(tx, id, request, AccountStatus::Active)
+}
+
+/// Closes an account without instances and VPCs, permanently. Its users, tickets and events remain.
+pub fn close(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<AccountDetails> {
+    load_open(tx, id, request)?;
+    request.require_valid_body()?;
+    let instances = store::account_usage::instances(tx, id)?;
+    let vpcs: i64 = store::vpcs::counts(tx, id)?.iter().map(|(_, count)| count).sum();
+    if instances > 0 || vpcs > 0 {
+        let text = format!("The account has instances ({instances}) or VPCs ({vpcs}); delete them first");
+        return Err(Error::refused(Code::AccountInUse, text));
+    }
+    store::accounts::set_status(tx, id, AccountStatus::Closed)?;
+    changed(tx, id)
+}
+
+fn set_status(
+    tx: &mut WriteTx,
+    id: AccountId,
+    request: &Request,
+    status: AccountStatus,
+) -> Result<AccountDetails> {
+    let account = load_open(tx, id, request)?;
+    request.require_valid_body()?;
+    if account.status == status {
+        let text = format!("The account is already {}", status.word());
+        return Err(Error::refused(Code::AccountState, text));
+    }
+    store::accounts::set_status(tx, id, status)?;
+    changed(tx, id)
+}
+
+/// Loads an account for a change. A closed account cannot be changed.
+fn load_open(tx: &mut ReadTx, id: AccountId, request: &Request) -> Result<Account> {
+    let details = view(tx, id)?;
+    request
+        .check_if_match(&details)
+        .or_else(|_| request.check_if_match(&details.account))?;
+    match details.account.status {
+        AccountStatus::Closed => Err(Error::refused(Code::AccountState, "The account is closed")),
+        AccountStatus::Active | AccountStatus::Suspended => Ok(details.account),
+    }
+}
+
+/// Records the event of a change, and returns the account.
+fn changed(tx: &mut WriteTx, id: AccountId) -> Result<AccountDetails> {
+    events::record_by_provider(tx, id, Action::AccountUpdate, None)?;
+    view(tx, id)
+}

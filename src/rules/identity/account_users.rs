@@ -1,0 +1,43 @@
+//! The users of an account, as the provider manages them (decision 0034).
+
+use crate::model::entity::Entity;
+use crate::model::event::Action;
+use crate::model::id::AccountId;
+use crate::model::page::Paged;
+use crate::model::token::TokenText;
+use crate::model::user::User;
+use crate::rules::error::{Error, Result};
+use crate::rules::lists::ListRequest;
+use crate::rules::request::Request;
+use crate::rules::{accounts, events, passwords};
+use crate::store::{self, ReadTx, WriteTx};
+
+pub fn list(tx: &mut ReadTx, account: AccountId, list: &ListRequest) -> Result<Paged<User>> {
+    accounts::load(tx, account)?;
+    let query = list.read(tx.policy(), &store::users::FIELDS)?;
+    Ok(store::users::list(tx, account, &query)?)
+}
+
+/// Disables or enables a user of the account.
+pub fn update(tx: &mut WriteTx, account: AccountId, username: &str, request: &Request) -> Result<User> {
+    let user = load(tx, account, username)?;
+    request.check_if_match_or_stable(&user, &user.without_login())?;
+    let mut form = request.form()?;
+    let disabled = form.boolean("disabled");
+    form.finish(|| Some(()))?;
+    if let Some(disabled) = disabled {
+        store::staff::set_disabled(tx, &user, disabled)?;
+        events::record_by_provider(tx, account, Action::UserUpdate, Some(&Entity::user(&user)))?;
+    }
+    load(tx, account, username)
+}
+
+/// Creates a single-use link with which the user sets a password.
+pub fn make_link(tx: &mut WriteTx, account: AccountId, username: &str) -> Result<TokenText> {
+    load(tx, account, username)?;
+    passwords::make_link(tx, username, passwords::INVITATION_TTL_SECONDS)
+}
+
+fn load(tx: &mut ReadTx, account: AccountId, username: &str) -> Result<User> {
+    store::users::find_in(tx, account, username)?.ok_or(Error::NotFound)
+}

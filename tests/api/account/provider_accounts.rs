@@ -1,0 +1,244 @@
+//! The provider manages accounts: list, create, change, quotas, suspend and close.
+
+use garth::model::staff_role::StaffRole;
+use serde_json::{Value, json};
+
+use crate::browser::text;
+use crate::console::{assert_contains, logged_in};
+use crate::harness::TestApp;
+
+const ACCOUNT: &str = "/provider/accounts/1";
+
+#[tokio::test]
+async fn an_account_shows_its_usage_and_its_quotas() {
+    let app = TestApp::new().await;
+    let (ada, sam) = (
+        app.user("ada").await,
+        app.user("sam").role(StaffRole::Support).await,
+    );
+    ada.create_vpc("one", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    ada.create_vpc("two", &["10.0.0.0/24"]).await;
+    ada.create_instance_on(1).await;
+    let ticket = ada.open_ticket("Help").await;
+    ada.open_ticket("More help").await;
+    ada.attach_file(ticket, "notes.txt", "12345").await;
+    app.user("oscar")
+        .staff()
+        .await
+        .post("/desk/tickets/2/close", json!({}))
+        .await;
+
+    let account = sam.get(ACCOUNT).await.json();
+
+    assert_eq!(
+        account["usage"],
+        json!({
+            "users": 1, "vpcs": 2, "vpcs_per_region": {"us-east": 2}, "subnets": 3, "most_subnets_per_vpc": 2,
+            "instances": 1, "tickets": 2, "tickets_open": 1, "attachment_bytes": 5,
+        })
+    );
+    assert_eq!(
+        account["quotas"]["vpcs_per_region"],
+        json!({"limit": 1000, "default": 1000, "override": null})
+    );
+    assert_eq!(
+        (&account["status"], &account["company"]),
+        (&json!("active"), &json!("Example"))
+    );
+    assert_eq!(sam.get("/provider/accounts/999").await.status, 404);
+}
+
+#[tokio::test]
+async fn accounts_are_listed_filtered_and_sorted() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    for (company, email) in [("Harbor", "it@harbor.example"), ("Tide", "it@tide.example")] {
+        let body = json!({"company": company, "email": email});
+        assert_eq!(sam.post("/provider/accounts", body).await.status, 200);
+    }
+    sam.post("/provider/accounts/2/suspend", json!({})).await;
+
+    let listed = sam.get("/provider/accounts").await;
+    assert_eq!(listed.ids(), [1, 2, 3]);
+    assert!(listed.data()[0].get("usage").is_none());
+    let filtered = sam
+        .filter("/provider/accounts", r#"{"status": "suspended"}"#)
+        .await;
+    assert_eq!(filtered.ids(), [2]);
+    let sorted = r#"{"+order_by": "company", "+order": "desc"}"#;
+    assert_eq!(sam.filter("/provider/accounts", sorted).await.ids(), [3, 2, 1]);
+    assert_eq!(sam.get("/provider/accounts?page=2&page_size=2").await.ids(), [3]);
+}
+
+#[tokio::test]
+async fn an_account_is_created_with_its_first_user_or_not_at_all() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let body = json!({"email": "it@harbor.example", "company": "Harbor", "username": "mara"});
+
+    let created = sam.post("/provider/accounts", body.clone()).await;
+
+    assert_eq!(created.status, 200, "{created}");
+    let created = created.json();
+    assert_eq!(
+        (&created["id"], &created["usage"]["users"]),
+        (&json!(2), &json!(1))
+    );
+    let users = sam.get("/provider/accounts/2/users").await.data();
+    assert_eq!(
+        (&users[0]["username"], &users[0]["restricted"]),
+        (&json!("mara"), &json!(false))
+    );
+    let again = sam.post("/provider/accounts", body).await;
+    assert_eq!(again.errors(), ["username username_taken"]);
+    let invalid = sam.post("/provider/accounts", json!({"username": "x"})).await;
+    assert_eq!(invalid.errors(), ["email required", "username username_invalid"]);
+    assert_eq!(sam.count("/provider/accounts").await, 2);
+}
+
+#[tokio::test]
+async fn contact_details_and_quotas_change_and_the_tenant_sees_an_event_of_the_provider() {
+    let app = TestApp::new().await;
+    let (ada, sam) = (
+        app.user("ada").await,
+        app.user("sam").role(StaffRole::Operator).await,
+    );
+    let changed = sam.put(ACCOUNT, json!({"company": "Renamed"})).await;
+    assert_eq!(changed.json()["company"], "Renamed");
+    assert_eq!(changed.json()["email"], "owner@example.com");
+    assert_eq!(ada.get("/account").await.json()["company"], "Renamed");
+    let event = &ada.get("/account/events").await.data()[0];
+    assert_eq!(
+        (&event["action"], &event["username"]),
+        (&json!("account_update"), &json!("Support"))
+    );
+
+    let quotas = "/provider/accounts/1/quotas";
+    let body = json!({"vpcs_per_region": 1, "subnets_per_vpc": 2});
+    let changed = sam.put(quotas, body).await.json();
+    assert_eq!(
+        changed["quotas"]["vpcs_per_region"],
+        json!({"limit": 1, "default": 1000, "override": 1})
+    );
+    ada.create_vpc("one", &[]).await;
+    let refused = ada
+        .post("/vpcs", json!({"label": "two", "region": "us-east"}))
+        .await;
+    assert!(
+        refused.errors()[0].ends_with("quota_exceeded"),
+        "{:?}",
+        refused.errors()
+    );
+    let changed = sam.put(quotas, json!({"vpcs_per_region": null})).await.json();
+    let overrides = |name: &str| changed["quotas"][name]["override"].clone();
+    assert_eq!(
+        [overrides("vpcs_per_region"), overrides("subnets_per_vpc")],
+        [Value::Null, json!(2)]
+    );
+    ada.create_vpc("two", &[]).await;
+    let negative = sam
+        .put(quotas, json!({"vpcs_per_region": -1, "attachment_bytes": "x"}))
+        .await;
+    assert_eq!(
+        negative.errors(),
+        ["vpcs_per_region out_of_range", "attachment_bytes wrong_type"]
+    );
+}
+
+#[tokio::test]
+async fn a_suspended_account_has_no_access_and_keeps_its_network() {
+    let app = TestApp::new().await;
+    let (ada, sam) = (
+        app.user("ada").await,
+        app.user("sam").role(StaffRole::Operator).await,
+    );
+    let other = app.user("grace").of(app.another_account().await).await;
+    let vpc = ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_instance_on(1).await;
+    ada.post("/compute/instances/1/boot", json!({})).await;
+    let mut browser = logged_in(&app, "ada").await;
+    let form = browser.get("/vpcs/new").await;
+
+    let suspended = sam.post("/provider/accounts/1/suspend", json!({})).await;
+
+    assert_eq!(suspended.json()["status"], "suspended");
+    for refused in [
+        ada.get("/vpcs").await,
+        ada.get("/profile").await,
+        ada.delete(&format!("/vpcs/{vpc}")).await,
+    ] {
+        assert_eq!(refused.status, 403, "{refused}");
+        assert_eq!(refused.errors(), ["- account_suspended"]);
+    }
+    let page = browser.get("/vpcs").await;
+    assert_eq!(page.status, 403, "{page}");
+    assert_contains(&page, "Account suspended");
+    let sent = browser
+        .submit(&form, "/vpcs/new", &[("label", "new"), ("region", "us-east")])
+        .await;
+    assert_eq!(sent.status, 403);
+    assert_eq!(other.get("/vpcs").await.status, 200);
+    let usage = sam.get(ACCOUNT).await.json()["usage"].clone();
+    assert_eq!((&usage["vpcs"], &usage["instances"]), (&json!(1), &json!(1)));
+    let again = sam.post("/provider/accounts/1/suspend", json!({})).await;
+    assert_eq!(again.errors(), ["- account_state"]);
+
+    let active = sam.post("/provider/accounts/1/reactivate", json!({})).await;
+
+    assert_eq!(active.json()["status"], "active");
+    assert_eq!(ada.get("/linode/instances/1").await.json()["status"], "running");
+    assert_contains(&browser.get("/vpcs").await, "core");
+}
+
+#[tokio::test]
+async fn a_log_in_to_a_suspended_account_shows_why_there_is_no_access() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    app.user("ada").await;
+    sam.post("/provider/accounts/1/suspend", json!({})).await;
+    let mut browser = logged_in(&app, "ada").await;
+    let page = browser.get("/vpcs").await;
+    assert!(text(&page).contains("Account suspended"), "{page}");
+    assert!(!text(&page).contains("Create VPC"), "{page}");
+}
+
+#[tokio::test]
+async fn only_an_account_without_instances_and_vpcs_is_closed_and_this_is_permanent() {
+    let app = TestApp::new().await;
+    let (ada, sam) = (app.user("ada").await, app.user("sam").staff().await);
+    let vpc = ada.create_vpc("core", &[]).await;
+    let ticket = ada.open_ticket("Bye").await;
+    let close = "/provider/accounts/1/close";
+    assert_eq!(sam.post(close, json!({})).await.errors(), ["- account_in_use"]);
+    assert_eq!(ada.delete(&format!("/vpcs/{vpc}")).await.status, 200);
+
+    let closed = sam.post(close, json!({})).await;
+
+    assert_eq!(closed.json()["status"], "closed");
+    assert_eq!(ada.get("/vpcs").await.errors(), ["- account_closed"]);
+    assert_eq!(
+        sam.get(&format!("/desk/tickets/{ticket}")).await.json()["summary"],
+        "Bye"
+    );
+    for action in ["reactivate", "suspend", "close"] {
+        let path = format!("/provider/accounts/1/{action}");
+        assert_eq!(sam.post(&path, json!({})).await.errors(), ["- account_state"]);
+    }
+    let changed = sam.put(ACCOUNT, json!({"company": "x"})).await;
+    assert_eq!(changed.errors(), ["- account_state"]);
+}
+
+#[tokio::test]
+async fn a_change_with_an_outdated_etag_is_refused() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let tag = sam.get(ACCOUNT).await.header("etag").to_owned();
+    sam.put(ACCOUNT, json!({"company": "First"})).await;
+    let stale = sam
+        .call(hyper::Method::PUT, ACCOUNT)
+        .header("if-match", &tag)
+        .json(&json!({"company": "Second"}))
+        .await;
+    assert_eq!(stale.status, 412);
+    assert_eq!(sam.get(ACCOUNT).await.json()["company"], "First");
+}

@@ -1,0 +1,178 @@
+//! The administration of the provider in the console: accounts, staff and jobs.
+
+use garth::console::PAGES;
+use garth::model::job::JobKind;
+use garth::model::staff_role::StaffRole;
+use garth::rules::Error;
+use garth::web::operation::Audience;
+use hyper::Method;
+use serde_json::json;
+
+use crate::browser::text;
+use crate::console::{assert_contains, assert_lacks, assert_redirects_to, example, logged_in};
+use crate::harness::TestApp;
+
+#[tokio::test]
+async fn every_page_of_staff_requires_its_role() {
+    let app = TestApp::new().await;
+    for role in StaffRole::ALL {
+        let name = format!("with-{}", role.word());
+        app.user(&name).role(role).await;
+        let mut browser = logged_in(&app, &name).await;
+        let form = browser.get("/desk/canned-replies/new").await;
+        for page in PAGES.iter().filter(|page| page.audience == Audience::Staff) {
+            if ["followDesk", "sendStaffPassword"].contains(&page.id) {
+                continue;
+            }
+            let path = example(page.path);
+            let reply = match page.method {
+                Method::GET => browser.get(&path).await,
+                _ => browser.submit(&form, &path, &[]).await,
+            };
+            let is_refused = reply.status == 403 && text(&reply).contains("This requires the role");
+            let expected = page.role.is_some_and(|needed| role < needed);
+            assert_eq!(is_refused, expected, "{} as {name}: {reply}", page.id);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_admin_creates_an_account_changes_it_suspends_it_and_closes_it() {
+    let app = TestApp::new().await;
+    app.user("sam").staff().await;
+    let mut sam = logged_in(&app, "sam").await;
+    let form = sam.get("/provider/accounts/new").await;
+    let refused = sam
+        .submit(&form, "/provider/accounts/new", &[("email", "x")])
+        .await;
+    assert_eq!(refused.status, 400);
+    let fields = [
+        ("email", "it@harbor.example"),
+        ("company", "Harbor <Lane>"),
+        ("username", "mara"),
+    ];
+    let created = sam.submit(&form, "/provider/accounts/new", &fields).await;
+    assert_redirects_to(&created, "/provider/accounts/2?done=account-created");
+    let page = sam.get("/provider/accounts/2").await;
+    for expected in ["Harbor &lt;Lane&gt;", "mara", "Active", "it@harbor.example"] {
+        assert_contains(&page, expected);
+    }
+    assert_contains(&sam.get("/provider?q=harbor").await, "1 account");
+    assert_lacks(&sam.get("/provider?q=harbor").await, "owner@example.com");
+
+    let quotas = sam.get("/provider/accounts/2/quotas").await;
+    let limits = [
+        ("vpcs_per_region", "7"),
+        ("subnets_per_vpc", ""),
+        ("attachment_bytes", "many"),
+    ];
+    let refused = sam.submit(&quotas, "/provider/accounts/2/quotas", &limits).await;
+    assert_eq!(refused.status, 400);
+    let saved = sam
+        .submit(&quotas, "/provider/accounts/2/quotas", &limits[..2])
+        .await;
+    assert_redirects_to(&saved, "/provider/accounts/2?done=account-changed");
+    assert_contains(&sam.get("/provider/accounts/2/quotas").await, "value=\"7\"");
+    let edit = sam.get("/provider/accounts/2/edit").await;
+    let fields = [("email", "it@harbor.example"), ("company", "Renamed")];
+    let saved = sam.submit(&edit, "/provider/accounts/2/edit", &fields).await;
+    assert_redirects_to(&saved, "/provider/accounts/2?done=account-changed");
+
+    for (action, notice, shown) in [
+        ("suspend", "account-suspended", "Suspended"),
+        ("reactivate", "account-reactivated", "Active"),
+        ("close", "account-closed", "Closed"),
+    ] {
+        let sent = sam
+            .submit(&page, &format!("/provider/accounts/2/{action}"), &[])
+            .await;
+        assert_redirects_to(&sent, &format!("/provider/accounts/2?done={notice}"));
+        assert_contains(&sam.get("/provider/accounts/2").await, shown);
+    }
+    let again = sam.submit(&page, "/provider/accounts/2/suspend", &[]).await;
+    assert_redirects_to(&again, "/provider/accounts/2");
+    assert_contains(&sam.get("/provider/accounts/2").await, "The account is closed");
+}
+
+#[tokio::test]
+async fn support_reads_accounts_without_actions() {
+    let app = TestApp::new().await;
+    app.user("ada").await;
+    app.user("noor").role(StaffRole::Support).await;
+    let mut noor = logged_in(&app, "noor").await;
+    let page = noor.get("/provider/accounts/1").await;
+    assert_contains(&page, "ada@example.com");
+    for action in ["Suspend", "Quotas", "Disable", "Password link", "/provider/staff"] {
+        assert_lacks(&page, action);
+    }
+    assert_lacks(&noor.get("/hosts").await, "Add host");
+}
+
+#[tokio::test]
+async fn an_admin_gives_a_new_member_of_staff_a_password_and_another_role() {
+    let app = TestApp::new().await;
+    app.user("sam").staff().await;
+    let mut sam = logged_in(&app, "sam").await;
+    let form = sam.get("/provider/new-staff").await;
+    let fields = [
+        ("username", "noor"),
+        ("email", "noor@example.com"),
+        ("role", "support"),
+    ];
+    let created = sam.submit(&form, "/provider/new-staff", &fields).await;
+    assert_redirects_to(&created, "/provider/staff/noor?done=user-created");
+    let page = sam.get("/provider/staff/noor").await;
+    let link = sam.submit(&page, "/provider/staff/noor/link", &[]).await;
+    assert_contains(&link, "/oauth/password/");
+    let role = [
+        ("email", "noor@example.com"),
+        ("role", "operator"),
+        ("disabled", "true"),
+    ];
+    let changed = sam.submit(&page, "/provider/staff/noor", &role).await;
+    assert_redirects_to(&changed, "/provider/staff/noor?done=user-changed");
+    let list = sam.get("/provider/staff").await;
+    assert_contains(&list, "operator");
+    assert_contains(&list, "Disabled");
+
+    let own = sam.get("/provider/staff/sam").await;
+    let demoted = [("email", "sam@example.com"), ("role", "support")];
+    let refused = sam.submit(&own, "/provider/staff/sam", &demoted).await;
+    assert_eq!(refused.status, 400);
+    assert_contains(&refused, "sam is the last admin");
+    let refused = sam.submit(&own, "/provider/staff/sam/delete", &[]).await;
+    assert_redirects_to(&refused, "/provider/staff/sam");
+    let deleted = sam.submit(&page, "/provider/staff/noor/delete", &[]).await;
+    assert_redirects_to(&deleted, "/provider/staff?done=user-deleted");
+}
+
+#[tokio::test]
+async fn an_operator_disables_a_user_and_retries_a_job() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.user("oscar").role(StaffRole::Operator).await;
+    let mut oscar = logged_in(&app, "oscar").await;
+    let page = oscar.get("/provider/accounts/1").await;
+    let users = "/provider/accounts/1/users/ada";
+    let disabled = oscar.submit(&page, &format!("{users}/disable"), &[]).await;
+    assert_redirects_to(&disabled, "/provider/accounts/1?done=user-changed");
+    assert_eq!(ada.get("/vpcs").await.errors(), ["- user_disabled"]);
+    oscar.submit(&page, &format!("{users}/enable"), &[]).await;
+    assert_eq!(ada.get("/vpcs").await.status, 200);
+
+    let scheduled = app.store.write(|tx| {
+        let due = tx.instant().plus_seconds(3600);
+        garth::store::jobs::schedule(tx, JobKind::HostDrain, "9", "", due)?;
+        Ok::<_, Error>(())
+    });
+    scheduled.await.expect("a job is scheduled");
+    let page = oscar.get("/provider/jobs").await;
+    assert_contains(&page, "host_drain 9");
+    let retried = oscar.submit(&page, "/provider/jobs/1/retry", &[]).await;
+    assert_redirects_to(&retried, "/provider/jobs?done=job-retried");
+    let canceled = oscar.submit(&page, "/provider/jobs/1/cancel", &[]).await;
+    assert_redirects_to(&canceled, "/provider/jobs?done=job-canceled");
+    assert_contains(&oscar.get("/provider/jobs").await, "No jobs");
+    let sam = app.user("sam").staff().await;
+    assert_eq!(sam.get("/provider/jobs").await.json()["data"], json!([]));
+}

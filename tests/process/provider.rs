@@ -1,0 +1,85 @@
+//! Commands with which the provider manages accounts and staff, next to a running server.
+
+use serde_json::json;
+
+use crate::harness::Folder;
+use crate::process::Process;
+
+#[test]
+fn commands_change_roles_and_protect_the_last_admin() {
+    let folder = Folder::new("roles");
+    let server = folder.start();
+    folder.run("user create --staff --username sam --email sam@desk.example");
+    folder.run("user create --staff --role support --username noor --email noor@desk.example");
+    let users = folder.json("user list");
+    let role = |at: usize| [&users[at]["username"], &users[at]["role"]];
+    assert_eq!(
+        json!([role(0), role(1), role(2)]),
+        json!([["admin", null], ["sam", "admin"], ["noor", "support"]])
+    );
+    assert!(folder.run("user list").contains("support"));
+    let (_, token) = folder.create_token("noor");
+    assert_eq!(
+        server.client_with(&token).get("/v4/provider/jobs").code(),
+        "role_missing"
+    );
+
+    assert_eq!(
+        folder.run("user role noor operator"),
+        "noor has the role operator\n"
+    );
+
+    assert_eq!(server.client_with(&token).get("/v4/provider/jobs").status, 200);
+    assert_eq!(folder.json("user disable noor")["disabled"], true);
+    assert_eq!(
+        server.client_with(&token).get("/v4/provider/jobs").code(),
+        "user_disabled"
+    );
+    assert_eq!(folder.run("user enable noor"), "enabled noor\n");
+    for (arguments, expected) in [
+        ("user role sam support", "sam is the last admin"),
+        ("user disable sam", "sam is the last admin"),
+        ("user delete sam", "sam is the last admin"),
+        ("user role admin support", "not a member of the staff"),
+        ("user role noor owner", "support, operator, admin"),
+        (
+            "user create --account 1 --role admin --username ada --email a@b.example",
+            "--staff",
+        ),
+    ] {
+        let failed = Process::spawn(&mut folder.garth(arguments)).wait();
+        assert_ne!(failed.code, Some(0), "{arguments}");
+        assert!(failed.stderr.contains(expected), "{arguments}: {}", failed.stderr);
+    }
+}
+
+#[test]
+fn commands_suspend_reactivate_and_close_an_account() {
+    let folder = Folder::new("suspension");
+    let server = folder.start();
+    let mut admin = server.client();
+    let vpc = admin.create_vpc("core");
+
+    assert_eq!(folder.run("account suspend 1"), "suspended account 1\n");
+
+    assert_eq!(admin.get("/v4/vpcs").code(), "account_suspended");
+    assert_eq!(folder.json("account list")[0]["status"], "suspended");
+    let shown = folder.json("account show 1");
+    assert_eq!(
+        (&shown["status"], &shown["usage"]["vpcs"]),
+        (&json!("suspended"), &json!(1))
+    );
+    assert!(folder.run("account show 1").contains("suspended"));
+    assert_eq!(folder.json("account reactivate 1")["status"], "active");
+    assert_eq!(admin.get("/v4/vpcs").status, 200);
+    let changed = folder.json("account set 1 --company Renamed");
+    assert_eq!(
+        (&changed["company"], &changed["email"]),
+        (&json!("Renamed"), &json!("admin@localhost"))
+    );
+    let refused = Process::spawn(&mut folder.garth("account close 1")).wait();
+    assert!(refused.stderr.contains("delete them first"), "{}", refused.stderr);
+    admin.delete(&format!("/v4/vpcs/{vpc}")).ok();
+    assert_eq!(folder.run("account close 1"), "closed account 1\n");
+    assert_eq!(admin.get("/v4/vpcs").code(), "account_closed");
+}
