@@ -20,7 +20,7 @@ pub const NAVIGATION: &[(Audience, &str, &str)] = &[
 ];
 
 /// The first path segments of the pages that need a session.
-const SECTIONS: [&str; 10] = [
+const SECTIONS: [&str; 11] = [
     "account",
     "desk",
     "events",

@@ -98,9 +98,7 @@ impl DocumentedOperation {
     /// The scopes that a token must have.
     pub fn scopes(&self) -> Vec<&'static str> {
         let schemes = list(&self.details["security"]).iter();
-        let scopes = schemes
-            .flat_map(|scheme| entries(scheme))
-            .map(|(_, scopes)| scopes);
+        let scopes = schemes.flat_map(entries).map(|(_, scopes)| scopes);
         scopes.flat_map(list).map(text).collect()
     }
 }

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::document::{DocumentedOperation, entries, example, list, text};
+use super::schemas::{error_schemas, render_schemas};
 
 const SOURCE: &str = include_str!("../../../docs/errors.md");
 pub const SLUG: &str = "errors";
@@ -116,6 +117,7 @@ pub fn render_page() -> Markup {
                 }
             }
         }
+        (render_schemas(error_schemas()))
     }
 }
 

@@ -66,10 +66,3 @@ fn search_box(query: &str) -> Markup {
         }
     }
 }
-
-/// The paragraphs of a text.
-pub fn paragraphs(text: &str) -> Markup {
-    html! {
-        @for paragraph in text.split("\n\n").filter(|text| !text.is_empty()) { p { (paragraph) } }
-    }
-}

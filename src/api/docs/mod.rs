@@ -9,6 +9,7 @@ mod error_codes;
 mod layout;
 mod operation;
 mod pages;
+mod paragraphs;
 mod samples;
 mod schemas;
 mod search;

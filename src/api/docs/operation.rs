@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::document::{DocumentedOperation, entries, example, plain, resolve, text};
-use super::layout::paragraphs;
+use super::paragraphs::paragraphs;
 use super::schemas::{kind_of, limits, name_of, render_fields};
 use super::{error_codes, samples};
 

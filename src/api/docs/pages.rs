@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 use maud::{Markup, html};
 
 use super::document::{DOCUMENT, SECTIONS, Section, text};
-use super::layout::{document, paragraphs};
-use super::schemas::{SCHEMA_URLS, render_schemas};
+use super::layout::document;
+use super::paragraphs::paragraphs;
+use super::schemas::{SCHEMA_URLS, render_schemas, schemas_of};
 use super::{error_codes, operation, samples, search};
 
 pub static INDEX: LazyLock<String> = LazyLock::new(|| {
@@ -67,7 +68,7 @@ fn section_page(section: &Section) -> Markup {
             h2 .hidden { "Operations" }
             @for operation in &section.operations { (operation::render(operation)) }
         }
-        (render_schemas(section))
+        (render_schemas(schemas_of(section)))
     };
     document(section.name, &section.slug, "", &content)
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::document::{
     DOCUMENT, DocumentedOperation, SECTIONS, Section, entries, list, plain, resolve, text,
 };
-use super::layout::paragraphs;
+use super::paragraphs::paragraphs;
 
 /// The URL of each schema: on the page of the first section that contains it.
 pub static SCHEMA_URLS: LazyLock<BTreeMap<&'static str, String>> = LazyLock::new(|| {
@@ -32,6 +32,10 @@ pub static SCHEMA_URLS: LazyLock<BTreeMap<&'static str, String>> = LazyLock::new
             }
         }
     }
+    for name in error_schemas() {
+        let url = format!("/docs/errors#schema-{name}");
+        urls.entry(name).or_insert(url);
+    }
     urls
 });
 
@@ -41,6 +45,24 @@ pub fn schemas_of(section: &Section) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
     for operation in &section.operations {
         for schema in shown_schemas(operation) {
+            add_references(schema, &mut found);
+        }
+    }
+    found
+}
+
+/// The schemas of errors, which are on the page of the error codes: all schemas that no section contains.
+pub fn error_schemas() -> BTreeSet<&'static str> {
+    let mut known: BTreeSet<&str> = SECTIONS.iter().flat_map(schemas_of).collect();
+    let operations = SECTIONS.iter().flat_map(|section| &section.operations);
+    for operation in operations {
+        let bodies = operation.bodies();
+        known.extend(bodies.filter_map(|(_, media)| name_of(&media["schema"])));
+    }
+    let mut found = BTreeSet::new();
+    for (name, schema) in entries(&DOCUMENT["components"]["schemas"]) {
+        if !known.contains(name) {
+            found.insert(name);
             add_references(schema, &mut found);
         }
     }
@@ -81,8 +103,7 @@ pub fn name_of(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.strip_prefix("#/components/schemas/")
 }
 
-pub fn render_schemas(section: &Section) -> Markup {
-    let names = schemas_of(section);
+pub fn render_schemas(names: BTreeSet<&'static str>) -> Markup {
     html! {
         @if !names.is_empty() {
             section #schemas {

@@ -10,9 +10,8 @@ use crate::store::tx::ReadTx;
 use crate::store::value::args;
 use crate::store::{
     accounts, announcements, attachments, canned_replies, configs, disks, encryption, entities, events,
-    history, hosts,
-    instances, interfaces, ips, jobs, login_records, oauth_clients, oauth_grants, ports, replies, ssh_keys,
-    subnets, tags, tickets, tokens, users, vpcs,
+    history, hosts, instances, interfaces, ips, jobs, login_records, oauth_clients, oauth_grants, ports,
+    replies, ssh_keys, subnets, tags, tickets, tokens, users, vpcs,
 };
 
 pub const INVARIANTS: &[Invariant] = &[Invariant::function(
