@@ -31,6 +31,8 @@ pub mod api;
 
 pub mod console;
 
+pub mod test_control;
+
 pub mod agent;
 
 pub mod cli;

@@ -24,7 +24,7 @@ pub fn context(clock: Clock) -> anyhow::Result<StoreContext> {
     Ok(StoreContext {
         clock,
         random: RandomSource::System,
-        policy: policy_of(&settings)?,
+        policy: policy_of(&settings)?.into(),
     })
 }
 

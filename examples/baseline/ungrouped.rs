@@ -37,7 +37,7 @@ impl Ungrouped {
         let context = StoreContext {
             clock: Clock::System,
             random: RandomSource::System,
-            policy: policy_of(&settings)?,
+            policy: policy_of(&settings)?.into(),
         };
         let store = Store::open_embedded_batching(&self.data, context, 1)?;
         create_first_account(&store, &self.token).await?;

@@ -135,7 +135,7 @@ fn open(folder: &Path, settings: &Settings, clock: Clock) -> anyhow::Result<Stor
     let context = StoreContext {
         clock,
         random: RandomSource::System,
-        policy: policy_of(settings)?,
+        policy: policy_of(settings)?.into(),
     };
     let opened = Store::open_embedded(folder, context);
     opened.with_context(|| format!("cannot open the store in {}", folder.display()))

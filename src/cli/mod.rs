@@ -47,6 +47,7 @@ mod settings_file;
 mod startup_message;
 mod stop_signals;
 mod store_args;
+mod test_mode;
 mod token;
 mod trace;
 mod user;
@@ -63,6 +64,7 @@ use store_args::StoreArgs;
 
 pub use policy::policy_of;
 pub use settings::Settings;
+pub use test_mode::changed_policy;
 
 /// Self-hosted VPC and support desk service, compatible with the Linode API v4
 #[derive(Parser)]

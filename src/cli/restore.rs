@@ -120,7 +120,7 @@ pub fn context(policy: &Policy) -> StoreContext {
     StoreContext {
         clock: Clock::System,
         random: RandomSource::System,
-        policy: policy.clone(),
+        policy: policy.clone().into(),
     }
 }
 

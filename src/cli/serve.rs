@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -21,6 +20,7 @@ use super::server_url::UrlFile;
 use super::settings::Settings;
 use super::startup_message::{DemoMessage, StartupMessage, store_options};
 use super::store_args::{StoreArgs, describe_error, open_shared};
+use super::test_mode::TestMode;
 use super::{bucket_keys, data_folder, huge_pages, logging, server_notification, server_url, stop_signals};
 use crate::api;
 use crate::console;
@@ -33,6 +33,7 @@ use crate::rules::accounts::{Bootstrapped, FirstToken};
 use crate::rules::caller::authenticate;
 use crate::store::context::{Clock, RandomSource};
 use crate::store::{Database, Store, StoreContext, WriteLock};
+use crate::test_control;
 use crate::web::tls::Certificate;
 use crate::web::{self, App, Options};
 
@@ -68,6 +69,7 @@ pub struct Prepared {
     certificate: Option<Certificate>,
     database: Option<Database>,
     archive: Option<ArchiveSettings>,
+    test_mode: Option<TestMode>,
     listeners: Listeners,
     _lock: Option<FolderLock>,
 }
@@ -108,6 +110,7 @@ pub async fn prepare(store: &StoreArgs, settings: Settings) -> anyhow::Result<Pr
     let certificate = certificate(&settings)?;
     let database = store.database(&settings)?;
     let archive = ArchiveSettings::find(&settings, &folder, database.is_some())?;
+    let test_mode = TestMode::find(&settings)?;
     Files::validate(settings.attachments.url.as_deref(), &folder, keys.as_ref())?;
     // An existing folder is locked before the addresses are bound: the error of a second server on the folder
     // is then about the folder, not about the address. A missing folder is created after the addresses are
@@ -119,6 +122,10 @@ pub async fn prepare(store: &StoreArgs, settings: Settings) -> anyhow::Result<Pr
         let listeners = Listeners::bind(&settings).await?;
         (listeners, prepare_folder(&folder, database.is_some())?)
     };
+    if let Some(test_mode) = &test_mode {
+        // systemd may have passed a socket with another address than that of the settings.
+        test_mode.require_loopback(listeners.api.local_addr()?)?;
+    }
     Ok(Prepared {
         settings,
         folder,
@@ -129,6 +136,7 @@ pub async fn prepare(store: &StoreArgs, settings: Settings) -> anyhow::Result<Pr
         certificate,
         database,
         archive,
+        test_mode,
         listeners,
         _lock: lock,
     })
@@ -147,13 +155,15 @@ fn prepare_folder(folder: &Path, is_shared: bool) -> anyhow::Result<Option<Folde
 pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Result<()> {
     let (listen_url, url) = (prepared.listen_url()?, prepared.url()?);
     let is_shared = prepared.database.is_some();
+    let clock = prepared.test_mode.as_ref().map_or(Clock::System, TestMode::clock);
+    let context = context(prepared.policy, clock);
     let (store, archive) = match prepared.archive {
         Some(archive) => {
-            let opened = archive.open(&prepared.folder, context(prepared.policy), prepared.keys.as_ref())?;
+            let opened = archive.open(&prepared.folder, context, prepared.keys.as_ref())?;
             (opened.store.clone(), Some(opened))
         }
         None => (
-            open_store(&prepared.folder, prepared.database.as_ref(), prepared.policy)?,
+            open_store(&prepared.folder, prepared.database.as_ref(), context)?,
             None,
         ),
     };
@@ -179,7 +189,17 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
         UrlFile::write(&prepared.folder, &url)
     });
 
-    let runner = prepare_jobs(&store, &files, &prepared.settings, is_shared).await?;
+    let jobs = job_context(&store, &files, &prepared.settings, is_shared);
+    let runner = Runner::prepare(jobs.clone()).await.map_err(describe_error)?;
+    let mut test_message = String::new();
+    let test_setup = match prepared.test_mode {
+        Some(test_mode) => {
+            test_message = test_mode.message(&listen_url);
+            let (options, folder) = (prepared.options.clone(), &prepared.folder);
+            Some(test_mode.setup(jobs, options, &prepared.settings, folder).await?)
+        }
+        None => None,
+    };
     // All other steps that can fail come before this one, because a random token is printed only once.
     let first = bootstrap(&store, prepared.configured_token.as_ref()).await?;
     let message = StartupMessage {
@@ -189,16 +209,25 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
         first: first.as_ref(),
         configured_token: prepared.configured_token.as_ref(),
         store_options: store_options(&prepared.folder, is_shared),
+        test_mode: test_message,
         demo,
     };
     message.print()?;
 
     let archiving = archive.map(|archive| archive.start(&files, &prepared.folder));
-    let jobs = tokio::spawn(runner.run(stopping.clone()));
     let app = App::new(store.clone(), files, prepared.options, stopping.clone());
     tokio::spawn(reload_on_hangup(prepared.certificate.clone(), hup));
-    tokio::spawn(web::readiness::watch(app.clone()));
-    let router = api::router(&app).merge(console::router(&app));
+    let (router, jobs) = match test_setup {
+        None => {
+            tokio::spawn(web::readiness::watch(app.clone()));
+            let router = api::router(&app).merge(console::router(&app));
+            (router, tokio::spawn(runner.run(stopping.clone())))
+        }
+        Some(setup) => {
+            let started = test_control::start(setup, runner, stopping.clone()).await;
+            started.map_err(describe_error)?
+        }
+    };
     let serving = tokio::spawn(web::server::serve_with(
         prepared.listeners.api,
         app,
@@ -222,19 +251,13 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
     Ok(())
 }
 
-async fn prepare_jobs(
-    store: &Store,
-    files: &Files,
-    settings: &Settings,
-    is_shared: bool,
-) -> anyhow::Result<Arc<Runner>> {
-    let context = JobContext {
+fn job_context(store: &Store, files: &Files, settings: &Settings, is_shared: bool) -> JobContext {
+    JobContext {
         store: store.clone(),
         files: files.clone(),
         scrub_days: settings.attachments.scrub_days.unwrap_or(DEFAULT_SCRUB_DAYS),
         is_only_server: !is_shared,
-    };
-    Runner::prepare(context).await.map_err(describe_error)
+    }
 }
 
 /// Has no effect if systemd has not started the server.
@@ -250,16 +273,15 @@ async fn close(store: Store) {
     }
 }
 
-fn context(policy: Policy) -> StoreContext {
+fn context(policy: Policy, clock: Clock) -> StoreContext {
     StoreContext {
-        clock: Clock::System,
+        clock,
         random: RandomSource::System,
-        policy,
+        policy: policy.into(),
     }
 }
 
-fn open_store(folder: &Path, database: Option<&Database>, policy: Policy) -> anyhow::Result<Store> {
-    let context = context(policy);
+fn open_store(folder: &Path, database: Option<&Database>, context: StoreContext) -> anyhow::Result<Store> {
     match database {
         None => Store::open_embedded(folder, context)
             .with_context(|| format!("cannot open the store in {}", folder.display())),

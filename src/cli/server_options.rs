@@ -7,6 +7,7 @@ use super::continuous_archive::ArchiveSettings;
 use super::policy::policy_of;
 use super::settings::{FieldNames, LimitSettings, Profile, Settings};
 use super::store_args::StoreArgs;
+use super::test_mode::TestMode;
 use super::{bucket_keys, logging, open_files};
 use crate::files::{Files, Scanner};
 use crate::web::connections::MaxConnections;
@@ -24,6 +25,7 @@ pub fn find_invalid(store: &StoreArgs, settings: &Settings) -> Vec<anyhow::Error
         store.database(settings).map(drop),
         validate_archive(store, settings),
         validate_attachments(store, settings),
+        TestMode::find(settings).map(drop),
     ];
     results.into_iter().filter_map(Result::err).collect()
 }

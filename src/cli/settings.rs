@@ -96,6 +96,23 @@ pub struct Settings {
     #[arg(long, env = "GARTH_BOOTSTRAP_TOKEN_FILE", value_name = "FILE")]
     pub bootstrap_token_file: Option<PathBuf>,
 
+    /// Serve /_test, with which tests reset the store, set the clock and inject faults. Only on loopback addresses, and
+    /// never with data that you need: everyone on this machine can delete it [default: false]
+    #[arg(
+        long,
+        env = "GARTH_TEST_CONTROL",
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    pub test_control: Option<bool>,
+
+    /// Random faults for tests of clients: light, heavy, or a seed that an earlier start printed, such as heavy-7. Only
+    /// on loopback addresses [default: none]
+    #[arg(long, env = "GARTH_CHAOS", value_name = "LEVEL")]
+    pub chaos: Option<String>,
+
     /// Format of log lines [default: text]
     #[arg(long, env = "GARTH_LOG_FORMAT", value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
@@ -250,6 +267,8 @@ impl Settings {
             archive: self.archive.or(other.archive),
             archive_retention: self.archive_retention.or(other.archive_retention),
             bootstrap_token_file: self.bootstrap_token_file.or(other.bootstrap_token_file),
+            test_control: self.test_control.or(other.test_control),
+            chaos: self.chaos.or(other.chaos),
             log_format: self.log_format.or(other.log_format),
             log: self.log.or(other.log),
             min_free_bytes: self.min_free_bytes.or(other.min_free_bytes),

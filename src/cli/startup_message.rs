@@ -23,6 +23,8 @@ pub struct StartupMessage<'a> {
     pub configured_token: Option<&'a ConfiguredToken>,
     /// The options with which a command selects the server's store.
     pub store_options: String,
+    /// The lines about test control and chaos.
+    pub test_mode: String,
     /// Replaces the hints about the console.
     pub demo: Option<DemoMessage>,
 }
@@ -41,6 +43,7 @@ impl StartupMessage<'_> {
         if let Some(metrics) = self.metrics {
             text += &format!("Metrics: http://{metrics}/metrics\n");
         }
+        text += &self.test_mode;
         text += &self.first_account();
         match &self.demo {
             Some(demo) => text += &format!("{}\n", demo(url)),

@@ -79,7 +79,7 @@ impl StoreArgs {
         let context = StoreContext {
             clock: Clock::System,
             random: RandomSource::System,
-            policy,
+            policy: policy.into(),
         };
         if let Some(database) = self.database(&settings)? {
             let store = Store::open_shared_with(&database, schema, context);

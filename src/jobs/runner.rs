@@ -31,6 +31,7 @@ const MIN_WAIT: Duration = Duration::from_millis(10);
 const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(jobs::LEASE_SECONDS as u64 / 3);
 
 /// The resources that jobs use.
+#[derive(Clone)]
 pub struct JobContext {
     pub store: Store,
     pub files: Files,

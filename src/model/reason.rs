@@ -65,6 +65,8 @@ codes! {
     InternalError = "internal_error",
     Overloaded = "overloaded",
     StoreUnavailable = "store_unavailable",
+    FaultInjected = "fault_injected",
+    NotLocal = "not_local",
 
     // Authentication.
     TokenInvalid = "token_invalid",

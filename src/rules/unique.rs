@@ -72,7 +72,7 @@ mod tests {
         let context = StoreContext {
             clock: Clock::System,
             random: RandomSource::System,
-            policy: policy_of(&Settings::default()).unwrap(),
+            policy: policy_of(&Settings::default()).unwrap().into(),
         };
         let store = Store::open_embedded(&folder, context).unwrap();
         let user = |name: &str| NewUser {

@@ -6,17 +6,20 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::model::policy::Policy;
+use super::current_policy::CurrentPolicy;
+use super::virtual_clock::VirtualClock;
 use crate::model::time::Time;
 
 pub struct StoreContext {
     pub clock: Clock,
     pub random: RandomSource,
-    pub policy: Policy,
+    pub policy: CurrentPolicy,
 }
 
 pub enum Clock {
     System,
+    /// The clock of test control.
+    Virtual(VirtualClock),
     /// A clock for tests. Only `advance` and `set_by` change it. Both times are in microseconds.
     Fixed {
         wall: AtomicI64,
@@ -39,6 +42,7 @@ impl Clock {
     pub fn now(&self) -> Time {
         match self {
             Clock::System => Time::from_micros(jiff::Timestamp::now().as_microsecond()),
+            Clock::Virtual(clock) => clock.now(),
             Clock::Fixed { wall, .. } => Time::from_micros(wall.load(Ordering::SeqCst)),
         }
     }
@@ -49,7 +53,16 @@ impl Clock {
         static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
         match self {
             Clock::System => STARTED.elapsed(),
+            Clock::Virtual(clock) => clock.monotonic(),
             Clock::Fixed { monotonic, .. } => Duration::from_micros(monotonic.load(Ordering::SeqCst)),
+        }
+    }
+
+    /// The clock of test control; `None` for any other clock.
+    pub fn as_virtual(&self) -> Option<&VirtualClock> {
+        match self {
+            Clock::Virtual(clock) => Some(clock),
+            _ => None,
         }
     }
 

@@ -271,7 +271,7 @@ mod tests {
         StoreContext {
             clock: Clock::System,
             random: RandomSource::System,
-            policy: policy_of(&Settings::default()).unwrap(),
+            policy: policy_of(&Settings::default()).unwrap().into(),
         }
     }
 

@@ -148,7 +148,8 @@ async fn is_host(app: &App, headers: &HeaderMap) -> bool {
     }
 }
 
-fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
+/// The hash of the bearer token of a request.
+pub fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
     bearer_text(headers).map(TokenHash::of)
 }
 

@@ -17,7 +17,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tower::{Layer, service_fn};
+use tower::{Layer, ServiceExt, service_fn};
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
@@ -28,7 +28,7 @@ use crate::web::refusals::Refusals;
 use crate::web::timed_connection::{Abort, ConnectionState, TimedConnection};
 use crate::web::tls::Certificate;
 use crate::web::unread::Unread;
-use crate::web::{App, answering, error, proxies};
+use crate::web::{App, answering, cut, error, proxies};
 
 /// The grace period for running requests on shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
@@ -215,7 +215,7 @@ where
     let compression = CompressionLayer::new()
         .quality(CompressionLevel::Fastest)
         .compress_when(should_compress);
-    let service = TowerToHyperService::new(compression.layer(service));
+    let service = TowerToHyperService::new(compression.layer(service).map_result(cut::apply));
 
     let connection = builder()
         .serve_connection(TokioIo::new(wire), service)

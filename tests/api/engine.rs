@@ -185,7 +185,7 @@ fn template() -> &'static str {
         let context = StoreContext {
             clock: Clock::fixed(Time::from_micros(0)),
             random: RandomSource::System,
-            policy,
+            policy: policy.into(),
         };
         drop(Store::open_shared(&database(&name), context).expect("a fresh store opens"));
         command(&name, SAVE_FRESH_ROWS);

@@ -1,6 +1,7 @@
 //! A server per test. `user.rs` has the users who send requests to it.
 
 mod call;
+mod controlled;
 mod reply;
 mod user;
 
@@ -10,6 +11,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use axum::Router;
 use garth::api;
 use garth::cli::{Settings, policy_of};
 use garth::console;
@@ -78,15 +80,31 @@ impl TestApp {
 
     /// A server on an existing store.
     pub async fn with_store(store: Store, home: Home, account: AccountId, options: Options) -> Self {
+        let (app, stop, serving) = Self::bind(&store, &home, options).await;
+        let router = api::router(&app).merge(console::router(&app));
+        let address = serving.start(app, router, stop.subscribe());
+        Self::assemble(store, home, account, address, stop)
+    }
+
+    /// Everything that a server needs, except its router.
+    async fn bind(store: &Store, home: &Home, options: Options) -> (App, watch::Sender<bool>, Serving) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let address = listener.local_addr().expect("an address");
         let (stop, stopping) = watch::channel(false);
         let url = attachments_url(&home.name());
         let files = Files::open(url.as_deref(), &home.folder).expect("the attachment storage");
-        let app = App::new(store.clone(), files, options, stopping.clone());
-        let router = api::router(&app).merge(console::router(&app));
-        tokio::spawn(server::serve(listener, app, router, stopping));
+        let app = App::new(store.clone(), files, options, stopping);
+        (app, stop, Serving { listener })
+    }
+
+    fn assemble(
+        store: Store,
+        home: Home,
+        account: AccountId,
+        address: SocketAddr,
+        stop: watch::Sender<bool>,
+    ) -> Self {
         let client = Client::builder(TokioExecutor::new()).build_http();
+        let url = attachments_url(&home.name());
         Self {
             address,
             store,
@@ -185,12 +203,28 @@ impl Drop for TestApp {
     }
 }
 
+/// A bound address, before the server starts.
+struct Serving {
+    listener: TcpListener,
+}
+
+impl Serving {
+    /// Starts the server. Returns its address.
+    fn start(self, app: App, router: Router, stopping: watch::Receiver<bool>) -> SocketAddr {
+        let address = self.listener.local_addr().expect("an address");
+        tokio::spawn(server::serve(self.listener, app, router, stopping));
+        address
+    }
+}
+
 /// A fixed clock, and a random source that counts up.
 pub fn context() -> StoreContext {
     StoreContext {
         clock: Clock::fixed(Time::parse(BEGINNING).expect("a time")),
         random: RandomSource::Counting(AtomicU64::new(1)),
-        policy: policy_of(&Settings::default()).expect("the defaults are valid"),
+        policy: policy_of(&Settings::default())
+            .expect("the defaults are valid")
+            .into(),
     }
 }
 

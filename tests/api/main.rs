@@ -45,4 +45,5 @@ mod requests;
 mod revisions;
 mod scenario;
 mod support;
+mod test_control;
 mod upgrades;

@@ -55,7 +55,7 @@ impl NewerNode {
         let context = StoreContext {
             clock: Clock::System,
             random: RandomSource::System,
-            policy: policy_of(&quotas()).expect("the settings are valid"),
+            policy: policy_of(&quotas()).expect("the settings are valid").into(),
         };
         let store =
             Store::open_shared_with(&Database::at(url), schema, context).expect("the store is migrated");

@@ -41,7 +41,9 @@ fn each_problem_of_the_settings_is_found() {
     let (expired, key) = (expired.display().to_string(), key.display().to_string());
     let (valid, valid_key) = (valid.display().to_string(), valid_key.display().to_string());
     let secret = secret.display().to_string();
-    let cases: [(&str, Variables, &str); 9] = [
+    let cases: [(&str, Variables, &str); 11] = [
+        ("test_control", &[("TEST_CONTROL", "true")], "can delete all data"),
+        ("chaos", &[("CHAOS", "light")], "on purpose"),
         ("listen", &[("LISTEN", "0.0.0.0:0")], "without encryption"),
         (
             "metrics_listen",

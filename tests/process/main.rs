@@ -46,6 +46,7 @@ mod shutdown;
 mod storage_outage;
 #[path = "../s3/stored_files.rs"]
 mod stored_files;
+mod test_control;
 mod tls;
 mod upload_crash;
 mod uploads;

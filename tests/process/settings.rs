@@ -186,7 +186,9 @@ fn help_lists_every_setting_and_its_variable() {
     let help = Folder::new("help").run("serve --help");
     for option in help.split("\n      --").skip(1) {
         let parts: Vec<_> = option.split_whitespace().collect();
-        let name = parts[0].to_uppercase().replace('-', "_");
+        // The value of `--test-control[=<BOOL>]` is optional.
+        let name = parts[0].split('[').next().unwrap_or_default();
+        let name = name.to_uppercase().replace('-', "_");
         // The help does not show the value of a variable that may contain a password. The variable of
         // `--attachments` is named after the setting `attachments.url`.
         let is_listed = ["=", "]", "_URL="]

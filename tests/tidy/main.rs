@@ -49,6 +49,7 @@ fn a_layer_imports_only_earlier_layers() {
         "web",
         "api",
         "console",
+        "test_control",
         "agent",
         "cli",
     ];
@@ -153,6 +154,7 @@ fn sql_is_only_in_the_store_and_status_codes_only_in_web() {
         "web",
         "api",
         "console",
+        "test_control",
         "cli",
     ] {
         let sql = ["SELECT ", "INSERT INTO", "UPDATE vpc", "DELETE FROM"];

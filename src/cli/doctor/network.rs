@@ -43,6 +43,7 @@ pub fn examine(args: &StoreArgs, settings: &Settings) -> Vec<Advice> {
             "set public_url to the URL that users open",
         ));
     }
+    advice.extend(examine_test_mode(settings));
     let is_plain = |url: &String| url.starts_with("http://");
     if settings.tls_cert.is_some() && settings.public_url.as_ref().is_some_and(is_plain) {
         advice.push(Advice::new(
@@ -59,6 +60,26 @@ pub fn examine(args: &StoreArgs, settings: &Settings) -> Vec<Advice> {
             "metrics_listen",
             "the metrics are readable by everyone who can reach this address",
             "listen on 127.0.0.1 or on a private network, or block the port with a firewall",
+        ));
+    }
+    advice
+}
+
+/// Finds settings that are only for tests.
+fn examine_test_mode(settings: &Settings) -> Vec<Advice> {
+    let mut advice = Vec::new();
+    if settings.test_control == Some(true) {
+        advice.push(Advice::new(
+            "test_control",
+            "every program on this machine can delete all data, set the clock and inject faults, without a token",
+            "remove test_control, unless this server is only for tests",
+        ));
+    }
+    if settings.chaos.is_some() {
+        advice.push(Advice::new(
+            "chaos",
+            "the server delays requests, fails them and drops connections on purpose",
+            "remove chaos, unless this server is only for tests",
         ));
     }
     advice

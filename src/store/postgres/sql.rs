@@ -44,7 +44,9 @@ impl Sql for Connection {
     }
 
     fn set_last_generated_id(&mut self, table: &str, number: i64) -> Result<(), StoreError> {
-        let sql = format!("SELECT setval('{table}_id_seq', $1)");
+        // A sequence cannot have the value 0: it then begins again.
+        let number_type = "CAST($1 AS BIGINT)";
+        let sql = format!("SELECT setval('{table}_id_seq', greatest({number_type}, 1), {number_type} > 0)");
         self.query(&sql, &[number.into()]).map(drop)
     }
 

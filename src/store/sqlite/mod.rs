@@ -214,7 +214,7 @@ mod tests {
         let context = StoreContext {
             clock: Clock::System,
             random: RandomSource::System,
-            policy: policy_of(&Settings::default()).unwrap(),
+            policy: policy_of(&Settings::default()).unwrap().into(),
         };
         let store = Store::open_embedded_batching(&folder, context, sqlite::MAX_BATCH_JOBS).unwrap();
         (store, folder)

@@ -58,6 +58,12 @@ pub fn after(tx: &mut ReadTx, last: i64) -> Result<Vec<Attachment>, StoreError> 
     tx.read(&sql, args![last], read)
 }
 
+/// The keys of the files of all attachments and uploads.
+pub fn file_keys(tx: &mut ReadTx) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT file_key FROM attachment UNION ALL SELECT file_key FROM upload";
+    tx.read(sql, args![], |row| row.take())
+}
+
 /// The keys of all uploads.
 pub fn uploads(tx: &mut ReadTx) -> Result<Vec<String>, StoreError> {
     tx.read("SELECT file_key FROM upload", args![], |row| row.take())

@@ -1,6 +1,7 @@
 //! Connections: limits, timeouts and TLS.
 
 pub mod connections;
+pub mod cut;
 pub mod head_lines;
 pub mod refusals;
 pub mod sending;

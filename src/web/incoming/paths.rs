@@ -42,16 +42,21 @@ pub fn without_secrets(path: &str) -> String {
     }
 }
 
+/// The path that the client sent, if it is not the canonical path.
+#[derive(Clone)]
+pub struct SentPath(pub String);
+
 pub fn rewrite(request: &mut Request, prefix: &str) {
     if let Some(path) = canonical(request.uri().path(), prefix)
         && let Some(uri) = with_path(request.uri(), &path)
     {
-        *request.uri_mut() = uri;
+        let sent = std::mem::replace(request.uri_mut(), uri);
+        request.extensions_mut().insert(SentPath(sent.path().to_owned()));
     }
 }
 
 /// The canonical path, if it differs from `path`.
-fn canonical(path: &str, prefix: &str) -> Option<String> {
+pub fn canonical(path: &str, prefix: &str) -> Option<String> {
     let trimmed = match path {
         "/" => path,
         _ => path.strip_suffix('/').unwrap_or(path),

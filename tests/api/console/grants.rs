@@ -2,7 +2,7 @@
 
 use garth::model::input::Input;
 use garth::model::token::TokenHash;
-use garth::rules::caller::{Caller, Principal};
+use garth::rules::caller::{Caller, Principal, Requirements};
 use garth::rules::request::{Prepared, Request};
 use garth::rules::{self, Error};
 use serde_json::{Value, json};
@@ -259,7 +259,7 @@ async fn create_many_vpcs(app: &TestApp, browser: &Browser<'_>, count: usize) {
         .store
         .read(move |tx| rules::sessions::identify(tx, hash))
         .await;
-    let caller = Caller::admit(identity.expect("a session"), None).expect("a tenant");
+    let caller = Caller::admit(identity.expect("a session"), Requirements::default()).expect("a tenant");
     let created = app.store.write(move |tx| {
         for at in 0..count {
             let text = |text: &str| Input::Text(text.to_owned());

@@ -69,6 +69,11 @@ impl<'a> Call<'a> {
 
     /// Sends the request. Returns the response without reading its body or checking anything.
     pub async fn send(&self) -> Response<Incoming> {
+        self.try_send().await.expect("the server responds")
+    }
+
+    /// Like `send`. Fails if the server closes the connection instead of sending a response.
+    pub async fn try_send(&self) -> Result<Response<Incoming>, hyper_util::client::legacy::Error> {
         let path = match self.path.starts_with("/v4") || self.path.starts_with("//") {
             true => self.path.replacen("//", "/", 1),
             false => format!("/v4{}", self.path),
@@ -89,12 +94,7 @@ impl<'a> Call<'a> {
             }
         };
         let request = request.body(body).expect("a request");
-        self.user
-            .app
-            .client
-            .request(request)
-            .await
-            .expect("the server responds")
+        self.user.app.client.request(request).await
     }
 }
 

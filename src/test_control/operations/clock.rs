@@ -1,0 +1,86 @@
+//! The clock: view, set, freeze and advance.
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+
+use crate::model::reason::Code;
+use crate::model::time::Time;
+use crate::rules::Result;
+use crate::test_control::control::Control;
+use crate::test_control::{input, restart};
+use crate::web::answer;
+
+#[derive(Serialize)]
+struct ClockView {
+    #[serde(serialize_with = "answer::time")]
+    now: Time,
+    frozen: bool,
+}
+
+#[derive(Deserialize)]
+struct ClockChange {
+    now: Option<String>,
+    frozen: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Advance {
+    seconds: i64,
+}
+
+pub async fn view(State(control): State<Control>) -> Response {
+    let clock = control.clock();
+    let view = ClockView {
+        now: clock.now(),
+        frozen: clock.is_frozen(),
+    };
+    answer::json(StatusCode::OK, &view)
+}
+
+pub async fn set(State(control): State<Control>, body: Bytes) -> Result<Response> {
+    let change: ClockChange = input::read(&body)?;
+    let invalid = || {
+        input::refuse(
+            "now",
+            Code::WrongType,
+            "Must be a time such as 2024-06-01T12:00:00",
+        )
+    };
+    let parse = |raw: String| {
+        Time::parse(&raw)
+            .filter(|now| now.micros() >= 0)
+            .ok_or_else(invalid)
+    };
+    let now = change.now.map(parse).transpose()?;
+    if let Some(frozen) = change.frozen {
+        control.clock().freeze(frozen);
+    }
+    if let Some(now) = now {
+        control.clock().set(now);
+    }
+    follow(&control).await?;
+    Ok(view(State(control)).await)
+}
+
+pub async fn advance(State(control): State<Control>, body: Bytes) -> Result<Response> {
+    /// 100 years.
+    const MAX_SECONDS: i64 = 100 * 366 * 86_400;
+    let Advance { seconds } = input::read(&body)?;
+    if !(0..=MAX_SECONDS).contains(&seconds) {
+        let reason = format!("Must be 0 to {MAX_SECONDS}");
+        return Err(input::refuse("seconds", Code::OutOfRange, reason));
+    }
+    let clock = control.clock();
+    clock.set(clock.now().plus_seconds(seconds));
+    follow(&control).await?;
+    Ok(view(State(control)).await)
+}
+
+/// Lets everything that waits follow the clock: streams check their tokens again, and jobs that are now due run.
+async fn follow(control: &Control) -> Result<()> {
+    control.store().notifier().notify_all();
+    restart::wait_for_due_jobs(control.store()).await
+}

@@ -1,0 +1,26 @@
+//! Faults by rule: list, replace and delete.
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::json;
+
+use crate::rules::Result;
+use crate::test_control::control::Control;
+use crate::test_control::input;
+use crate::web::answer;
+
+pub async fn list(State(control): State<Control>) -> Response {
+    answer::json(StatusCode::OK, &json!({"data": control.faults().rules()}))
+}
+
+pub async fn replace(State(control): State<Control>, body: Bytes) -> Result<Response> {
+    control.faults().replace(input::read(&body)?)?;
+    Ok(list(State(control)).await)
+}
+
+pub async fn clear(State(control): State<Control>) -> Response {
+    control.faults().clear();
+    answer::done()
+}

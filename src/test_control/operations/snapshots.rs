@@ -1,0 +1,145 @@
+//! Reset, and snapshots: create, list, restore and delete.
+//!
+//! The file of an attachment is deleted when neither the store nor a snapshot refers to it.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::model::reason::Code;
+use crate::model::time::Time;
+use crate::rules::accounts::FirstToken;
+use crate::rules::error::FilesFault;
+use crate::rules::{self, Error, Result};
+use crate::store::table_snapshot::TableSnapshot;
+use crate::store::{self, WriteTx};
+use crate::test_control::control::Control;
+use crate::test_control::input;
+use crate::test_control::snapshots::Snapshot;
+use crate::web::answer;
+
+const MAX_NAME_CHARS: usize = 64;
+
+#[derive(Deserialize)]
+struct NewSnapshot {
+    name: String,
+}
+
+#[derive(Serialize)]
+struct SnapshotView<'a> {
+    name: &'a str,
+    #[serde(serialize_with = "answer::time")]
+    created: Time,
+}
+
+/// Returns to the store of a first start and to the initial state of test control. Snapshots remain.
+pub async fn reset(State(control): State<Control>) -> Result<Response> {
+    let snapshots = control.snapshots();
+    let (empty, first_token) = (snapshots.empty.clone(), snapshots.first_token.clone());
+    let work = move |tx: &mut WriteTx| {
+        empty.restore(tx)?;
+        rules::accounts::bootstrap(tx, &FirstToken::None)?;
+        if let Some(token) = first_token.as_ref() {
+            token.insert(tx)?;
+        }
+        Ok(())
+    };
+    let clear = || {
+        control.clock().reset();
+        control.faults().clear();
+        control.requests().clear();
+        control.settings().clear(control.store());
+        if let Some(chaos) = control.chaos() {
+            chaos.restart();
+        }
+    };
+    replace_rows(&control, work, clear).await
+}
+
+pub async fn create(State(control): State<Control>, body: Bytes) -> Result<Response> {
+    let NewSnapshot { name } = input::read(&body)?;
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if !(1..=MAX_NAME_CHARS).contains(&name.len()) || !name.chars().all(is_allowed) {
+        let reason =
+            format!("Must be 1 to {MAX_NAME_CHARS} ASCII letters, digits, dashes, underscores or dots");
+        return Err(input::refuse("name", Code::WrongType, reason));
+    }
+    let rows = control.store().read_once(TableSnapshot::read).await?;
+    let snapshot = Snapshot {
+        created: control.clock().now(),
+        rows: Arc::new(rows),
+    };
+    let response = answer::json(StatusCode::OK, &SnapshotView::new((&name, &snapshot)));
+    let replaced = control.snapshots().by_name().insert(name, snapshot);
+    remove_files_of(&control, replaced).await?;
+    Ok(response)
+}
+
+pub async fn list(State(control): State<Control>) -> Response {
+    let snapshots = control.snapshots().by_name();
+    let views: Vec<_> = snapshots.iter().map(SnapshotView::new).collect();
+    answer::json(StatusCode::OK, &json!({"data": views}))
+}
+
+pub async fn restore(State(control): State<Control>, Path(name): Path<String>) -> Result<Response> {
+    let rows = control.snapshots().find(&name)?.rows;
+    replace_rows(&control, move |tx| Ok(rows.restore(tx)?), || {}).await
+}
+
+pub async fn delete(State(control): State<Control>, Path(name): Path<String>) -> Result<Response> {
+    let deleted = control.snapshots().by_name().remove(&name);
+    remove_files_of(&control, Some(deleted.ok_or(Error::NotFound)?)).await?;
+    Ok(answer::done())
+}
+
+async fn replace_rows(
+    control: &Control,
+    mut work: impl FnMut(&mut WriteTx) -> Result<()> + Send + 'static,
+    after: impl FnOnce() + Send,
+) -> Result<Response> {
+    let replace = move |tx: &mut WriteTx| {
+        let file_keys = store::attachments::file_keys(tx)?;
+        work(tx)?;
+        // The leases belong to a runner that has stopped.
+        store::jobs::release_all(tx)?;
+        Ok(file_keys)
+    };
+    let file_keys = control.server().replace_rows(replace, after).await?;
+    remove_unused_files(control, file_keys).await?;
+    Ok(answer::done())
+}
+
+async fn remove_files_of(control: &Control, snapshot: Option<Snapshot>) -> Result<()> {
+    let rows = snapshot.map(|snapshot| snapshot.rows);
+    let file_keys = rows.iter().flat_map(|rows| rows.file_keys()).map(str::to_owned);
+    remove_unused_files(control, file_keys.collect()).await
+}
+
+/// Deletes those of the files to which neither the store nor a snapshot refers.
+async fn remove_unused_files(control: &Control, file_keys: Vec<String>) -> Result<()> {
+    if file_keys.is_empty() {
+        return Ok(());
+    }
+    let files = &control.server().context().files;
+    let mut used = control.snapshots().file_keys();
+    used.extend(control.store().read(store::attachments::file_keys).await?);
+    for key in file_keys.iter().filter(|key| !used.contains(*key)) {
+        let removed = files.remove(key).await;
+        removed.map_err(|cause| Error::Files(FilesFault::Storage(cause.to_string())))?;
+    }
+    Ok(())
+}
+
+impl<'a> SnapshotView<'a> {
+    fn new((name, snapshot): (&'a String, &'a Snapshot)) -> Self {
+        Self {
+            name,
+            created: snapshot.created,
+        }
+    }
+}

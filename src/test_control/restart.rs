@@ -1,0 +1,131 @@
+//! Restarts the server within its process, when the rows of its store are replaced.
+//!
+//! A restart replaces the `App` with all its caches, the router and the runner of jobs, and ends the event streams. The
+//! store and the connections remain. So nothing in memory can refer to earlier rows.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use tokio::sync::{RwLock, RwLockReadGuard, watch};
+use tokio::task::JoinHandle;
+
+use crate::jobs::{JobContext, Runner};
+use crate::rules::{self, Result};
+use crate::store::{Store, WriteLock, WriteTx};
+use crate::web::{self, App, Options};
+use crate::{api, console};
+
+pub struct RestartableServer {
+    jobs: JobContext,
+    options: Options,
+    /// Requests hold the lock for reading until they have their response.
+    running: RwLock<RunningServer>,
+    /// Ends the streams of the running server, even while requests are running.
+    stop: Mutex<watch::Sender<bool>>,
+}
+
+pub struct RunningServer {
+    pub app: App,
+    pub router: Router,
+    stop: watch::Sender<bool>,
+    runner: JoinHandle<()>,
+}
+
+impl RestartableServer {
+    pub fn start(jobs: JobContext, options: Options, runner: Arc<Runner>) -> Self {
+        let running = RunningServer::start(&jobs, &options, runner);
+        Self {
+            jobs,
+            options,
+            stop: Mutex::new(running.stop.clone()),
+            running: RwLock::new(running),
+        }
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.jobs.store
+    }
+
+    pub fn context(&self) -> &JobContext {
+        &self.jobs
+    }
+
+    /// The running server. It is not restarted while this guard exists.
+    pub async fn running(&self) -> RwLockReadGuard<'_, RunningServer> {
+        self.running.read().await
+    }
+
+    /// Waits for the running requests, replaces the rows of the store, calls `after`, and restarts the server.
+    pub async fn replace_rows<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut WriteTx) -> Result<T> + Send + 'static,
+        after: impl FnOnce() + Send,
+    ) -> Result<T> {
+        self.end_streams();
+        let mut running = self.running.write().await;
+        running.stop().await;
+        let replaced = self.store().write_with(Some(WriteLock::Bootstrap), work).await;
+        if replaced.is_ok() {
+            after();
+        }
+        let runner = Runner::prepare(self.jobs.clone()).await?;
+        *running = RunningServer::start(&self.jobs, &self.options, runner);
+        *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = running.stop.clone();
+        replaced
+    }
+
+    pub async fn stop(&self) {
+        self.end_streams();
+        self.running.write().await.stop().await;
+    }
+
+    fn end_streams(&self) {
+        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
+        stop.send_replace(true);
+    }
+}
+
+impl RunningServer {
+    fn start(jobs: &JobContext, options: &Options, runner: Arc<Runner>) -> Self {
+        let (stop, stopping) = watch::channel(false);
+        let app = App::new(
+            jobs.store.clone(),
+            jobs.files.clone(),
+            options.clone(),
+            stopping.clone(),
+        );
+        tokio::spawn(web::readiness::watch(app.clone()));
+        Self {
+            router: api::router(&app).merge(console::router(&app)),
+            app,
+            stop,
+            runner: tokio::spawn(runner.run(stopping)),
+        }
+    }
+
+    /// Ends the streams, and waits for the runner to release its leases.
+    async fn stop(&mut self) {
+        self.stop.send_replace(true);
+        if let Err(cause) = (&mut self.runner).await {
+            tracing::error!(error = %cause, "job runner failed");
+        }
+    }
+}
+
+/// Waits until no job is due, for at most `rules::jobs::LEASE_SECONDS` seconds.
+pub async fn wait_for_due_jobs(store: &Store) -> Result<()> {
+    const PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
+    let pauses = rules::jobs::LEASE_SECONDS * 100;
+    for _ in 0..pauses {
+        let now = store.context().clock.now();
+        let jobs = store.read(rules::jobs::list).await?;
+        let is_due = jobs
+            .iter()
+            .any(|job| !job.dead && (job.lease_owner.is_some() || job.due <= now));
+        if !is_due {
+            break;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    Ok(())
+}

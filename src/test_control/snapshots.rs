@@ -1,0 +1,49 @@
+//! Snapshots of the store, in memory, and the rows of a first start.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::model::time::Time;
+use crate::rules::{Error, Result};
+use crate::store::Store;
+use crate::store::table_snapshot::{StoredToken, TableSnapshot};
+
+pub struct Snapshots {
+    /// The rows of a store that no server has used.
+    pub empty: Arc<TableSnapshot>,
+    /// The token of the first start.
+    pub first_token: Arc<Option<StoredToken>>,
+    by_name: Mutex<BTreeMap<String, Snapshot>>,
+}
+
+#[derive(Clone)]
+pub struct Snapshot {
+    pub created: Time,
+    pub rows: Arc<TableSnapshot>,
+}
+
+impl Snapshots {
+    /// Remembers the token of the first start, because a reset creates it again.
+    pub async fn start(store: &Store, empty: TableSnapshot) -> Result<Self> {
+        Ok(Self {
+            empty: Arc::new(empty),
+            first_token: Arc::new(store.read(StoredToken::of_first_user).await?),
+            by_name: Mutex::default(),
+        })
+    }
+
+    pub fn by_name(&self) -> MutexGuard<'_, BTreeMap<String, Snapshot>> {
+        self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn find(&self, name: &str) -> Result<Snapshot> {
+        self.by_name().get(name).cloned().ok_or(Error::NotFound)
+    }
+
+    /// The keys of all files to which snapshots refer.
+    pub fn file_keys(&self) -> HashSet<String> {
+        let snapshots = self.by_name();
+        let keys = snapshots.values().flat_map(|snapshot| snapshot.rows.file_keys());
+        keys.map(str::to_owned).collect()
+    }
+}

@@ -1,0 +1,115 @@
+//! The clock: tokens, streams, jobs and rate limits follow it.
+
+use garth::web::Options;
+use hyper::Method;
+use serde_json::{Value, json};
+
+use super::{assert_ends, open_stream};
+use crate::harness::TestApp;
+
+async fn advance(app: &TestApp, seconds: i64) -> Value {
+    app.controls(Method::POST, "/clock/advance", json!({"seconds": seconds}))
+        .await
+}
+
+async fn freeze(app: &TestApp) {
+    let noon = json!({"now": "2024-06-01T12:00:00", "frozen": true});
+    let clock = app.controls(Method::PUT, "/clock", noon.clone()).await;
+    assert_eq!(clock, noon);
+}
+
+#[tokio::test]
+async fn an_advance_of_a_frozen_clock_expires_a_token_and_its_stream() {
+    let app = TestApp::with_test_control().await;
+    freeze(&app).await;
+    let ada = app.user("ada").expiring_in(60).await;
+    let stream = open_stream(&ada).await;
+
+    advance(&app, 59).await;
+    assert_eq!(ada.get("/vpcs").await.status, 200);
+    let clock = advance(&app, 1).await;
+
+    assert_eq!(clock, json!({"now": "2024-06-01T12:01:00", "frozen": true}));
+    assert_eq!(ada.get("/vpcs").await.status, 401);
+    assert_ends(stream).await;
+}
+
+#[tokio::test]
+async fn an_advance_returns_after_the_jobs_that_became_due_have_run() {
+    let app = TestApp::with_test_control().await;
+    freeze(&app).await;
+    app.controls(Method::PUT, "/settings", json!({"compute.settle_ms": 600_000}))
+        .await;
+    let admin = app.admin();
+    let body = json!({"type": "g6-nanode-1", "region": "us-east"});
+    assert_eq!(admin.post("/linode/instances", body).await.status, 200);
+    let status = async || {
+        let instance = admin.get("/linode/instances/1").await.json();
+        instance["status"].as_str().expect("a status").to_owned()
+    };
+    let before = status().await;
+
+    advance(&app, 1200).await;
+
+    let after = status().await;
+    assert_ne!(before, after);
+    assert!(matches!(after.as_str(), "running" | "offline"), "{after}");
+}
+
+#[tokio::test]
+async fn an_advance_ends_a_rate_limit() {
+    let options = Options {
+        rate_limits: true,
+        ..Options::default()
+    };
+    let app = TestApp::controlled(options, None).await;
+    freeze(&app).await;
+    let admin = app.admin();
+    let ticket = json!({"summary": "Question", "description": "Please look into it."});
+    for expected in [200, 200, 429] {
+        assert_eq!(
+            admin.post("/support/tickets", ticket.clone()).await.status,
+            expected
+        );
+    }
+    advance(&app, 60).await;
+    assert_eq!(admin.post("/support/tickets", ticket).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_runs_on_until_it_is_frozen() {
+    let app = TestApp::with_test_control().await;
+    let set = json!({"now": "2030-01-01T00:00:00"});
+    let clock = app.controls(Method::PUT, "/clock", set).await;
+    assert_eq!(clock["frozen"], false);
+    assert!(
+        clock["now"]
+            .as_str()
+            .is_some_and(|now| now.starts_with("2030-01-01T00:0")),
+        "{clock}"
+    );
+    app.admin().create_vpc("core", &[]).await;
+    let vpc = app.admin().get("/vpcs/1").await.json();
+    assert!(
+        vpc["created"]
+            .as_str()
+            .is_some_and(|created| created.starts_with("2030-")),
+        "{vpc}"
+    );
+}
+
+#[tokio::test]
+async fn invalid_times_are_refused() {
+    let app = TestApp::with_test_control().await;
+    for (method, path, body) in [
+        (Method::PUT, "/clock", json!({"now": "soon"})),
+        (Method::PUT, "/clock", json!({"frozen": "yes"})),
+        (Method::POST, "/clock/advance", json!({"seconds": -1})),
+        (Method::POST, "/clock/advance", json!({"seconds": i64::MAX})),
+        (Method::POST, "/clock/advance", json!({})),
+    ] {
+        let (status, reply) = app.control(method, path, body.clone()).await;
+        assert_eq!(status, 400, "{body}: {reply}");
+        assert!(reply["errors"][0]["code"].is_string(), "{reply}");
+    }
+}

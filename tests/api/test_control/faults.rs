@@ -1,0 +1,253 @@
+//! Faults by rule, and the record of requests.
+
+use std::time::{Duration, Instant};
+
+use http_body_util::BodyExt;
+use hyper::Method;
+use serde_json::{Value, json};
+
+use super::{labels, tenant_token};
+use crate::harness::{TestApp, User};
+
+async fn set_faults(app: &TestApp, faults: Value) -> Value {
+    app.controls(Method::PUT, "/faults", faults).await
+}
+
+/// The status of a request; `None` if the connection was closed.
+async fn status(user: &User<'_>, method: Method, path: &str) -> Option<u16> {
+    let sent = user.call(method, path).try_send().await;
+    sent.ok().map(|response| response.status().as_u16())
+}
+
+#[tokio::test]
+async fn a_rule_applies_to_the_requests_that_it_matches_until_its_number_is_reached() {
+    let app = TestApp::with_test_control().await;
+    let admin = app.admin();
+    let other = tenant_token(&app).await;
+    let other = app.with_token(&other);
+    admin.create_vpc("core", &[]).await;
+    for (condition, matching, not_matching) in [
+        (json!({}), "/regions", None),
+        (json!({"path": "/vpcs"}), "/vpcs", Some("/vpcs/1")),
+        (json!({"path": "/vpcs/*"}), "/v4beta/vpcs/1/", Some("/vpcs")),
+        (
+            json!({"path": "/linode/instances"}),
+            "/compute/instances",
+            Some("/linode/types"),
+        ),
+        (
+            json!({"operation": "getVpcsIps"}),
+            "/networking/vpcs/ips",
+            Some("/vpcs/1"),
+        ),
+        (json!({"method": "get", "account": 1}), "/vpcs", None),
+    ] {
+        let rule = json!({"match": condition, "times": 2, "action": {"status": 503}});
+        let reply = set_faults(&app, json!([rule])).await;
+        assert_eq!(reply["data"][0]["times"], 2);
+        if let Some(path) = not_matching {
+            assert_eq!(
+                status(&admin, Method::GET, path).await,
+                Some(200),
+                "{condition} {path}"
+            );
+        }
+        for expected in [503, 503, 200] {
+            assert_eq!(
+                status(&admin, Method::GET, matching).await,
+                Some(expected),
+                "{condition}"
+            );
+        }
+    }
+    set_faults(
+        &app,
+        json!([{"match": {"account": 1}, "action": {"status": 500}}]),
+    )
+    .await;
+    assert_eq!(status(&other, Method::GET, "/vpcs").await, Some(200));
+    assert_eq!(status(&admin, Method::GET, "/vpcs").await, Some(500));
+    app.controls(Method::DELETE, "/faults", Value::Null).await;
+    assert_eq!(status(&admin, Method::GET, "/vpcs").await, Some(200));
+}
+
+#[tokio::test]
+async fn an_injected_status_looks_like_an_error_of_the_server() {
+    let app = TestApp::with_test_control().await;
+    let faults = json!([
+        {"times": 1, "action": {"status": 429}},
+        {"times": 1, "action": {"status": 503}},
+        {"times": 1, "action": {"status": 404}},
+    ]);
+    set_faults(&app, faults).await;
+    for (status, code, wait) in [
+        (429, "rate_limited", "1"),
+        (503, "overloaded", "1"),
+        (404, "fault_injected", ""),
+    ] {
+        let reply = app.admin().call(Method::GET, "/vpcs").send().await;
+        let header = reply
+            .headers()
+            .get("retry-after")
+            .map_or("", |wait| wait.to_str().unwrap());
+        assert_eq!((reply.status().as_u16(), header), (status, wait));
+        assert!(reply.headers().contains_key("x-request-id"));
+        let body = reply.into_body().collect().await.unwrap().to_bytes();
+        let body: Value = serde_json::from_slice(&body).expect("JSON");
+        assert_eq!(body["errors"][0]["code"], code);
+    }
+}
+
+#[tokio::test]
+async fn a_drop_before_the_work_has_no_effect_and_one_after_it_commits() {
+    let app = TestApp::with_test_control().await;
+    let admin = app.admin();
+    for (drop, expected) in [("before", &[][..]), ("after", &["core"])] {
+        let rule = json!({"match": {"operation": "createVpc"}, "times": 1, "action": {"drop": drop}});
+        set_faults(&app, json!([rule])).await;
+        let body = json!({"label": "core", "region": "us-east"});
+        let sent = admin.call(Method::POST, "/vpcs").json(&body).try_send().await;
+        assert!(
+            sent.is_err(),
+            "{drop}: the connection is closed without a response"
+        );
+        assert_eq!(labels(&admin).await, expected, "{drop}");
+    }
+}
+
+#[tokio::test]
+async fn a_truncated_body_ends_after_its_first_bytes() {
+    let app = TestApp::with_test_control().await;
+    let admin = app.admin();
+    admin.create_vpc("core", &[]).await;
+    for bytes in [0, 1, 20] {
+        set_faults(&app, json!([{"times": 1, "action": {"truncate": bytes}}])).await;
+        let mut body = admin.call(Method::GET, "/vpcs/1").send().await.into_body();
+        let mut received = Vec::new();
+        let ended = loop {
+            match body.frame().await {
+                Some(Ok(frame)) => received.extend(frame.into_data().expect("data")),
+                ended => break ended,
+            }
+        };
+        assert_eq!(received.len(), bytes);
+        assert!(
+            ended.is_some_and(|frame| frame.is_err()),
+            "{bytes}: the body is incomplete"
+        );
+    }
+    assert_eq!(admin.get("/vpcs/1").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_delay_precedes_the_work_and_can_be_combined_with_a_status() {
+    let app = TestApp::with_test_control().await;
+    for (action, expected) in [
+        (json!({"delay_ms": 300}), 200),
+        (json!({"delay_ms": 300, "status": 502}), 502),
+    ] {
+        set_faults(&app, json!([{"times": 1, "action": action}])).await;
+        let started = Instant::now();
+        assert_eq!(status(&app.admin(), Method::GET, "/vpcs").await, Some(expected));
+        assert!(started.elapsed() >= Duration::from_millis(300));
+    }
+}
+
+#[tokio::test]
+async fn a_probability_chooses_the_same_requests_each_time() {
+    let app = TestApp::with_test_control().await;
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        set_faults(&app, json!([{"probability": 0.5, "action": {"status": 503}}])).await;
+        let mut statuses = Vec::new();
+        for _ in 0..40 {
+            statuses.push(
+                status(&app.admin(), Method::GET, "/vpcs")
+                    .await
+                    .expect("a response"),
+            );
+        }
+        runs.push(statuses);
+    }
+    assert_eq!(runs[0], runs[1]);
+    let faults = runs[0].iter().filter(|status| **status == 503).count();
+    assert!((8..=32).contains(&faults), "{faults}");
+}
+
+#[tokio::test]
+async fn invalid_rules_are_refused_and_change_nothing() {
+    let app = TestApp::with_test_control().await;
+    let valid = json!({"match": {"path": "/vpcs"}, "action": {"status": 503}});
+    set_faults(&app, json!([valid])).await;
+    for (rule, field) in [
+        (json!({"action": {}}), "[1].action"),
+        (json!({"action": {"status": 200}}), "[1].action.status"),
+        (json!({"action": {"status": 503, "drop": "after"}}), "[1].action"),
+        (json!({"action": {"delay_ms": 600_001}}), "[1].action.delay_ms"),
+        (
+            json!({"action": {"status": 503}, "probability": 1.5}),
+            "[1].probability",
+        ),
+        (
+            json!({"action": {"status": 503}, "match": {"path": "/v4/vpcs"}}),
+            "[1].match.path",
+        ),
+        (
+            json!({"action": {"status": 503}, "match": {"operation": "x"}}),
+            "[1].match.operation",
+        ),
+        (json!({"action": {"status": 503}, "match": {"paht": "/vpcs"}}), ""),
+        (json!({"action": {"drop": "during"}}), ""),
+        (json!({}), ""),
+    ] {
+        let (status, reply) = app.control(Method::PUT, "/faults", json!([valid, rule])).await;
+        assert_eq!(status, 400, "{rule}");
+        assert_eq!(
+            reply["errors"][0]["field"].as_str().unwrap_or(""),
+            field,
+            "{reply}"
+        );
+    }
+    let listed = app.controls(Method::GET, "/faults", Value::Null).await;
+    assert_eq!(listed["data"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
+async fn requests_are_recorded_in_order_and_without_secrets() {
+    let app = TestApp::with_test_control().await;
+    let admin = app.admin();
+    admin.get("/linode/instances?page=1").await;
+    admin
+        .post("/vpcs", json!({"label": "core", "region": "us-east"}))
+        .await;
+    app.anonymous()
+        .call(Method::GET, "//oauth/password/s3cret")
+        .send()
+        .await;
+    admin.get("/nothing").await;
+    set_faults(&app, json!([{"action": {"drop": "after"}}])).await;
+    assert_eq!(status(&admin, Method::DELETE, "/vpcs/1").await, None);
+
+    let recorded = app.controls(Method::GET, "/requests", Value::Null).await;
+
+    let data = recorded["data"].as_array().expect("a list");
+    let line = |request: &Value| {
+        let [method, path, status, operation, fault] = ["method", "path", "status", "operation", "fault"]
+            .map(|key| request[key].to_string().replace('"', ""));
+        format!("{method} {path} {status} {operation} {fault}")
+    };
+    let lines: Vec<String> = data.iter().map(line).collect();
+    assert_eq!(lines.len(), 5, "{lines:?}");
+    assert_eq!(lines[0], "GET /v4/linode/instances 200 getInstances false");
+    assert_eq!(lines[1], "POST /v4/vpcs 200 createVpc false");
+    assert!(lines[2].starts_with("GET /oauth/password/{link} "), "{lines:?}");
+    assert_eq!(lines[3], "GET /v4/nothing 404 null false");
+    assert_eq!(lines[4], "DELETE /v4/vpcs/1 null deleteVpc true");
+    assert!(!recorded.to_string().contains("s3cret"));
+
+    app.controls(Method::DELETE, "/requests", Value::Null).await;
+    assert_eq!(
+        app.controls(Method::GET, "/requests", Value::Null).await,
+        json!({"data": []})
+    );
+}

@@ -1,0 +1,215 @@
+//! Reset and snapshots: nothing of before is visible afterward.
+
+use garth::model::grant::Global;
+use garth::rules::grants::Grant;
+use hyper::Method;
+use serde_json::{Value, json};
+
+use super::{assert_ends, labels, open_stream, restore, snapshot, tenant_token};
+use crate::harness::TestApp;
+
+#[tokio::test]
+async fn a_restore_brings_back_rows_and_the_next_ids() {
+    let app = TestApp::with_test_control().await;
+    let admin = app.admin();
+    admin.create_vpc("first", &["10.0.0.0/24"]).await;
+    admin.open_ticket("A searchable question").await;
+    snapshot(&app, "before").await;
+    let second = admin.create_vpc("second", &[]).await;
+    admin.delete("/vpcs/1").await;
+    assert_eq!(labels(&admin).await, ["second"]);
+
+    for _ in 0..2 {
+        restore(&app, "before").await;
+        assert_eq!(labels(&admin).await, ["first"]);
+        assert_eq!(admin.count("/vpcs/1/subnets").await, 1);
+        assert_eq!(admin.count("/support/tickets").await, 1);
+        assert_eq!(admin.create_vpc("again", &[]).await, second);
+        assert_eq!(labels(&admin).await, ["first", "again"]);
+    }
+}
+
+#[tokio::test]
+async fn a_token_of_after_the_snapshot_is_refused_and_one_revoked_since_works_again() {
+    let app = TestApp::with_test_control().await;
+    let earlier = app.user("ada").await;
+    snapshot(&app, "before").await;
+    let later = tenant_token(&app).await;
+    let later = app.with_token(&later);
+    assert_eq!(later.get("/vpcs").await.status, 200, "the identity is now cached");
+    app.revoke(earlier.token_id).await;
+    assert_eq!(earlier.get("/vpcs").await.status, 401);
+
+    restore(&app, "before").await;
+
+    assert_eq!(later.get("/vpcs").await.status, 401);
+    assert_eq!(earlier.get("/vpcs").await.status, 200);
+}
+
+/// After the restore, the identity version of the account rises again to the version of the cached identity.
+#[tokio::test]
+async fn a_cached_grant_of_before_a_restore_is_not_used() {
+    let app = TestApp::with_test_control().await;
+    let (ada, _bob) = (
+        app.user("ada").restricted().await,
+        app.user("bob").restricted().await,
+    );
+    snapshot(&app, "before").await;
+    app.grant("ada", Grant::Global(Global::AddVpcs)).await;
+    ada.create_vpc("granted", &[]).await;
+
+    restore(&app, "before").await;
+    app.grant("bob", Grant::Global(Global::AddVpcs)).await;
+
+    let body = json!({"label": "refused", "region": "us-east"});
+    assert_eq!(ada.post("/vpcs", body).await.status, 403);
+}
+
+#[tokio::test]
+async fn an_entity_tag_of_before_a_restore_matches_only_the_same_content() {
+    let app = TestApp::with_test_control().await;
+    let admin = app.admin();
+    admin.create_vpc("core", &[]).await;
+    app.controls(Method::PUT, "/clock", json!({"frozen": true})).await;
+    let original = admin.get("/vpcs/1").await.header("etag").to_owned();
+    snapshot(&app, "before").await;
+    let changed = admin.put("/vpcs/1", json!({"description": "one"})).await;
+    let changed = changed.header("etag").to_owned();
+
+    restore(&app, "before").await;
+
+    let known = |tag: &str| admin.call(Method::GET, "/vpcs/1").header("if-none-match", tag);
+    assert_eq!(known(&changed).await.status, 200);
+    assert_eq!(known(&original).await.status, 304);
+    let update = |tag: &str| {
+        let call = admin.call(Method::PUT, "/vpcs/1").header("if-match", tag);
+        call.json(&json!({"description": "two"}))
+    };
+    assert_eq!(update(&changed).await.status, 412);
+    assert_eq!(update(&original).await.status, 200);
+    assert_eq!(known(&changed).await.status, 200);
+    assert_eq!(known(&original).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_restore_and_a_reset_end_event_streams() {
+    let app = TestApp::with_test_control().await;
+    snapshot(&app, "before").await;
+    let stream = open_stream(&app.admin()).await;
+    restore(&app, "before").await;
+    assert_ends(stream).await;
+
+    let mut stream = open_stream(&app.admin()).await;
+    app.admin().create_vpc("core", &[]).await;
+    let message = stream.next().await.expect("a message");
+    assert!(
+        message.iter().any(|line| line.contains("vpc_create")),
+        "{message:?}"
+    );
+    app.controls(Method::POST, "/reset", Value::Null).await;
+    assert_ends(stream).await;
+}
+
+#[tokio::test]
+async fn a_reset_gives_the_store_of_a_first_start_and_keeps_snapshots() {
+    let app = TestApp::with_test_control().await;
+    let admin = app.admin();
+    admin.create_vpc("core", &[]).await;
+    snapshot(&app, "filled").await;
+    let tenant = tenant_token(&app).await;
+    app.controls(Method::PUT, "/settings", json!({"quota.vpcs_per_region": 1}))
+        .await;
+    let faults = json!([{"action": {"status": 503}}]);
+    app.controls(Method::PUT, "/faults", faults).await;
+    let past = json!({"now": "2001-01-01T00:00:00", "frozen": true});
+    app.controls(Method::PUT, "/clock", past).await;
+
+    app.controls(Method::POST, "/reset", Value::Null).await;
+
+    let clock = app.controls(Method::GET, "/clock", Value::Null).await;
+    assert_eq!(clock["frozen"], false);
+    assert!(clock["now"].as_str() > Some("2020"), "{clock}");
+    assert_eq!(
+        app.controls(Method::GET, "/faults", Value::Null).await,
+        json!({"data": []})
+    );
+    assert_eq!(
+        app.controls(Method::GET, "/requests", Value::Null).await,
+        json!({"data": []})
+    );
+    assert_eq!(app.with_token(&tenant).get("/vpcs").await.status, 401);
+    assert_eq!(labels(&admin).await.len(), 0);
+    assert_eq!(admin.create_vpc("one", &[]).await.0, 1);
+    assert_eq!(admin.create_vpc("two", &[]).await.0, 2);
+    let account = app.controls(Method::POST, "/accounts", Value::Null).await;
+    assert_eq!(account["account_id"], 2);
+
+    restore(&app, "filled").await;
+    assert_eq!(labels(&admin).await, ["core"]);
+}
+
+#[tokio::test]
+async fn files_live_as_long_as_the_store_or_a_snapshot_refers_to_them() {
+    let app = TestApp::with_test_control().await;
+    let admin = app.admin();
+    let ticket = admin.open_ticket("Question").await;
+    assert_eq!(admin.attach_file(ticket, "a.txt", "first").await.status, 200);
+    snapshot(&app, "one").await;
+    assert_eq!(admin.attach_file(ticket, "b.txt", "second").await.status, 200);
+    assert_eq!(app.stored_files.names().len(), 2);
+
+    restore(&app, "one").await;
+    assert_eq!(app.stored_files.names().len(), 1);
+    app.controls(Method::POST, "/reset", Value::Null).await;
+    assert_eq!(app.stored_files.names().len(), 1, "the snapshot needs it");
+    restore(&app, "one").await;
+    let ticket = admin.get(&format!("/support/tickets/{ticket}")).await.json();
+    assert_eq!(ticket["attachments"], json!(["a.txt"]));
+    app.controls(Method::POST, "/reset", Value::Null).await;
+    app.controls(Method::DELETE, "/snapshots/one", Value::Null).await;
+    assert_eq!(app.stored_files.names().len(), 0);
+}
+
+#[tokio::test]
+async fn snapshots_are_listed_replaced_and_deleted() {
+    let app = TestApp::with_test_control().await;
+    app.controls(
+        Method::PUT,
+        "/clock",
+        json!({"now": "2024-06-01T12:00:00", "frozen": true}),
+    )
+    .await;
+    for name in ["b", "a.1_x-y", "b"] {
+        snapshot(&app, name).await;
+    }
+    let created = "2024-06-01T12:00:00";
+    let expected =
+        json!({"data": [{"name": "a.1_x-y", "created": created}, {"name": "b", "created": created}]});
+    assert_eq!(
+        app.controls(Method::GET, "/snapshots", Value::Null).await,
+        expected
+    );
+    app.admin().create_vpc("core", &[]).await;
+    snapshot(&app, "b").await;
+    restore(&app, "b").await;
+    assert_eq!(labels(&app.admin()).await, ["core"]);
+
+    app.controls(Method::DELETE, "/snapshots/b", Value::Null).await;
+    for (method, path) in [
+        (Method::DELETE, "/snapshots/b"),
+        (Method::POST, "/snapshots/b/restore"),
+    ] {
+        assert_eq!(app.control(method, path, Value::Null).await.0, 404);
+    }
+    for name in ["", "a/b", "ä", &"x".repeat(65)] {
+        let (status, body) = app
+            .control(Method::POST, "/snapshots", json!({"name": name}))
+            .await;
+        assert_eq!(
+            (status, &body["errors"][0]["field"]),
+            (400, &json!("name")),
+            "{name}"
+        );
+    }
+    assert_eq!(app.control(Method::POST, "/snapshots", json!({})).await.0, 400);
+}
