@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::model::scope::Scopes;
 use crate::model::token::{NewToken, TokenKind};
-use crate::model::user::{Email, NewUser, Username};
+use crate::model::user::{Email, Membership, NewUser, Username};
 use crate::rules::{self, Result};
 use crate::store::WriteTx;
 use crate::test_control::control::Control;
@@ -34,7 +34,7 @@ fn create_tenant(tx: &mut WriteTx) -> Result<TenantView> {
     let random = u16::from_be_bytes([tx.random()[0], tx.random()[31]]);
     let username = format!("tenant-{}-{random:04x}", account.id);
     let new = NewUser {
-        account: Some(account.id),
+        membership: Membership::Account(account.id),
         username: Username::parse(&username).expect("the username is valid"),
         email,
         restricted: false,
