@@ -1,12 +1,14 @@
 //! Access checks that run before a handler: token, scope, audience and rate limit, in this order (decision
 //! 0003).
 
+use std::sync::Arc;
+
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::model::proof::Proof;
+use crate::model::proof::{Identity, Proof};
 use crate::model::scope::Scopes;
 use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
@@ -100,10 +102,10 @@ async fn admit(
                 Proof::Session | Proof::Mail => Key::User(identity.user),
             };
             if operation.audience == Audience::Staff {
-                let staff = Staff::admit(identity, operation.requirements()).map_err(refuse)?;
+                let staff: Staff = admit_current(app, identity, operation).await.map_err(refuse)?;
                 request.extensions_mut().insert(staff);
             } else {
-                let caller = Caller::admit(identity, operation.requirements()).map_err(refuse)?;
+                let caller: Caller = admit_current(app, identity, operation).await.map_err(refuse)?;
                 request.extensions_mut().insert(caller);
             }
             Some(key)
@@ -117,6 +119,18 @@ async fn admit(
         }
     }
     Ok(())
+}
+
+/// Admits the principal of a request. Before it refuses a user for a role, or a disabled user, or a suspended account, it
+/// reads the identity again: the cached one can be older than the permission.
+async fn admit_current<P: Principal>(app: &App, identity: Arc<Identity>, operation: &Operation) -> Result<P> {
+    let (hash, needed) = (identity.hash, operation.requirements());
+    match P::admit(identity, needed) {
+        Err(Error::NoAccess(_) | Error::RoleMissing { .. }) => {
+            P::admit(app.identify_again(hash).await?, needed)
+        }
+        admitted => admitted,
+    }
 }
 
 fn address_key(request: &Request) -> Option<Key> {

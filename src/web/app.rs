@@ -237,6 +237,11 @@ impl App {
                 _ => Ok(identity),
             };
         }
+        self.identify_again(hash).await
+    }
+
+    /// The user of a token, without the cache.
+    pub async fn identify_again(&self, hash: TokenHash) -> Result<Arc<Identity>> {
         let identity = self.store().read(move |tx| authenticate(tx, hash)).await?;
         self.0.identities.insert(hash, identity.clone());
         Ok(identity)

@@ -49,11 +49,12 @@ const UPDATES: [(&str, &str, &str); 16] = [
     ),
 ];
 /// Updates without an event: of the preferences of the web app, of objects of the provider, and those that are not offered.
-const WITHOUT_EVENT: [&str; 12] = [
+const WITHOUT_EVENT: [&str; 13] = [
     "updatePreferences",
     "updateDeskTicket",
     "updateCannedReply",
     "updateHost",
+    "updateRegionEncryption",
     "updateAnnouncement",
     "updateStaffUser",
     "updateInstanceFirewalls",
