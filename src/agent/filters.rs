@@ -277,6 +277,11 @@ fn encrypted_rules(prefix: &Prefix, host_id: i64, underlay: &Underlay, encryptio
     }
     let _ = writeln!(text, "    iifname {tunnels} {unknown}");
     let _ = writeln!(text, "    ip6 daddr {inner} {clear_text}");
+    // The kernel accepts tunnel packets at all addresses of the host.
+    let _ = writeln!(
+        text,
+        "    meta nfproto ipv6 ip6 daddr != {INNER_RANGE} udp dport {VXLAN_PORT} {clear_text}"
+    );
     let _ = writeln!(
         text,
         "    {family} daddr {address} udp dport {VXLAN_PORT} {clear_text}"

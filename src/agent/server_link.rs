@@ -81,7 +81,8 @@ impl ServerLink {
     /// Follows the stream, and connects again with back-off when it ends.
     async fn follow(&self) {
         let mut failures = 0;
-        let mut needs_snapshot = false;
+        // An earlier version of the agent can have stored a state without the fields that it did not know.
+        let mut needs_snapshot = true;
         loop {
             match self.follow_once(needs_snapshot, &mut failures).await {
                 Ok(missed) => needs_snapshot = missed,

@@ -150,7 +150,10 @@ fn unseen_events(tx: &mut ReadTx, identity: &Arc<Identity>) -> Result<Option<(i6
     if identity.account.is_none() {
         return Ok(None);
     }
-    let caller = Caller::admit(identity.clone(), Requirements::default())?;
+    // `admit` refuses a user without access. The error page then has the navigation bar, and so the log-out.
+    let Ok(caller) = Caller::admit(identity.clone(), Requirements::default()) else {
+        return Ok(None);
+    };
     let last = rules::events::newest_id(tx, &caller)?;
     Ok(Some((
         rules::events::unseen(tx, &caller, MAX_UNSEEN_COUNT)?,

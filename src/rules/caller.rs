@@ -214,6 +214,12 @@ pub fn authenticate(tx: &mut ReadTx, hash: TokenHash) -> Result<Arc<Identity>> {
     Ok(Arc::new(identity))
 }
 
+/// Fails if the user has no access, for the steps of OAuth, which have no principal.
+pub fn require_user_access(tx: &mut ReadTx, user: UserId) -> Result<()> {
+    let identity = tokens::identity_of_sender(tx, user)?;
+    require_access(&identity.ok_or(Error::NotFound)?)
+}
+
 /// Fails if the provider has disabled the user, or has suspended or closed the user's account.
 fn require_access(identity: &Identity) -> Result<()> {
     let refused = match identity.account_status {

@@ -1,15 +1,19 @@
 //! Passes a request to the server, with the faults that rules or chaos choose for it, and records it.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::Response;
 use futures_util::StreamExt;
+use tokio::sync::RwLockReadGuard;
 use tower::ServiceExt;
 
 use super::control::Control;
 use super::faults::{Effect, Fault, Received, without_version};
 use super::request_log::RecordedRequest;
+use super::restart::RunningServer;
 use crate::api::operations::OPERATIONS;
 use crate::model::id::AccountId;
 use crate::model::reason::Code;
@@ -22,7 +26,7 @@ use crate::web::{access, error};
 
 pub async fn handle(State(control): State<Control>, request: Request) -> Response {
     if is_health(&request) {
-        return forward(&control, request).await;
+        return forward(&control, control.server().running().await, request).await;
     }
     let operation = operation_of(request.method(), request.uri().path());
     let sent = request
@@ -34,13 +38,17 @@ pub async fn handle(State(control): State<Control>, request: Request) -> Respons
     let token = access::bearer(request.headers());
     let fault = choose_fault(&control, &method, request.uri(), token, operation).await;
 
-    tokio::time::sleep(fault.delay).await;
+    // A restart waits for this guard, so a delayed request does not write into the rows that follow.
+    let running = control.server().running().await;
+    delay(&running, fault.delay).await;
     let response = match fault.effect {
         Some(Effect::Status(status)) => refusal(status, operation),
         Some(Effect::DropBefore) => cut::mark(refusal(StatusCode::BAD_GATEWAY, operation), Cut::Everything),
-        Some(Effect::DropAfter) => cut::mark(forward(&control, request).await, Cut::Everything),
-        Some(Effect::Truncate(bytes)) => cut::mark(forward(&control, request).await, Cut::BodyAfter(bytes)),
-        None => forward(&control, request).await,
+        Some(Effect::DropAfter) => cut::mark(forward(&control, running, request).await, Cut::Everything),
+        Some(Effect::Truncate(bytes)) => {
+            cut::mark(forward(&control, running, request).await, Cut::BodyAfter(bytes))
+        }
+        None => forward(&control, running, request).await,
     };
     let is_dropped = response.extensions().get() == Some(&Cut::Everything);
     control.requests().record(RecordedRequest {
@@ -53,9 +61,21 @@ pub async fn handle(State(control): State<Control>, request: Request) -> Respons
     response
 }
 
+/// Waits. The stop of the server ends the wait, so that a restart does not take long.
+async fn delay(running: &RunningServer, duration: Duration) {
+    let mut stopping = running.app.stopping();
+    tokio::select! {
+        () = tokio::time::sleep(duration) => {}
+        _ = stopping.wait_for(|stopping| *stopping) => {}
+    }
+}
+
 /// Passes a request to the running server. The server is not restarted before it has responded.
-async fn forward(control: &Control, request: Request) -> Response {
-    let running = control.server().running().await;
+async fn forward(
+    control: &Control,
+    running: RwLockReadGuard<'_, RunningServer>,
+    request: Request,
+) -> Response {
     let Ok(response) = running.router.clone().oneshot(request).await;
     drop(running);
     match control.chaos().is_some() && is_event_stream(&response) {

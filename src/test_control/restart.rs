@@ -28,7 +28,8 @@ pub struct RunningServer {
     pub app: App,
     pub router: Router,
     stop: watch::Sender<bool>,
-    runner: JoinHandle<()>,
+    /// `None` if the runner has stopped.
+    runner: Option<JoinHandle<()>>,
 }
 
 impl RestartableServer {
@@ -99,14 +100,16 @@ impl RunningServer {
             router: api::router(&app).merge(console::router(&app)),
             app,
             stop,
-            runner: tokio::spawn(runner.run(stopping)),
+            runner: Some(tokio::spawn(runner.run(stopping))),
         }
     }
 
     /// Ends the streams, and waits for the runner to release its leases.
     async fn stop(&mut self) {
         self.stop.send_replace(true);
-        if let Err(cause) = (&mut self.runner).await {
+        if let Some(runner) = self.runner.take()
+            && let Err(cause) = runner.await
+        {
             tracing::error!(error = %cause, "job runner failed");
         }
     }

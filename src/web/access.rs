@@ -101,36 +101,55 @@ async fn admit(
                 Proof::Token(token) => Key::Token(token),
                 Proof::Session | Proof::Mail => Key::User(identity.user),
             };
+            let identity = current_identity(app, identity, (operation, key), info).await?;
             if operation.audience == Audience::Staff {
-                let staff: Staff = admit_current(app, identity, operation).await.map_err(refuse)?;
+                let staff = Staff::admit(identity, operation.requirements()).map_err(refuse)?;
                 request.extensions_mut().insert(staff);
             } else {
-                let caller: Caller = admit_current(app, identity, operation).await.map_err(refuse)?;
+                let caller = Caller::admit(identity, operation.requirements()).map_err(refuse)?;
                 request.extensions_mut().insert(caller);
             }
-            Some(key)
+            Some(key).filter(|_| info.rate.is_none())
         }
     };
-    if let (Some(limits), Some(key)) = (app.limits(), key) {
-        let clock = &app.store().context().clock;
-        info.rate = limits.count(key, operation.id, operation.class, clock);
-        if let Some(rate) = info.rate.as_ref().filter(|rate| rate.refused) {
-            return Err(Box::new(RateStatus::refusal(rate)));
-        }
+    match key {
+        Some(key) => count(app, operation, key, info),
+        None => Ok(()),
     }
-    Ok(())
 }
 
-/// Admits the principal of a request. Before it refuses a user for a role, or a disabled user, or a suspended account, it
-/// reads the identity again: the cached one can be older than the permission.
-async fn admit_current<P: Principal>(app: &App, identity: Arc<Identity>, operation: &Operation) -> Result<P> {
-    let (hash, needed) = (identity.hash, operation.requirements());
-    match P::admit(identity, needed) {
-        Err(Error::NoAccess(_) | Error::RoleMissing { .. }) => {
-            P::admit(app.identify_again(hash).await?, needed)
-        }
-        admitted => admitted,
+/// Counts a request against the rate limit.
+fn count(app: &App, operation: &Operation, key: Key, info: &mut RequestInfo) -> Result<(), Box<Response>> {
+    let Some(limits) = app.limits() else {
+        return Ok(());
+    };
+    let clock = &app.store().context().clock;
+    info.rate = limits.count(key, operation.id, operation.class, clock);
+    match info.rate.as_ref().filter(|rate| rate.refused) {
+        Some(rate) => Err(Box::new(RateStatus::refusal(rate))),
+        None => Ok(()),
     }
+}
+
+/// The identity of a request. A cached identity that would be refused for the role, as a disabled user or because of a
+/// suspended account is read again, because the permission can be newer. Such a request counts against the rate limit.
+async fn current_identity(
+    app: &App,
+    identity: Arc<Identity>,
+    (operation, key): (&Operation, Key),
+    info: &mut RequestInfo,
+) -> Result<Arc<Identity>, Box<Response>> {
+    let needed = operation.requirements();
+    let refusal = match operation.audience {
+        Audience::Staff => Staff::admit(identity.clone(), needed).err(),
+        _ => Caller::admit(identity.clone(), needed).err(),
+    };
+    if !matches!(refusal, Some(Error::NoAccess(_) | Error::RoleMissing { .. })) {
+        return Ok(identity);
+    }
+    count(app, operation, key, info)?;
+    let current = app.identify_again(identity.hash).await;
+    current.map_err(|error| Box::new(error.into_response()))
 }
 
 fn address_key(request: &Request) -> Option<Key> {

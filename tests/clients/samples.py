@@ -1,6 +1,6 @@
 """Runs the samples of the API reference with curl and the published clients.
 
-    samples.py GARTH --linode-cli FOLDER --node FOLDER --go FOLDER
+    samples.py GARTH --linode-cli FOLDER --node FOLDER --go PROGRAM
 
 The server of the test renders the pages. Its public URL is that of a stub, which returns the example of each operation.
 A sample passes if the client succeeds, and the stub has received a request for the operation of the sample with all

@@ -4,6 +4,7 @@
 //! part of the agent's process, so that packets flow while the agent restarts.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -14,15 +15,20 @@ use boringtun::x25519::{PublicKey, StaticSecret};
 use rustix::net::netdevice::name_to_index;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::UdpSocket;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_tun::{Tun, TunBuilder};
 
 use super::files::{self, TunnelFile, TunnelPeer};
 use super::{keys, processes};
 use crate::agent::state_folder::StateFolder;
 
-/// Keeps sessions alive, so that a session is ready before the first packet.
+/// Keeps the state of firewalls between the hosts.
 pub const KEEPALIVE_SECONDS: u16 = 25;
+/// The age at which a session is replaced, so that a session is ready before the first packet. boringtun replaces only
+/// sessions with packets. The host with the higher address waits longer, because one handshake is enough.
+const REKEY_AGES: [Duration; 2] = [Duration::from_secs(120), Duration::from_secs(150)];
+/// The agent holds the lock for a moment when it looks for the process.
+const LOCK_ATTEMPTS: u32 = 5;
 /// WireGuard rejects packets of older sessions.
 pub const SESSION_LIFETIME: Duration = Duration::from_secs(180);
 
@@ -35,7 +41,7 @@ const OVERHEAD_BYTES: usize = 148;
 
 /// Runs until the configuration is removed or the device is deleted.
 pub async fn run(folder: StateFolder, generation: u32) -> io::Result<()> {
-    let Some(_lock) = processes::try_lock(&folder, generation)? else {
+    let Some(_lock) = lock(&folder, generation).await? else {
         return Ok(());
     };
     let (Some(file), Some(key)) = (
@@ -58,8 +64,21 @@ pub async fn run(folder: StateFolder, generation: u32) -> io::Result<()> {
         ended = receiving => ended.map_err(io::Error::other)?,
         ended = tunnel.follow(&folder, generation, file) => ended,
     };
-    files::set_sessions(&folder, generation, &BTreeSet::new()).ok();
+    if ended.is_err() {
+        files::set_sessions(&folder, generation, &BTreeSet::new()).ok();
+    }
     ended
+}
+
+/// The lock of the process; `None` if another process has it.
+async fn lock(folder: &StateFolder, generation: u32) -> io::Result<Option<File>> {
+    for _ in 0..LOCK_ATTEMPTS {
+        if let Some(lock) = processes::try_lock(folder, generation)? {
+            return Ok(Some(lock));
+        }
+        sleep(TICK).await;
+    }
+    Ok(None)
 }
 
 fn open_device(name: &str) -> io::Result<Tun> {
@@ -189,6 +208,10 @@ impl Tunnel {
             // A configuration that cannot be read changes nothing.
             match files::read(folder, generation) {
                 Ok(None) => return Ok(()),
+                Ok(Some(new)) if (new.listen, new.inner_address) != (file.listen, file.inner_address) => {
+                    // The agent starts the process again.
+                    return Err(io::Error::other("the addresses of this host have changed"));
+                }
                 Ok(Some(new)) if new != file => {
                     self.set_peers(&new.peers).await;
                     file = new;
@@ -217,7 +240,16 @@ impl Tunnel {
             self.start_handshake(peer).await;
         } else {
             self.send(peer, result).await;
+            if self.is_rekey_due(peer) {
+                self.start_handshake(peer).await;
+            }
         }
+    }
+
+    fn is_rekey_due(&self, peer: &Peer) -> bool {
+        let limit = REKEY_AGES[usize::from(self.inner_address > peer.facts.inner_address)];
+        let age = peer.protocol().time_since_last_handshake();
+        age.is_some_and(|age| age >= limit)
     }
 
     async fn start_handshake(&self, peer: &Peer) {

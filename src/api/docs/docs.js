@@ -145,10 +145,16 @@ function createForm(article) {
   return form;
 }
 
+/** A value in a path. The browser would resolve dots, so that the request would be another operation. */
+function pathSegment(name, value) {
+  if (/^\.{1,2}$/.test(value)) throw new Error(`${name} must not be ${value}`);
+  return encodeURIComponent(value);
+}
+
 /** The URL of a request. It is always on this server. */
 function requestUrl(path, inputs) {
   const values = new Map(inputs.filter(({ location }) => location === "path").map(({ name, input }) => [name, input.value]));
-  const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values.get(name) ?? ""));
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => pathSegment(name, values.get(name) ?? ""));
   const url = new URL(filled, location.origin);
   for (const { name, location, input } of inputs) if (location === "query" && input.value) url.searchParams.set(name, input.value);
   if (url.origin !== location.origin) throw new Error("The URL is not on this server");
@@ -177,7 +183,7 @@ async function send(article, inputs, body, output) {
     const status = `${response.status} ${response.statusText}`.trim() + (tag ? `, ETag ${tag}` : "");
     show(status, response.ok ? "good" : "bad", pretty(text));
   } catch (error) {
-    show("The request was not sent", "bad", error.message);
+    show("No response", "bad", `${error.message}. The server may have processed the request.`);
   }
 }
 

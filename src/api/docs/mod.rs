@@ -62,7 +62,8 @@ pub async fn openapi() -> Response {
 /// The index, or the results of a search (`?q=`).
 pub async fn index(State(app): State<App>, Search(query): Search, parts: Parts) -> Response {
     let query = query.unwrap_or_default();
-    let query: String = query.trim().chars().take(MAX_QUERY_CHARS).collect();
+    let allowed = query.trim().chars().filter(|letter| *letter != samples::ORIGIN);
+    let query: String = allowed.take(MAX_QUERY_CHARS).collect();
     match query.is_empty() {
         true => html_response(&pages::INDEX, &app, &parts),
         false => html_response(&pages::search_page(&query), &app, &parts),

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::document::{DocumentedOperation, entries, plain, text};
 
-/// Stands for the address of the server in a rendered page. This character has no meaning in Unicode.
+/// Stands for the address of the server in a rendered page. It is a private-use character of Unicode.
 pub const ORIGIN: char = '\u{e000}';
 
 const SOURCE: &str = include_str!("client_samples.toml");

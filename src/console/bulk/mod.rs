@@ -96,6 +96,7 @@ fn selection(target: Target, data: &FormData) -> Result<(Action, Vec<i64>), Erro
         .filter_map(|name| name[ID_PREFIX.len()..].parse().ok())
         .collect();
     ids.sort_unstable();
+    ids.dedup();
     match ids.len() {
         0 => Err(refuse(
             "Nothing is selected. Go back and select objects in the list.".to_owned(),
@@ -159,7 +160,7 @@ async fn run(app: &App, visit: &Visit, caller: Caller, target: Target, data: For
             })
             .await;
         if let Err(error) = changed {
-            refused.push((item, ErrorPage::from(error).text));
+            refused.push((item, refusal_text(error)));
         }
     }
     if refused.is_empty() {
@@ -171,6 +172,18 @@ async fn run(app: &App, visit: &Visit, caller: Caller, target: Target, data: For
         total - refused.len(),
         &refused,
     ))
+}
+
+/// Why an object was not changed. A failure of the store is logged, because the page does not show its cause.
+fn refusal_text(error: Error) -> String {
+    let page = ErrorPage::from(error);
+    if let Some(cause) = page.cause {
+        tracing::error!(error = cause, "bulk action failed");
+    }
+    match page.text.is_empty() {
+        true => page.title.to_owned(),
+        false => page.text,
+    }
 }
 
 fn version_field(id: i64) -> String {

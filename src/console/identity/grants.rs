@@ -14,7 +14,7 @@ use crate::console::layout::{number, redirect_with_notice};
 use crate::console::query::Query;
 use crate::console::users::{self, LIST};
 use crate::console::visit::Visit;
-use crate::model::grant::{EntityGrant, Global, GrantKind, ObjectGrant};
+use crate::model::grant::{EntityGrant, Global, GrantKind, ObjectGrant, Permission};
 use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::model::user::User;
@@ -114,7 +114,6 @@ fn granted_list(title: &str, kind: GrantKind, entity_grants: &[EntityGrant], gra
 /// The data of the grants page.
 struct GrantsPage {
     user: User,
-    grants: Grants,
     objects: Paged<ObjectGrant>,
 }
 
@@ -125,20 +124,14 @@ async fn load(
     filter: &GrantFilter,
 ) -> Result<GrantsPage, ErrorPage> {
     let list_request = filter.list_request();
-    let (user, grants, objects) = app
+    let (user, objects) = app
         .read(caller, move |tx, caller| {
             let user = rules::users::view(tx, caller, &username)?;
-            let grants = rules::grants::view(tx, caller, &username)?;
             let objects = rules::object_grants::list(tx, caller, &username, &list_request)?;
-            Ok((user, grants, objects))
+            Ok((user, objects))
         })
         .await?;
-    let grants = grants.ok_or_else(ErrorPage::not_found)?;
-    Ok(GrantsPage {
-        user,
-        grants,
-        objects,
-    })
+    Ok(GrantsPage { user, objects })
 }
 
 pub async fn edit(
@@ -167,10 +160,16 @@ pub async fn update_global(
         globals.push((global.word().to_owned(), held));
     }
     let object = vec![("global".to_owned(), Input::Object(globals))];
-    let (request, name) = (app.prepare(data.request(object)), username.clone());
+    let change = app.prepare(Request {
+        expected: None,
+        body: Ok(Input::Object(object)),
+    });
+    let (version, name) = (data.request(Vec::new()), username.clone());
     let changed = app
         .write(caller.clone(), move |tx, caller| {
-            rules::grants::update(tx, caller, &name, &request)
+            let user = rules::users::view(tx, caller, &name)?;
+            version.check_if_match(&global_version(&user))?;
+            rules::grants::update(tx, caller, &name, &change)
         })
         .await;
     let form_state = match changed {
@@ -241,11 +240,16 @@ fn entries_input(data: &FormData, kind: GrantKind) -> Input {
     Input::List(submitted_ids(data, kind).into_iter().map(entry).collect())
 }
 
+/// The part of a user that the form of account-wide permissions changes.
+fn global_version(user: &User) -> (Option<Permission>, &[Global]) {
+    (user.account_access, &user.globals)
+}
+
 /// The form with the current account-wide permissions.
-fn global_state(grants: &Grants) -> FormState {
+fn global_state(user: &User) -> FormState {
     let mut data = FormData::default();
-    data.set("global.account_access", word(grants.account_access));
-    for global in &grants.globals {
+    data.set("global.account_access", word(user.account_access));
+    for global in &user.globals {
         data.set(&format!("global.{}", global.word()), "true");
     }
     FormState::with_errors(data, Vec::new())
@@ -264,8 +268,8 @@ fn render(
     let grants_url = format!("{user_url}/grants");
     let status = globals.clone().or_else(|| rows.clone()).unwrap_or_default();
     let globals = globals
-        .unwrap_or_else(|| global_state(&page.grants))
-        .with_version_of(&page.grants);
+        .unwrap_or_else(|| global_state(&page.user))
+        .with_version_of(&global_version(&page.user));
     let rows = object_grants::fill(rows.unwrap_or_default(), &page.objects.items);
     let rows = rows.with_version_of(&page.objects.items);
     let form = Card::new(

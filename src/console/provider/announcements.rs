@@ -84,7 +84,7 @@ fn fields(form_state: &FormState) -> Markup {
     let starts = Field {
         name: "starts",
         label: "Starts",
-        hint: "In UTC, such as 2026-01-15T09:00:00. Empty: now.",
+        hint: "In UTC, such as 2026-01-15T09:00:00. By default, the time at which you create the announcement.",
         optional: true,
         code: true,
         ..Field::default()

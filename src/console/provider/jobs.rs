@@ -62,7 +62,7 @@ fn row(visit: &Visit, job: &JobSummary) -> Markup {
                 }
                 @if !job.is_recurring() {
                     (confirmation("Cancel", (true, None), &html! {
-                        p { "The job is deleted without running." }
+                        p { "The job is deleted, and its work is not completed. The instance or disk of the job stays busy until it is deleted. A host stops draining." }
                         form method="post" action=(action("cancel")) {
                             (visit.form_token())
                             button .danger type="submit" { "Cancel job " (job.id) }

@@ -1,4 +1,4 @@
-//! The first page for staff: the queue with its ages, hosts with problems, and failed jobs. Each number leads to the
+//! The first page for staff: the queue with its ages, hosts with problems, and, for operators, dead jobs. Each number leads to the
 //! list that it counts.
 
 use axum::extract::State;
@@ -11,7 +11,7 @@ use crate::console::layout::{age, number, pluralize};
 use crate::console::status_bar::{Segment, status_bar};
 use crate::console::visit::Visit;
 use crate::model::host::Host;
-use crate::model::job::JobSummary;
+use crate::model::staff_role::StaffRole;
 use crate::model::ticket::WaitingTickets;
 use crate::model::time::Time;
 use crate::rules;
@@ -39,7 +39,6 @@ const AGES: [(&str, Filters, &str); 3] = [
     ("1 to 7 days old", &[("age", "week")], "much"),
     ("over 7 days old", &[("age", "older")], "full"),
 ];
-const MAX_JOBS: usize = 50;
 
 struct Overview {
     counts: Vec<(&'static str, i64, String)>,
@@ -48,12 +47,12 @@ struct Overview {
     hosts: i64,
     /// The hosts with problems, and the number of problems of each.
     problems: Vec<(Host, usize)>,
-    dead_jobs: i64,
-    jobs: Vec<JobSummary>,
+    /// `None` if the role has no access to jobs.
+    dead_jobs: Option<i64>,
 }
 
 impl Overview {
-    fn load(tx: &mut ReadTx, me: &str, now: Time) -> rules::Result<Self> {
+    fn load(tx: &mut ReadTx, me: &str, role: StaffRole, now: Time) -> rules::Result<Self> {
         let mut counts = Vec::new();
         for (label, filters) in COUNTS {
             let (count, url) = desk::count(tx, me, now, filters)?;
@@ -70,8 +69,10 @@ impl Overview {
             });
         }
         let (hosts, problems) = hosts::with_problems(tx, now)?;
-        let dead_jobs = rules::jobs::count(tx)?.iter().map(|jobs| jobs.dead).sum();
-        let jobs = rules::jobs::list(tx)?.into_iter().filter(|job| job.dead);
+        let dead_jobs = match role >= StaffRole::Operator {
+            true => Some(rules::jobs::count(tx)?.iter().map(|jobs| jobs.dead).sum()),
+            false => None,
+        };
         Ok(Self {
             counts,
             ages,
@@ -79,19 +80,20 @@ impl Overview {
             hosts,
             problems,
             dead_jobs,
-            jobs: jobs.take(MAX_JOBS).collect(),
         })
     }
 }
 
 pub async fn view(State(app): State<App>, visit: Visit, staff: Staff) -> PageResult {
     let (now, me) = (app.store().context().clock.now(), visit.username.clone());
-    let overview = app.read(staff, move |tx, _| Overview::load(tx, &me, now)).await?;
+    let overview = app
+        .read(staff, move |tx, staff| Overview::load(tx, &me, staff.role(), now))
+        .await?;
     let body = html! {
         h1 { "Home" }
         (queue_section(&overview, now))
         (host_section(&overview))
-        (job_section(&overview, now))
+        @if let Some(dead_jobs) = overview.dead_jobs { (job_section(dead_jobs)) }
     };
     Ok(visit.page("Home", &[], &body))
 }
@@ -129,27 +131,12 @@ fn host_section(overview: &Overview) -> Markup {
     }
 }
 
-fn job_section(overview: &Overview, now: Time) -> Markup {
+fn job_section(dead_jobs: i64) -> Markup {
     html! {
         section aria-labelledby="jobs" {
-            h2 #jobs { "Failed jobs " span .badge { (number(overview.dead_jobs.unsigned_abs())) } }
-            @if overview.jobs.is_empty() { p .quiet { "No job has failed for good." } } @else {
-                p .quiet { "An operator retries them with " code { "garth jobs retry" } " or deletes them with " code { "garth jobs drop" } "." }
-                table .list {
-                    thead { tr {
-                        th scope="col" { "Job" } th scope="col" { "Subject" } th scope="col" .number { "Attempts" } th scope="col" .number { "Due" }
-                        th scope="col" { "Last error" }
-                    } }
-                    tbody { @for job in &overview.jobs {
-                        tr {
-                            th scope="row" { (job.kind) " " span .id { (job.id) } }
-                            td data-label="Subject" { (job.subject) }
-                            td .number data-label="Attempts" { (job.attempts) }
-                            td .number data-label="Due" { (age(job.due, now)) }
-                            td .long data-label="Last error" { (job.last_error.as_deref().unwrap_or("–")) }
-                        }
-                    } }
-                }
+            h2 #jobs { a href="/provider/jobs" { "Dead jobs " span .badge { (number(dead_jobs.unsigned_abs())) } } }
+            @if dead_jobs == 0 { p .quiet { "No dead jobs." } } @else {
+                p { "They are no longer retried. " a href="/provider/jobs" { "Retry or cancel them" } }
             }
         }
     }

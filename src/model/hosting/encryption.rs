@@ -105,6 +105,9 @@ impl KeyHolder {
     }
 }
 
+/// The digits of base64 whose last two bits are zero.
+const LAST_DIGITS: &str = "AEIMQUYcgkosw048";
+
 /// A public key of X25519 in base64, as `wg pubkey` prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicKey(String);
@@ -114,7 +117,9 @@ impl PublicKey {
     pub fn parse(raw: &str) -> Option<Self> {
         let is_digit = |digit: u8| digit.is_ascii_alphanumeric() || digit == b'+' || digit == b'/';
         let digits = raw.strip_suffix('=').filter(|digits| digits.len() == 43)?;
-        digits.bytes().all(is_digit).then(|| Self(raw.to_owned()))
+        // The last digit has two bits that belong to no byte.
+        let is_whole = digits.ends_with(|last| LAST_DIGITS.contains(last));
+        (is_whole && digits.bytes().all(is_digit)).then(|| Self(raw.to_owned()))
     }
 
     pub fn as_str(&self) -> &str {
@@ -137,6 +142,7 @@ mod tests {
             &key[..43],
             &key.replace('9', "-"),
             &format!("A{key}"),
+            &key.replace("w=", "x="),
         ] {
             assert_eq!(PublicKey::parse(wrong), None, "{wrong}");
         }

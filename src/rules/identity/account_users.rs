@@ -25,7 +25,7 @@ pub fn update(tx: &mut WriteTx, account: AccountId, username: &str, request: &Re
     let mut form = request.form()?;
     let disabled = form.boolean("disabled");
     form.finish(|| Some(()))?;
-    if let Some(disabled) = disabled {
+    if let Some(disabled) = disabled.filter(|disabled| *disabled != user.disabled) {
         store::staff::set_disabled(tx, &user, disabled)?;
         events::record_by_provider(tx, account, Action::UserUpdate, Some(&Entity::user(&user)))?;
     }
@@ -34,7 +34,8 @@ pub fn update(tx: &mut WriteTx, account: AccountId, username: &str, request: &Re
 
 /// Creates a single-use link with which the user sets a password.
 pub fn make_link(tx: &mut WriteTx, account: AccountId, username: &str) -> Result<TokenText> {
-    load(tx, account, username)?;
+    let user = load(tx, account, username)?;
+    events::record_by_provider(tx, account, Action::UserUpdate, Some(&Entity::user(&user)))?;
     passwords::make_link(tx, username, passwords::INVITATION_TTL_SECONDS)
 }
 

@@ -9,8 +9,9 @@ use crate::model::reason::{Code, Reason};
 use crate::model::scope::Scopes;
 use crate::model::token::{TokenHash, hex};
 use crate::model::user::User;
+use crate::rules::caller::require_user_access;
 use crate::rules::error::Result;
-use crate::rules::{oauth_tokens, sessions};
+use crate::rules::{oauth_clients, oauth_tokens, sessions};
 use crate::store::{self, ReadTx, WriteTx};
 
 /// The lifetime of an authorization code, in seconds.
@@ -150,10 +151,14 @@ pub fn decide(
 }
 
 fn session_user(tx: &mut ReadTx, session: Option<TokenHash>) -> Result<Option<User>> {
-    match session {
-        Some(session) => sessions::user_of(tx, session),
-        None => Ok(None),
+    let Some(session) = session else {
+        return Ok(None);
+    };
+    let user = sessions::user_of(tx, session)?;
+    if let Some(user) = &user {
+        require_user_access(tx, user.id)?;
     }
+    Ok(user)
 }
 
 fn has_consent(tx: &mut ReadTx, authorization: &Authorization, user: &User) -> Result<bool> {
@@ -200,10 +205,10 @@ fn validate(
 ) -> Result<Result<Authorization, Next>> {
     let refuse = |code, text: &str| Ok(Err(Next::Refuse(Reason::new(code, text))));
     let client = match &request.client_id {
-        Some(id) if !request.is_repeated("client_id") => store::oauth_clients::find(tx, id)?,
+        Some(id) if !request.is_repeated("client_id") => oauth_clients::find_usable(tx, id)?,
         _ => None,
     };
-    let Some(client) = client.filter(OauthClient::is_active) else {
+    let Some(client) = client else {
         return refuse(Code::ClientInvalid, "Missing or unknown client_id");
     };
     let redirect_uri = match &request.redirect_uri {

@@ -1,5 +1,6 @@
 //! OAuth clients of accounts and of the provider.
 
+use crate::model::account::status::AccountStatus;
 use crate::model::event::Action;
 use crate::model::id::AccountId;
 use crate::model::oauth::{ClientLabel, OauthClient, RedirectUri};
@@ -8,10 +9,10 @@ use crate::model::reason::{Code, Reason};
 use crate::model::token::{TokenText, hex};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
-use crate::rules::events;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
 use crate::rules::submission::Submission;
+use crate::rules::{accounts, events};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<OauthClient>> {
@@ -46,6 +47,17 @@ pub fn create_once(
 pub fn newest(tx: &mut ReadTx, caller: &Caller) -> Result<i64> {
     caller.require_unrestricted()?;
     Ok(store::oauth_clients::newest(tx, caller.account)?)
+}
+
+/// A client that is active and belongs to the provider or to an active account.
+pub fn find_usable(tx: &mut ReadTx, id: &str) -> Result<Option<OauthClient>> {
+    let client = store::oauth_clients::find(tx, id)?.filter(OauthClient::is_active);
+    let account = client.as_ref().and_then(|client| client.account);
+    let is_usable = match account {
+        Some(account) => accounts::load(tx, account)?.status == AccountStatus::Active,
+        None => true,
+    };
+    Ok(client.filter(|_| is_usable))
 }
 
 fn read_new_client(caller: &Caller, request: &Request) -> Result<NewClient> {

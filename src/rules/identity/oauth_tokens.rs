@@ -10,7 +10,9 @@ use crate::model::oauth_grant::OauthGrant;
 use crate::model::reason::Code;
 use crate::model::scope::Scopes;
 use crate::model::token::{NewToken, Secret, TokenHash, TokenKind, TokenText};
+use crate::rules::caller::require_user_access;
 use crate::rules::error::{Error, Result};
+use crate::rules::oauth_clients;
 use crate::store::{self, ReadTx, StoreError, WriteTx};
 
 /// The lifetime of an access token, in seconds.
@@ -49,6 +51,8 @@ pub struct IssuedTokens {
     pub refresh: TokenText,
     pub scopes: Scopes,
 }
+
+const NO_ACCESS: &str = "The user is disabled, or the account of the user is suspended or closed";
 
 /// Why a request was refused.
 #[derive(Clone, Copy, Debug)]
@@ -224,6 +228,7 @@ fn exchange_code(
         )
         .into());
     }
+    require_access(tx, &grant, invalid(NO_ACCESS))?;
     store::oauth_grants::use_code(tx, hash)?;
     issue_for_grant(tx, &grant, grant.scopes.clone())
 }
@@ -261,9 +266,19 @@ fn exchange_refresh_token(
             return Err(refused(Fault::InvalidScope, "scope", Code::ScopesInvalid, text).into());
         }
     };
+    require_access(tx, &grant, invalid(NO_ACCESS))?;
     store::oauth_grants::use_refresh(tx, hash)?;
     store::oauth_grants::revoke_access_tokens(tx, grant.id)?;
     issue_for_grant(tx, &grant, scopes)
+}
+
+/// Refuses tokens for a user without access. The code or refresh token is not used, so that it is valid when the user has
+/// access again.
+fn require_access(tx: &mut ReadTx, grant: &OauthGrant, refusal: Refusal) -> Result<(), Failure> {
+    match require_user_access(tx, grant.user) {
+        Err(Error::NoAccess(_)) => Err(refusal.into()),
+        checked => Ok(checked?),
+    }
 }
 
 fn issue_for_grant(tx: &mut WriteTx, grant: &OauthGrant, scopes: Scopes) -> Result<IssuedTokens, Failure> {
@@ -318,7 +333,7 @@ fn authenticate(
     requirement: SecretRequirement,
 ) -> Result<OauthClient, Failure> {
     let id = id.ok_or(required("client_id"))?;
-    let client = store::oauth_clients::find(tx, id)?.filter(OauthClient::is_active);
+    let client = oauth_clients::find_usable(tx, id)?;
     let authenticated = client.filter(|client| match secret {
         Some(secret) => TokenHash::of(secret.reveal()).matches_stored(&client.secret),
         None => client.public || requirement == SecretRequirement::Optional,

@@ -5,6 +5,7 @@ use crate::model::entity::Entity;
 use crate::model::event::Action;
 use crate::model::grant::{ObjectGrant, Permission};
 use crate::model::page::Paged;
+use crate::model::reason::Code;
 use crate::model::user::User;
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
@@ -14,7 +15,7 @@ use crate::rules::{events, users};
 use crate::store::{self, ReadTx, WriteTx};
 
 /// The maximum number of objects that one change of grants can affect.
-const MAX_OBJECTS: i64 = 1_000_000;
+const MAX_OBJECTS: i64 = 100_000;
 
 /// A page of the account's objects, with the permission of another user on each of them.
 pub fn list(
@@ -35,7 +36,14 @@ pub fn matching(
     username: &str,
     conditions: &ListRequest,
 ) -> Result<Vec<ObjectGrant>> {
-    Ok(list(tx, caller, username, &unpaged(conditions))?.items)
+    let found = list(tx, caller, username, &unpaged(conditions))?;
+    match found.results > MAX_OBJECTS {
+        true => Err(Error::refused(
+            Code::OutOfRange,
+            format!("At most {MAX_OBJECTS} objects can be changed at once; use a filter"),
+        )),
+        false => Ok(found.items),
+    }
 }
 
 /// Fails if one of the objects that match the conditions, or the permission on it, has changed since the caller read

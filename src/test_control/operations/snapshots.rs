@@ -41,7 +41,10 @@ struct SnapshotView<'a> {
 pub async fn reset(State(control): State<Control>) -> Result<Response> {
     let snapshots = control.snapshots();
     let (empty, first_token) = (snapshots.empty.clone(), snapshots.first_token.clone());
+    let clock = control.clone();
     let work = move |tx: &mut WriteTx| {
+        // The first user is created at the time of the system.
+        clock.clock().reset();
         empty.restore(tx)?;
         rules::accounts::bootstrap(tx, &FirstToken::None)?;
         if let Some(token) = first_token.as_ref() {
@@ -50,7 +53,6 @@ pub async fn reset(State(control): State<Control>) -> Result<Response> {
         Ok(())
     };
     let clear = || {
-        control.clock().reset();
         control.faults().clear();
         control.requests().clear();
         control.settings().clear(control.store());

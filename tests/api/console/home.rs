@@ -1,6 +1,7 @@
 //! The first page: for tenants, and for staff.
 
 use garth::model::job::JobKind;
+use garth::model::staff_role::StaffRole;
 use garth::rules::jobs;
 use serde_json::json;
 
@@ -120,7 +121,7 @@ async fn staff_see_the_queue_by_age_and_hosts_with_problems() {
     assert_contains(&oldest, ">Old</a>");
     assert_contains(&page, ">10 d<");
     assert_contains(&page, "No host has problems.");
-    assert_contains(&page, "No job has failed for good.");
+    assert_contains(&page, "No dead jobs.");
 
     ada.create_vpc("core", &["10.0.0.0/24"]).await;
     let agent = add_host(&sam, 1, 5).await;
@@ -163,7 +164,14 @@ async fn staff_see_jobs_that_are_no_longer_retried() {
     }
     let mut grace = logged_in(&app, "sam").await;
     let page = grace.get("/desk/home").await;
-    assert_contains(&page, "Failed jobs <span class=\"badge\">1<");
-    assert_contains(&page, "instance_power");
-    assert_contains(&page, "the &lt;disk&gt; is full");
+    assert_contains(&page, "Dead jobs <span class=\"badge\">1<");
+    assert_contains(&page, "href=\"/provider/jobs\"");
+    let jobs = grace.get("/provider/jobs").await;
+    assert_contains(&jobs, "instance_power");
+    assert_contains(&jobs, "the &lt;disk&gt; is full");
+
+    // The role `support` has no access to jobs.
+    app.user("noor").role(StaffRole::Support).await;
+    let mut noor = logged_in(&app, "noor").await;
+    assert_lacks(&noor.get("/desk/home").await, "Dead jobs");
 }
