@@ -79,6 +79,7 @@ await runTest("live updates at the desk: focused row, confirmations, selections,
   const note = (description) => harness.api(linus, "POST", "/desk/tickets/1/notes", { description });
   await open("No route");
   const grace = await harness.logIn("grace");
+  await grace.goto(`${harness.origin}/desk`);
   await row(grace, open);
   await confirmations(grace, note, harness);
   await follows(grace, (priority) => harness.api(linus, "PUT", "/desk/tickets/2", { priority }));

@@ -44,7 +44,7 @@ await runTest("hosts: add, join, ports and problems, drain, traffic for tenants"
   harness.user("grace", "--staff");
   const token = harness.garth(["token", "create", "--user", "ada", "--label", "test"]).trim();
   const [ada, grace] = [await harness.logIn("ada"), await harness.logIn("grace")];
-  await grace.getByRole("link", { name: "Hosts" }).click();
+  await grace.goto(`${harness.origin}/hosts`);
   await grace.getByRole("heading", { name: "No hosts yet" }).waitFor();
 
   const first = await addHost(harness, grace, 1);

@@ -10,6 +10,7 @@ const assertSame = async (page, who) => assert.ok(await page.evaluate(() => glob
 
 async function lists(ada, bob, grace, { origin }) {
   await bob.goto(`${origin}/tickets`);
+  await grace.goto(`${origin}/desk`);
   await mark(bob);
   await mark(grace);
   await ada.goto(`${origin}/tickets/new`);

@@ -9,6 +9,7 @@ const press = (page, name) => page.getByRole("button", { name, exact: true }).la
 const shows = (page, text) => page.getByText(text).first().waitFor();
 
 async function networks(page, { origin }) {
+  await page.goto(`${origin}/vpcs`);
   await page.getByRole("link", { name: "Create VPC" }).first().click();
   await page.getByLabel("Region").selectOption("us-east");
   await page.getByLabel("Label").first().fill("core");
@@ -208,7 +209,7 @@ async function account(page, { origin }) {
   await shows(page, "User created.");
   await page.getByRole("link", { name: "Edit grants" }).click();
   await page.getByLabel("Create VPCs").check();
-  await press(page, "Save");
+  await press(page, "Save account-wide permissions");
   await shows(page, "Grants updated.");
   await page.goto(`${origin}/account/clients/new`);
   await page.getByLabel("Label").fill("Dashboard");

@@ -93,7 +93,7 @@ class Garth:
     def staff(self, username):
         """Creates a staff user and returns a token."""
         self.command("user", "create", "--staff", "--username", username, "--email", f"{username}@example.com")
-        return self.command("token", "create", "--user", username, "--scopes", "desk:read_write hosts:read_write")
+        return self.command("token", "create", "--user", username, "--scopes", "desk:read_write hosts:read_write provider:read_write")
 
     def file(self, name, content):
         """A file that a client can upload."""
