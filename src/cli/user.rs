@@ -113,7 +113,7 @@ pub struct Create {
     #[arg(long)]
     staff: bool,
     /// Role of the member of staff: support, operator or admin
-    #[arg(long, value_parser = parse_with(StaffRole::parse), default_value = "admin", requires = "staff")]
+    #[arg(long, value_parser = parse_with(StaffRole::parse), default_value = "admin", requires = "staff", conflicts_with = "account")]
     role: StaffRole,
     /// Username, 3 to 32 letters, digits, dashes and underscores
     #[arg(long, value_parser = parse_with(Username::parse))]

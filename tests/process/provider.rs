@@ -44,7 +44,7 @@ fn commands_change_roles_and_protect_the_last_admin() {
         ("user role noor owner", "support, operator, admin"),
         (
             "user create --account 1 --role admin --username ada --email a@b.example",
-            "--staff",
+            "cannot be used with",
         ),
     ] {
         let failed = Process::spawn(&mut folder.garth(arguments)).wait();
