@@ -274,7 +274,7 @@ fn render(
     let rows = rows.with_version_of(&page.objects.items);
     let form = Card::new(
         format!("{grants_url}/global"),
-        "Save account-wide permissions",
+        "Save permissions",
         &user_url,
     )
     .wide();
