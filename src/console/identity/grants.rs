@@ -272,12 +272,7 @@ fn render(
         .with_version_of(&global_version(&page.user));
     let rows = object_grants::fill(rows.unwrap_or_default(), &page.objects.items);
     let rows = rows.with_version_of(&page.objects.items);
-    let form = Card::new(
-        format!("{grants_url}/global"),
-        "Save permissions",
-        &user_url,
-    )
-    .wide();
+    let form = Card::new(format!("{grants_url}/global"), "Save permissions", &user_url).wide();
     let body = html! {
         h1 { (title) }
         (forms::card(visit, &globals, &form, &global_fields(&globals)))
