@@ -41,6 +41,8 @@ UNREACHABLE = {
     "authorizeDecision": "needs the form of a page, and its cookie",
     "joinAgent": "needs a join token",
     "updateProviderAccountUser": "needs a user of the same account",
+    "reactivateProviderAccount": "needs a suspended account",
+    "cancelJob": "needs a job that is not recurring",
     "logIn": "needs the form of a page, and its cookie",
     "getOauthToken": "needs a code that a user has authorized in a browser",
     "getPasswordPage": "needs a link that was sent to a user",

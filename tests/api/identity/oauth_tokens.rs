@@ -460,3 +460,46 @@ async fn tokens_are_revoked_with_their_client_and_their_user() {
     let apps: Value = ada.get("/profile/apps").await.json();
     assert_eq!(apps["results"], 0);
 }
+
+#[tokio::test]
+async fn a_disabled_user_gets_no_tokens_and_keeps_the_refresh_token() {
+    let app = TestApp::new().await;
+    let (_, client, _) = set_up(&app).await;
+    let sam = app.user("sam").staff().await;
+    let code = Browser::new(&app).get_code(&client.query("*"), "ada").await;
+    let issued = app.token(&client, &[("code", &code)]).await;
+    let refresh = field(&issued, "refresh_token");
+    let form = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", refresh.as_str()),
+    ];
+    let path = "/provider/accounts/1/users/ada";
+    assert_eq!(sam.put(path, json!({"disabled": true})).await.status, 200);
+
+    let refreshed = app.token(&client, &form).await;
+
+    assert_eq!(
+        refusal(&refreshed),
+        refused(400, "invalid_grant", "refresh_token refresh_token_invalid")
+    );
+    sam.put(path, json!({"disabled": false})).await;
+    assert_eq!(app.token(&client, &form).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_client_of_a_suspended_account_is_refused() {
+    let app = TestApp::new().await;
+    let (_, client, _) = set_up(&app).await;
+    let sam = app.user("sam").staff().await;
+    let code = Browser::new(&app).get_code(&client.query("*"), "ada").await;
+    let suspended = sam.post("/provider/accounts/1/suspend", json!({})).await;
+    assert_eq!(suspended.status, 200, "{suspended}");
+
+    let issued = app.token(&client, &[("code", &code)]).await;
+
+    assert_eq!(field(&issued, "error"), "invalid_client", "{issued}");
+    let page = Browser::new(&app)
+        .open_authorization_page(&client.query("*"))
+        .await;
+    assert_eq!(page.status, 400, "{page}");
+}
