@@ -40,7 +40,7 @@ pub fn matching(
     match found.results > MAX_OBJECTS {
         true => Err(Error::refused(
             Code::OutOfRange,
-            format!("At most {MAX_OBJECTS} objects can be changed at once; use a filter"),
+            format!("At most {MAX_OBJECTS} objects can be changed together; use a filter"),
         )),
         false => Ok(found.items),
     }
