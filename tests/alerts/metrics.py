@@ -3,13 +3,14 @@ import json
 import os
 import pathlib
 import re
-import socket
 import ssl
 import subprocess
 import tempfile
 import time
 import urllib.error
 import urllib.request
+
+from free_port import free_port
 
 START_SECONDS = 60
 # The checks of readiness run each second, and the gauges of jobs are read every 15 seconds.
@@ -104,9 +105,3 @@ def wait_until(condition, seconds: float, name: str) -> None:
     while not condition():
         assert time.monotonic() < deadline, f"{name} did not appear within {seconds} seconds"
         time.sleep(0.2)
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]

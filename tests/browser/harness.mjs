@@ -5,10 +5,11 @@
 // Environment: GARTH_BINARY, CHROMIUM, and optionally PICTURES, a folder for screenshots.
 
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
 export const PASSWORD = "correct horse battery staple";
@@ -21,12 +22,15 @@ export const DESKTOP = { width: 1280, height: 900 };
 /** The statuses of expected error pages. */
 const EXPECTED_ERRORS = [400, 401, 403, 404, 409, 412, 413, 429];
 
+const freePort = () => execFileSync(fileURLToPath(new URL("../free_port.py", import.meta.url)), { encoding: "utf8" }).trim();
+
 export class Harness {
   #alarms = [];
   #expectedErrors = new Set();
   #offline = false;
   #child;
-  #listen = "127.0.0.1:0";
+  // A port that stays free while the server is down.
+  #listen = `127.0.0.1:${freePort()}`;
 
   constructor(hosts) {
     const { GARTH_BINARY: binary, PICTURES: screenshots } = process.env;
@@ -61,7 +65,6 @@ export class Harness {
       let output = "";
       this.#child.stdout.on("data", (bytes) => complete.test((output += bytes)) && ready(output));
     });
-    this.#listen = output.match(/http:\/\/([\d.]+:\d+)/)[1];
     // Browsers accept secure cookies from localhost.
     this.origin = `http://localhost:${this.#listen.split(":")[1]}`;
     return output;

@@ -6,7 +6,8 @@ import subprocess
 import tempfile
 import tomllib
 
-from stack import free_port, send, wait_until
+from free_port import free_port
+from stack import send, wait_until
 
 # Another name of log_format.
 ALIASES = {"log.format"}

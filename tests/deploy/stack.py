@@ -5,12 +5,13 @@ import os
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
 import urllib.error
 import urllib.request
+
+from free_port import free_port
 
 BUCKET = "garth"
 # The bootstrap token, from the created secrets.
@@ -166,9 +167,3 @@ def send(root: str, method: str, path: str, body=None, kind="application/json") 
         return error.code, error.read()
     except OSError:
         return 0, b""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

@@ -2,12 +2,13 @@
 import os
 import pathlib
 import re
-import socket
 import subprocess
 import tempfile
 import time
 import urllib.error
 import urllib.request
+
+from free_port import free_port
 
 START_SECONDS = 30
 SECRET = re.compile(r"PASSWORD|SECRET|TOKEN|_KEY")
@@ -108,9 +109,3 @@ def status_of(url: str) -> int:
         return error.code
     except OSError:
         return 0
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]

@@ -1,12 +1,9 @@
 //! Background jobs of several nodes: shared, taken over from a dead node, and never run twice.
 
-use std::net::{SocketAddr, TcpListener};
-use std::sync::Mutex;
-
 use serde_json::json;
 
 use crate::client::Client;
-use crate::folder::TOKEN;
+use crate::folder::{Server, TOKEN};
 use crate::harness::Nodes;
 use crate::postgres::Postgres;
 use crate::process::eventually;
@@ -15,14 +12,12 @@ const INSTANCES: usize = 40;
 /// Creating an instance with an image and booting it are two changes with two steps each.
 const STEPS: usize = 4;
 
-fn free_address() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("an address")
-}
-
 /// The number of instance steps that a node has completed.
-fn completed(metrics: SocketAddr) -> usize {
-    let page = Client::new(metrics, TOKEN).get("/metrics").text().to_owned();
+fn completed(node: &Server) -> usize {
+    let page = Client::new(node.metrics_address(), TOKEN)
+        .get("/metrics")
+        .text()
+        .to_owned();
     let name = "garth_jobs_completed_total{kind=\"instance_power\"} ";
     let line = page.lines().find_map(|line| line.strip_prefix(name));
     line.map_or(0, |count| count.parse().expect("a number"))
@@ -31,12 +26,9 @@ fn completed(metrics: SocketAddr) -> usize {
 #[test]
 fn nodes_share_jobs_and_run_each_once() {
     let postgres = Postgres::new("jobs-shared");
-    let metrics = Mutex::new(Vec::new());
     let nodes = Nodes::start_with("jobs-shared", &postgres.url(), |serve| {
-        let address = free_address();
         serve.env("GARTH_COMPUTE_SETTLE_MS", "600");
-        serve.args(["--metrics-listen", &address.to_string()]);
-        metrics.lock().expect("a list").push(address);
+        serve.env("GARTH_METRICS_LISTEN", "127.0.0.1:0");
     });
     let body =
         json!({"type": "g6-nanode-1", "region": "us-east", "image": "linode/debian12", "root_pass": "x"});
@@ -52,9 +44,8 @@ fn nodes_share_jobs_and_run_each_once() {
         (running.count() == INSTANCES).then_some(())
     });
 
-    let metrics = metrics.lock().expect("a list");
     let shares = eventually("the metrics of all nodes", || {
-        let shares: Vec<usize> = metrics.iter().map(|address| completed(*address)).collect();
+        let shares: Vec<usize> = nodes.servers.iter().map(completed).collect();
         (shares.iter().sum::<usize>() >= INSTANCES * STEPS).then_some(shares)
     });
     assert_eq!(shares.iter().sum::<usize>(), INSTANCES * STEPS, "{shares:?}");

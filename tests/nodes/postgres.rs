@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use crate::process::eventually;
 
@@ -84,10 +85,9 @@ impl Postgres {
         if is_root() {
             run_successfully(Command::new("chown").arg("postgres").arg(&folder));
         }
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         Self {
             folder,
-            port: listener.local_addr().expect("an address").port(),
+            port: free_port(),
             process: None,
             settings: settings.iter().map(|setting| (*setting).to_owned()).collect(),
         }
@@ -265,4 +265,16 @@ fn run_successfully(command: &mut Command) {
         "{command:?}: {}",
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+/// A free port that no connection of another test takes while the server is down: the kernel takes the source ports of
+/// connections from a range above 32768.
+fn free_port() -> u16 {
+    const PORTS: u16 = 12_000;
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    // Other processes start elsewhere.
+    let start = std::process::id() as u16 % PORTS;
+    let ports = (0..PORTS).map(|_| 20_000 + (start + NEXT.fetch_add(1, Ordering::Relaxed)) % PORTS);
+    let mut free = ports.filter(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    free.next().expect("a free port")
 }

@@ -12,7 +12,6 @@ use crate::client::Client;
 use crate::connection::{Connection, Reply, text};
 use crate::harness::{Folder, Server};
 use crate::process::Process;
-use crate::settings::free_address;
 
 const FIRST_PASSWORD: &str = "first canary password 5b1f";
 const PASSWORD: &str = "second canary password 77c0";
@@ -23,18 +22,9 @@ const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 #[test]
 fn no_secret_is_stored_or_logged_in_clear_text() {
     let folder = Folder::new("canary");
-    let metrics = free_address();
     let mut serve = folder.serve();
-    let listen = metrics.to_string();
-    serve.args([
-        "--log",
-        "debug",
-        "--log-format",
-        "json",
-        "--metrics-listen",
-        &listen,
-    ]);
-    let server = Server::start(&mut serve);
+    serve.args(["--log", "debug", "--log-format", "json"]);
+    let server = Server::start_with_metrics(&mut serve);
     let mut scenario = Scenario::new(&folder, &server);
 
     scenario.set_passwords();
@@ -62,7 +52,7 @@ fn no_secret_is_stored_or_logged_in_clear_text() {
         "wrong password",
     ];
     assert_eq!(names, expected, "every kind of secret was used");
-    let metrics_page = Client::new(metrics, "").get("/metrics").text();
+    let metrics_page = Client::new(server.metrics_address(), "").get("/metrics").text();
     let before = all_files(folder.data());
     let log = server.stop().stderr;
     let after = all_files(folder.data());

@@ -7,7 +7,6 @@ use rusqlite::Connection as Store;
 use crate::client::Client;
 use crate::harness::{Folder, Server, TOKEN};
 use crate::process::eventually;
-use crate::settings::free_address;
 use crate::uploads::files_of;
 
 const LARGE: usize = 3 * 1024 * 1024;
@@ -19,14 +18,9 @@ struct MeasuredServer {
 
 impl MeasuredServer {
     fn start(folder: &Folder) -> Self {
-        let address = free_address();
-        let mut serve = folder.serve();
-        // Tests can damage files in a folder, not in a bucket.
-        serve.args(["--metrics-listen", &address.to_string()]);
-        Self {
-            server: Server::start(&mut serve),
-            metrics: Client::new(address, TOKEN),
-        }
+        let server = Server::start_with_metrics(&mut folder.serve());
+        let metrics = Client::new(server.metrics_address(), TOKEN);
+        Self { server, metrics }
     }
 
     /// The value of a metric, if it exists.

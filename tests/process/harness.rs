@@ -149,6 +149,20 @@ impl Server {
         Self::wait_for(Process::spawn(command))
     }
 
+    /// Like `start`, with metrics on a free port of 127.0.0.1.
+    pub fn start_with_metrics(command: &mut Command) -> Self {
+        Self::start(command.env("GARTH_METRICS_LISTEN", "127.0.0.1:0"))
+    }
+
+    /// The address of the metrics, which the server prints.
+    pub fn metrics_address(&self) -> SocketAddr {
+        eventually("the address of the metrics", || {
+            let printed = self.process.stdout();
+            let rest = printed.split_once("Metrics: http://")?.1;
+            rest.split_once("/metrics\n")?.0.parse().ok()
+        })
+    }
+
     /// Like `start`, with a terminal as the standard output.
     pub fn start_in_terminal(command: &mut Command) -> Self {
         Self::wait_for(Process::spawn_in_terminal(command))

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::harness::{Folder, Server, TOKEN};
 use crate::process::{Process, eventually};
-use crate::settings::free_address;
 
 /// Adds a job that always fails, after this number of failed attempts.
 fn add_broken_job(folder: &Folder, subject: &str, attempts: i64) {
@@ -97,9 +96,7 @@ fn failed_jobs_are_retried_and_dead_jobs_can_be_retried_or_dropped() {
     assert_eq!(folder.start().stop().code, Some(0));
     add_broken_job(&folder, "7", 0);
     add_broken_job(&folder, "8", 9);
-    let metrics = free_address();
-    let mut serve = folder.serve();
-    let server = Server::start(serve.args(["--metrics-listen", &metrics.to_string()]));
+    let server = Server::start_with_metrics(&mut folder.serve());
 
     let dead = eventually("the last attempt to fail", || {
         job(&folder, "8").filter(|job| job["status"] == "dead")
@@ -111,7 +108,12 @@ fn failed_jobs_are_retried_and_dead_jobs_can_be_retried_or_dropped() {
         job(&folder, "7").filter(|job| job["last_error"] != Value::Null)
     });
     assert_eq!(retried["status"], "scheduled");
-    let metrics_page = || Client::new(metrics, TOKEN).get("/metrics").text().to_owned();
+    let metrics_page = || {
+        Client::new(server.metrics_address(), TOKEN)
+            .get("/metrics")
+            .text()
+            .to_owned()
+    };
     eventually("the dead job to be counted", || {
         metrics_page()
             .contains("garth_jobs_dead{kind=\"instance_power\"} 1\n")

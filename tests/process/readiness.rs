@@ -10,7 +10,6 @@ use crate::client::Client;
 use crate::fsync::Disk;
 use crate::harness::{Folder, Server, TOKEN};
 use crate::process::eventually;
-use crate::settings::free_address;
 
 /// The documented limit is one second. A busy test machine may add one.
 const MAX_RESPONSE_TIME: Duration = Duration::from_secs(2);
@@ -126,10 +125,9 @@ fn wait_for_log_line(server: &Server, level: &str, words: &[&str]) {
 #[test]
 fn low_disk_space_makes_the_server_not_ready() {
     let folder = Folder::new("ready-disk");
-    let metrics = free_address();
     let mut serve = folder.serve();
     serve.args(["--min-free-bytes", "1000000000000000"]);
-    let server = Server::start(serve.args(["--metrics-listen", &metrics.to_string()]));
+    let server = Server::start_with_metrics(&mut serve);
 
     let checks = wait_for_checks(&server, &[("disk", "low_space")]);
 
@@ -143,7 +141,10 @@ fn low_disk_space_makes_the_server_not_ready() {
         &["readiness check failed", "check=\"disk\"", "low_space"],
     );
     eventually("the metrics of the checks", || {
-        let page = Client::new(metrics, TOKEN).get("/metrics").text().to_owned();
+        let page = Client::new(server.metrics_address(), TOKEN)
+            .get("/metrics")
+            .text()
+            .to_owned();
         let shows = |line: &str| page.lines().any(|found| found.starts_with(line));
         let all = [
             "garth_ready{check=\"disk\"} 0",

@@ -7,7 +7,6 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::connection::text;
 use crate::harness::{Folder, Server, TOKEN};
-use crate::settings::free_address;
 
 /// Rejects files with `EICAR`, fails on files with `PUZZLE` or `CRASH`, and records its arguments and
 /// environment.
@@ -132,12 +131,14 @@ fn scan_failure_refuses_the_file() {
 #[test]
 fn scan_failures_are_counted() {
     let folder = Folder::new("scan-count");
-    let metrics = free_address();
     let mut serve = folder.serve();
     serve.args(["--attachments-scan-command", &scanner(&folder)]);
-    let server = Server::start(serve.args(["--metrics-listen", &metrics.to_string()]));
+    let server = Server::start_with_metrics(&mut serve);
     let failed = || {
-        let page = Client::new(metrics, TOKEN).get("/metrics").text().to_owned();
+        let page = Client::new(server.metrics_address(), TOKEN)
+            .get("/metrics")
+            .text()
+            .to_owned();
         let mut lines = page.lines();
         let count = lines.find_map(|line| line.strip_prefix("garth_attachment_scans_failed_total "));
         count.map(str::to_owned)

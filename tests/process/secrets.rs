@@ -10,7 +10,6 @@ use crate::client::Client;
 use crate::connection::Connection;
 use crate::harness::{Folder, Server, TOKEN};
 use crate::process::{Process, eventually};
-use crate::settings::free_address;
 
 /// A token that does not exist.
 const UNKNOWN: &str = "feedfacefeedfacefeedfacefeedfacefeedfacefeedfacefeedfacefeedface";
@@ -21,22 +20,16 @@ const CANARY: &str = "canary-7f3a";
 #[test]
 fn logs_metrics_and_errors_contain_no_secrets() {
     let folder = Folder::new("secrets");
-    let metrics = free_address();
     let mut serve = folder.serve();
-    serve.args([
-        "--log",
-        "debug",
-        "--log-format",
-        "json",
-        "--metrics-listen",
-        &metrics.to_string(),
-    ]);
-    let server = Server::start(&mut serve);
+    serve.args(["--log", "debug", "--log-format", "json"]);
+    let server = Server::start_with_metrics(&mut serve);
     let tokens = use_tokens(&folder, &server);
     let errors = send_canaries(&server);
     send_http2(&server);
 
-    let metrics_page = Client::new(metrics, UNKNOWN).get("/metrics").text();
+    let metrics_page = Client::new(server.metrics_address(), UNKNOWN)
+        .get("/metrics")
+        .text();
     for operation in ["getVpcs", "createVpc", "none"] {
         let counter = format!("garth_http_requests_total{{operation=\"{operation}\"");
         assert!(metrics_page.contains(&counter), "{metrics_page}");

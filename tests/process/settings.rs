@@ -1,6 +1,5 @@
 //! Sources of settings and their precedence.
 
-use std::net::{SocketAddr, TcpListener};
 use std::process::Command;
 
 use serde_json::json;
@@ -60,15 +59,9 @@ fn a_pool_without_usable_addresses_prevents_the_start() {
 
 #[test]
 fn settings_work_as_flags_variables_and_in_the_file() {
-    let metrics = free_address();
     let folder = Folder::new("flags");
     let mut flags = without_settings(&folder);
-    flags.args([
-        "--listen",
-        "127.0.0.1:0",
-        "--metrics-listen",
-        &metrics.to_string(),
-    ]);
+    flags.args(["--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"]);
     flags.args(["--data", "other-folder", "--log", "info", "--log-format", "json"]);
     flags.args([
         "--wire-names",
@@ -85,14 +78,13 @@ fn settings_work_as_flags_variables_and_in_the_file() {
         "true",
     ]);
     flags.args(["--quota-vpcs-per-region", "3", "--quota-subnets-per-vpc", "4"]);
-    assert_settings_work(&folder, &mut flags, metrics);
+    assert_settings_work(&folder, &mut flags);
 
-    let metrics = free_address();
     let folder = Folder::new("environment");
     let mut environment = without_settings(&folder);
     for (name, value) in [
         ("LISTEN", "127.0.0.1:0"),
-        ("METRICS_LISTEN", &metrics.to_string()),
+        ("METRICS_LISTEN", "127.0.0.1:0"),
         ("DATA", "other-folder"),
         ("LOG", "info"),
         ("LOG_FORMAT", "json"),
@@ -106,14 +98,12 @@ fn settings_work_as_flags_variables_and_in_the_file() {
     ] {
         environment.env(format!("GARTH_{name}"), value);
     }
-    assert_settings_work(&folder, &mut environment, metrics);
+    assert_settings_work(&folder, &mut environment);
 
-    let metrics = free_address();
     let folder = Folder::new("file");
-    let text = format!(
-        r#"
+    let text = r#"
         listen = "127.0.0.1:0"
-        metrics_listen = "{metrics}"
+        metrics_listen = "127.0.0.1:0"
         data = "other-folder"
         log = "info"
         log_format = "json"
@@ -126,14 +116,9 @@ fn settings_work_as_flags_variables_and_in_the_file() {
         [quota]
         vpcs_per_region = 3
         subnets_per_vpc = 4
-        "#
-    );
-    let config = folder.write("garth.toml", &text);
-    assert_settings_work(
-        &folder,
-        without_settings(&folder).arg("--config").arg(config),
-        metrics,
-    );
+        "#;
+    let config = folder.write("garth.toml", text);
+    assert_settings_work(&folder, without_settings(&folder).arg("--config").arg(config));
 }
 
 /// `garth serve` with only one setting: the first token.
@@ -143,7 +128,7 @@ fn without_settings(folder: &Folder) -> Command {
     serve
 }
 
-fn assert_settings_work(folder: &Folder, serve: &mut Command, metrics: SocketAddr) {
+fn assert_settings_work(folder: &Folder, serve: &mut Command) {
     let server = Server::start(serve);
     let mut client = server.client();
     assert!(folder.path("other-folder/garth.db").exists());
@@ -163,7 +148,7 @@ fn assert_settings_work(folder: &Folder, serve: &mut Command, metrics: SocketAdd
         subnet["linodes"].is_array() && subnet["computes"].is_null(),
         "{subnet}"
     );
-    let page = Client::new(metrics, TOKEN).get("/metrics");
+    let page = Client::new(server.metrics_address(), TOKEN).get("/metrics");
     assert!(
         page.text().contains("garth_http_requests_total"),
         "{}",
@@ -173,12 +158,6 @@ fn assert_settings_work(folder: &Folder, serve: &mut Command, metrics: SocketAdd
     let log = server.stop().stderr;
     let lines: Result<Vec<serde_json::Value>, _> = log.lines().map(serde_json::from_str).collect();
     assert!(!lines.unwrap_or_else(|e| panic!("{e}: {log}")).is_empty());
-}
-
-/// A free address, for a listener that does not print its port.
-pub fn free_address() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("the listener is bound")
 }
 
 #[test]

@@ -14,7 +14,6 @@ use crate::client::Client;
 use crate::connection::Connection;
 use crate::harness::{Folder, Server, TOKEN};
 use crate::process::{Process, WAIT_TIMEOUT, eventually};
-use crate::settings::free_address;
 
 /// A certificate for localhost, in two files.
 struct Certificate {
@@ -97,13 +96,15 @@ fn expiring(folder: &Folder, year: i32) -> Certificate {
 fn the_expiry_of_the_certificate_is_a_metric_that_follows_a_reload() {
     let folder = Folder::new("tls-expiry");
     let certificate = expiring(&folder, 2030);
-    let metrics = free_address();
     let mut serve = folder.serve();
     serve.arg("--tls-cert").arg(&certificate.chain);
     serve.arg("--tls-key").arg(&certificate.key);
-    let server = Server::start(serve.args(["--metrics-listen", &metrics.to_string()]));
+    let server = Server::start_with_metrics(&mut serve);
     let expiry = || {
-        let page = Client::new(metrics, TOKEN).get("/metrics").text().to_owned();
+        let page = Client::new(server.metrics_address(), TOKEN)
+            .get("/metrics")
+            .text()
+            .to_owned();
         let name = "garth_tls_certificate_expiry_timestamp_seconds ";
         let mut lines = page.lines();
         lines.find_map(|line| line.strip_prefix(name)).map(str::to_owned)
