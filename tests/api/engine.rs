@@ -12,6 +12,7 @@ use garth::cli::{Settings, policy_of};
 use garth::model::time::Time;
 use garth::store::context::{Clock, RandomSource};
 use garth::store::{Database, Schema, Store, StoreContext, StoreError};
+use tokio::sync::OnceCell;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
@@ -25,6 +26,8 @@ pub struct Home {
     database: Option<String>,
     /// Whether another test may reuse the database.
     reusable: AtomicBool,
+    /// A connection without Garth's code. Opening one takes longer than reading all rows.
+    pub reader: OnceCell<tokio_postgres::Client>,
 }
 
 impl Engine {
@@ -48,6 +51,7 @@ impl Engine {
                     folder,
                     database: None,
                     reusable: AtomicBool::new(false),
+                    reader: OnceCell::new(),
                 };
                 (store, home)
             }
@@ -63,6 +67,7 @@ impl Engine {
                     folder,
                     database: Some(name),
                     reusable: AtomicBool::new(true),
+                    reader: OnceCell::new(),
                 };
                 (store, home)
             }
@@ -84,6 +89,7 @@ impl Engine {
             folder,
             database,
             reusable: AtomicBool::new(false),
+            reader: OnceCell::new(),
         }
     }
 }

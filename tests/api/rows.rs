@@ -58,7 +58,10 @@ impl Home {
     pub async fn content(&self) -> Content {
         match self.database() {
             None => embedded_content(&embedded(self)),
-            Some(database) => shared_content(&connect(&database).await).await,
+            Some(database) => {
+                let reader = self.reader.get_or_init(|| connect(&database)).await;
+                shared_content(reader).await
+            }
         }
     }
 }
