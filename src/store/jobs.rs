@@ -52,6 +52,13 @@ pub fn repeat(tx: &mut WriteTx, kind: JobKind, due: Time) -> Result<(), StoreErr
     Ok(())
 }
 
+/// The payload of a job; `None` if it is not scheduled.
+pub fn payload(tx: &mut ReadTx, kind: JobKind, subject: &str) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT payload FROM job WHERE kind = $1 AND subject = $2";
+    let row = tx.find(sql, args![kind.word(), subject])?;
+    row.map(|mut row| row.take()).transpose()
+}
+
 /// Removes a job by its kind and subject. Returns its payload.
 pub fn unschedule(tx: &mut WriteTx, kind: JobKind, subject: &str) -> Result<Option<String>, StoreError> {
     let sql = "DELETE FROM job WHERE kind = $1 AND subject = $2 RETURNING payload";

@@ -33,32 +33,46 @@ pub fn url(id: HostId) -> String {
     format!("{}/{id}", LIST.1)
 }
 
+/// What the page shows.
+struct Facts {
+    host: Host,
+    ports: Vec<PortDetails>,
+    key: Option<HostKey>,
+    drain_total: Option<i64>,
+}
+
 pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, At(id): At<HostId>) -> PageResult {
-    let (host, ports, key) = app
+    let facts = app
         .read(staff, move |tx, _| {
-            let (host, ports) = (rules::hosts::view(tx, id)?, rules::ports::of_host(tx, id)?);
-            Ok((host, ports, rules::encryption::key_of(tx, id)?))
+            Ok(Facts {
+                host: rules::hosts::view(tx, id)?,
+                ports: rules::ports::of_host(tx, id)?,
+                key: rules::encryption::key_of(tx, id)?,
+                drain_total: rules::drain::total(tx, id)?,
+            })
         })
         .await?;
+    let host = &facts.host;
     let now = app.store().context().clock.now();
     let body = html! {
         div .title {
             h1 { (host.label.as_str()) }
-            @if visit.has_role(StaffRole::Operator) { div .actions { (actions(&visit, &host)) } }
+            @if visit.has_role(StaffRole::Operator) { div .actions { (actions(&visit, host)) } }
         }
         @if let Some(message) = &visit.refused { div .alert role="alert" { p { (message) } } }
-        (state(&host, &ports, key.as_ref(), now))
+        (state(&facts, now))
     };
     Ok(visit.page(host.label.as_str(), &[LIST], &body))
 }
 
 /// The part of the page that changes with the reports of the agent. It is loaded again at an interval.
-fn state(host: &Host, ports: &[PortDetails], key: Option<&HostKey>, now: Time) -> Markup {
+fn state(facts: &Facts, now: Time) -> Markup {
+    let (host, ports) = (&facts.host, &facts.ports);
     let warnings = host.report.iter().flat_map(|report| &report.warnings);
     let warnings: Vec<_> = warnings.collect();
     html! {
         div #state hx-get=(url(host.id)) hx-trigger="every 5s" hx-select="#state" hx-swap="outerHTML" {
-            @if host.is_draining { (drain_progress(host)) }
+            @if host.is_draining { (drain_progress(host, facts.drain_total)) }
             dl .facts {
                 div { dt { "Status" } dd { (status_tag(host.status(now))) } }
                 div { dt { "Instances" } dd { (load(host)) } }
@@ -66,7 +80,7 @@ fn state(host: &Host, ports: &[PortDetails], key: Option<&HostKey>, now: Time) -
                 div { dt { "Region" } dd { (host.region) } }
                 div { dt { "Underlay address" } dd { code { (host.underlay_address.as_str()) } } }
                 @if let Some(report) = &host.report { div { dt { "Agent version" } dd { (report.agent_version) } } }
-                @if let Some(key) = key {
+                @if let Some(key) = &facts.key {
                     div { dt { "Encryption key" } dd { "Generation " (key.generation) ", since " (time(key.created)) } }
                 }
                 div { dt { "ID" } dd { (host.id) } }
@@ -93,12 +107,17 @@ fn state(host: &Host, ports: &[PortDetails], key: Option<&HostKey>, now: Time) -
     }
 }
 
-fn drain_progress(host: &Host) -> Markup {
-    let remaining = usize::try_from(host.instances).unwrap_or_default();
+/// `total` is the number of instances when draining began.
+fn drain_progress(host: &Host, total: Option<i64>) -> Markup {
+    let remaining = host.instances;
+    let total = total.unwrap_or_default().max(remaining);
     html! {
         p .notice role="status" {
             @if remaining == 0 { "All instances have moved. You can turn the host off, or remove it." }
-            @else { (pluralize(remaining, "instance has", "instances have")) " not moved yet. Each is restarted on another host with free capacity." }
+            @else {
+                (number((total - remaining).unsigned_abs())) " of " (pluralize(usize::try_from(total).unwrap_or_default(), "instance", "instances"))
+                " moved. Each is restarted on another host with free capacity."
+            }
         }
     }
 }

@@ -1,14 +1,35 @@
 //! Draining: moves the instances of a host to other hosts of the region.
 
+use crate::model::host::Host;
 use crate::model::id::HostId;
-use crate::model::job::{Job, Outcome};
+use crate::model::job::{Job, JobKind, Outcome};
 use crate::rules::error::Result;
 use crate::rules::power;
-use crate::store::{self, StoreError, WriteTx};
+use crate::store::{self, ReadTx, StoreError, WriteTx};
 
 /// The maximum number of instances that one run of the job begins to move.
 const INSTANCES_PER_RUN: i64 = 10;
 const SECONDS_BETWEEN_RUNS: i64 = 2;
+
+/// Schedules the job for a host with this number of instances. If it is already scheduled, the number remains that of
+/// the start.
+pub fn begin(tx: &mut WriteTx, host: &Host) -> Result<()> {
+    let now = tx.instant();
+    let (subject, total) = (host.id.to_string(), host.instances.to_string());
+    Ok(store::jobs::schedule(
+        tx,
+        JobKind::HostDrain,
+        &subject,
+        &total,
+        now,
+    )?)
+}
+
+/// The number of instances when the draining of a host began; `None` when no job moves instances.
+pub fn total(tx: &mut ReadTx, id: HostId) -> Result<Option<i64>> {
+    let payload = store::jobs::payload(tx, JobKind::HostDrain, &id.to_string())?;
+    Ok(payload.and_then(|total| total.parse().ok()))
+}
 
 /// Moves some instances. The job runs again until the host has no instances. If no other host has capacity, the
 /// instances remain and continue to run.
@@ -25,7 +46,7 @@ pub fn advance(tx: &mut WriteTx, job: &Job) -> Result<Outcome> {
         }
     }
     Ok(Outcome::Again {
-        payload: String::new(),
+        payload: job.payload.clone(),
         due: tx.instant().plus_seconds(SECONDS_BETWEEN_RUNS),
     })
 }

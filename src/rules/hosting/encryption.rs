@@ -114,9 +114,16 @@ pub fn record(tx: &mut WriteTx, host: &Host, report: Option<&EncryptionReport>) 
     let in_use = setting.oldest_generation..=setting.generation;
     for reported in report.iter().flat_map(|report| &report.keys) {
         let generation = i64::from(reported.generation);
-        if let Some(key) = PublicKey::parse(&reported.public_key).filter(|_| in_use.contains(&generation)) {
-            is_changed |= store::encryption::set_key(tx, host.id, generation, &key)?;
+        let key = PublicKey::parse(&reported.public_key).filter(|_| in_use.contains(&generation));
+        let Some(key) = key else {
+            continue;
+        };
+        // WireGuard knows its peers by their keys. A copied state folder must not disconnect the original.
+        if store::encryption::is_key_of_another_host(tx, host.id, &key)? {
+            tracing::warn!(host = %host.id, generation, "key refused: another host has the same key");
+            continue;
         }
+        is_changed |= store::encryption::set_key(tx, host.id, generation, &key)?;
     }
     let is_over = setting.is_rotating() && {
         let holders = store::encryption::holders(tx, &host.region)?;

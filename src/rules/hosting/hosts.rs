@@ -9,6 +9,7 @@ use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::time::Time;
 use crate::model::token::{Secret, TokenHash};
+use crate::rules::drain;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::host_principal::{new_credential, new_join_token};
@@ -171,8 +172,7 @@ pub fn join(tx: &mut WriteTx, request: &Request) -> Result<Joined> {
 /// Starts to move the instances of a host to other hosts. New instances are not placed on it.
 pub fn drain(tx: &mut WriteTx, id: HostId, request: &Request) -> Result<Host> {
     let host = set_draining(tx, id, request, true)?;
-    let now = tx.instant();
-    store::jobs::schedule(tx, JobKind::HostDrain, &id.to_string(), "", now)?;
+    drain::begin(tx, &host)?;
     Ok(host)
 }
 

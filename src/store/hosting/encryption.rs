@@ -110,6 +110,11 @@ pub fn peer_keys(tx: &mut ReadTx, region: &str, except: HostId) -> Result<Vec<Pe
     })
 }
 
+pub fn is_key_of_another_host(tx: &mut ReadTx, host: HostId, key: &PublicKey) -> Result<bool, StoreError> {
+    let sql = "SELECT 1 FROM host_key WHERE public_key = $1 AND host <> $2";
+    Ok(tx.find(sql, args![key.as_str(), host])?.is_some())
+}
+
 /// Stores a key of a host. Returns whether it is new.
 pub fn set_key(tx: &mut WriteTx, host: HostId, generation: i64, key: &PublicKey) -> Result<bool, StoreError> {
     let now = tx.now();

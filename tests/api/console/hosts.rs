@@ -128,9 +128,11 @@ async fn staff_drain_a_host_and_remove_it() {
     let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
     ada.create_vpc("core", &["10.0.0.0/24"]).await;
     let one: Agent = add_host(&sam, 1, 5).await;
-    create_instance(&ada, 1).await;
+    for _ in 0..3 {
+        create_instance(&ada, 1).await;
+    }
     one.apply().await;
-    let two = add_host(&sam, 2, 5).await;
+    let two = add_host(&sam, 2, 1).await;
     let mut grace = logged_in(&app, "sam").await;
     let page = grace.get("/hosts/1").await;
     assert_lacks(&page, "/hosts/1/remove");
@@ -140,7 +142,12 @@ async fn staff_drain_a_host_and_remove_it() {
 
     let draining = grace.submit(&page, "/hosts/1/drain", &[]).await;
     assert_redirects_to(&draining, "/hosts/1?done=host-draining");
-    assert_contains(&grace.get("/hosts/1").await, "1 instance has not moved yet");
+    assert_contains(&grace.get("/hosts/1").await, "0 of 3 instances moved.");
+    run_jobs(&app, &[JobKind::HostDrain]).await;
+    two.apply().await;
+    assert_contains(&grace.get("/hosts/1").await, "1 of 3 instances moved.");
+    sam.put("/hosts/2", json!({"capacity": 5})).await;
+    app.advance(2);
     run_jobs(&app, &[JobKind::HostDrain]).await;
     two.apply().await;
     let page = grace.get("/hosts/1").await;

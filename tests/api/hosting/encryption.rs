@@ -142,6 +142,24 @@ async fn hosts_get_the_keys_of_the_other_hosts_of_their_region() {
 }
 
 #[tokio::test]
+async fn a_key_of_another_host_is_refused() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let (one, two) = (add_host(&sam, 1, 5).await, add_host(&sam, 2, 5).await);
+    set(&sam, json!({"enabled": true})).await;
+    one.report_key(1, 'a').await;
+    two.report_key(1, 'a').await;
+    let hosts = sam.get(EAST).await.json()["hosts"].clone();
+    assert_eq!(
+        (&hosts[0]["key_generation"], &hosts[1]["key_generation"]),
+        (&json!(1), &Value::Null)
+    );
+    assert_eq!(two.encryption().await["peers"][0]["host_id"], one.id);
+    two.report_key(1, 'b').await;
+    assert_eq!(sam.get(EAST).await.json()["hosts"][1]["key_generation"], 1);
+}
+
+#[tokio::test]
 async fn a_rotation_keeps_the_old_keys_until_all_hosts_use_the_new_ones() {
     let app = TestApp::new().await;
     let sam = app.user("sam").staff().await;
