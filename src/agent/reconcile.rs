@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::encryption::EncryptedTunnels;
+use super::encryption::{EncryptedTunnels, Sessions};
 use super::filters::{self, CLEAR_TEXT, DROP_REASONS, UNKNOWN_ENDPOINT};
 use super::kernel::{Failures, Kernel, KernelError};
 use super::kernel_state::{KernelState, LinkKind};
@@ -31,20 +31,27 @@ pub struct Agent {
 impl Agent {
     /// The steps that a pass would run.
     pub fn plan(&self, state: &HostState) -> Result<Vec<Step>, KernelError> {
-        let desired = layout(state, self.driver, &self.prefix, &self.tunnels.read(state));
+        self.plan_with(state, &self.tunnels.sessions(state))
+    }
+
+    fn plan_with(&self, state: &HostState, sessions: &Sessions) -> Result<Vec<Step>, KernelError> {
+        let tunnels = self.tunnels.facts(state, sessions);
+        let desired = layout(state, self.driver, &self.prefix, &tunnels);
         Ok(plan(&desired, &self.kernel.observe(&desired)?))
     }
 
     /// Makes the kernel match the desired state, as far as it can.
     pub fn reconcile(&self, state: &HostState) -> Result<Pass, KernelError> {
-        let steps = self.plan(state)?;
+        // Read once: the report must not contain sessions that the kernel does not use yet.
+        let sessions = self.tunnels.sessions(state);
+        let steps = self.plan_with(state, &sessions)?;
         let failures = self.kernel.execute(&steps);
         for ((namespace, link), reason) in &failures {
             let link = link.as_deref().unwrap_or_default();
             tracing::warn!(namespace = ?namespace, link, reason, "kernel step failed");
         }
         let problems = self.tunnels.update(state);
-        let mut report = self.report(state, &failures);
+        let mut report = self.report(state, &sessions, &failures);
         report.warnings.extend(problems);
         Ok(Pass {
             steps: steps.len(),
@@ -68,10 +75,10 @@ impl Agent {
     /// The report of a pass that could not read the kernel: nothing is known to work.
     pub fn failed_report(&self, state: &HostState, reason: &str) -> StatusReport {
         let failures: Failures = [((Namespace::Host, None), reason.to_owned())].into();
-        self.report(state, &failures)
+        self.report(state, &self.tunnels.sessions(state), &failures)
     }
 
-    fn report(&self, state: &HostState, failures: &Failures) -> StatusReport {
+    fn report(&self, state: &HostState, sessions: &Sessions, failures: &Failures) -> StatusReport {
         let mut ports = Vec::new();
         for vpc in &state.vpcs {
             let counters = self.kernel.counters(Namespace::Vpc(vpc.id));
@@ -118,6 +125,7 @@ impl Agent {
         let host_failures = failures
             .iter()
             .filter(|((namespace, _), _)| *namespace == Namespace::Host);
+        let is_applied = host_failures.clone().next().is_none();
         let host_counters = self.kernel.counters(Namespace::Host);
         let count = |name: &str| host_counters.get(name).copied().unwrap_or_default();
         let underlay_mtu = self.kernel.mtu_of(state.underlay.address);
@@ -133,7 +141,9 @@ impl Agent {
             applied_revision: state.revision,
             agent_version: env!("CARGO_PKG_VERSION").to_owned(),
             underlay_mtu,
-            encryption: self.tunnels.report(state, count(CLEAR_TEXT)),
+            encryption: self
+                .tunnels
+                .report(state, sessions, is_applied, count(CLEAR_TEXT)),
             ports,
             warnings,
             unknown_endpoint_packets: count(UNKNOWN_ENDPOINT),

@@ -55,28 +55,30 @@ async fn follow(
 ) {
     tokio::pin!(stop);
     let mut ended_hooks = passes.hooks.as_ref().map(|hooks| hooks.ended());
-    let mut applied: Option<HostState> = None;
+    let mut applied: Option<Arc<HostState>> = None;
     let mut next_pass = Instant::now();
     let mut failed_passes = 0;
     let watch = FolderWatch::new(passes.folder.path());
-    let mut desired: Option<HostState> = None;
+    let mut desired: Option<Arc<HostState>> = None;
     let mut next_read = Instant::now();
     loop {
         if Instant::now() >= next_read {
             next_read = Instant::now() + READ_INTERVAL;
-            desired = passes.folder.desired().unwrap_or_else(|error| {
+            let read = passes.folder.desired().unwrap_or_else(|error| {
                 tracing::error!(error = %error, "desired state not read");
                 None
             });
+            desired = read.map(Arc::new);
         }
         let hook_ended = ended_hooks.as_mut().is_some_and(|ended| {
             let changed = ended.has_changed().unwrap_or_default();
             ended.mark_unchanged();
             changed
         });
-        let sessions_changed = desired
-            .as_ref()
-            .is_some_and(|state| passes.agent.tunnels.have_sessions_changed(state));
+        let sessions_changed = match &desired {
+            Some(state) => passes.clone().have_sessions_changed(state.clone()).await,
+            None => false,
+        };
         if let Some(state) = &desired
             && (applied.as_ref() != Some(state)
                 || hook_ended
@@ -130,8 +132,17 @@ struct Passes {
 }
 
 impl Passes {
+    /// Reads the sessions of encrypted tunnels on a thread for blocking work: the kernel's need a process.
+    async fn have_sessions_changed(self: Arc<Self>, state: Arc<HostState>) -> bool {
+        if state.underlay.encryption.is_none() {
+            return false;
+        }
+        let work = move || self.agent.tunnels.have_sessions_changed(&state);
+        tokio::task::spawn_blocking(work).await.unwrap_or_default()
+    }
+
     /// Runs one pass on a thread for blocking work. Returns its report; `None` if the thread panicked.
-    async fn run(self: Arc<Self>, state: HostState) -> Option<StatusReport> {
+    async fn run(self: Arc<Self>, state: Arc<HostState>) -> Option<StatusReport> {
         let work = move || {
             let report = self.reconcile(&state);
             let written = serde_json::to_vec_pretty(&report)

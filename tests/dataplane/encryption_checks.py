@@ -10,7 +10,7 @@ import threading
 import time
 
 import frames
-from lab import inside, ping, received, receiver, shell, underlay, wait_for
+from lab import IPV6_UNDERLAY, inside, ping, received, receiver, shell, underlay, wait_for
 from server_checks import pairs
 
 TEXT = b"the text of a datagram that must not be visible"
@@ -69,9 +69,10 @@ class Capture:
         return any(TEXT in frame for frame in self.frames)
 
     def ports(self):
-        """The UDP destination ports of IPv4 packets."""
-        packets = [frame[14:] for frame in self.frames if frame[12:14] == b"\x08\x00" and frame[23] == 17]
-        return {struct.unpack("!H", packet[22:24])[0] for packet in packets}
+        """The UDP destination ports of the packets between hosts."""
+        kind, protocol, port = (b"\x86\xdd", 20, 56) if IPV6_UNDERLAY else (b"\x08\x00", 23, 36)
+        packets = [frame for frame in self.frames if frame[12:14] == kind and frame[protocol] == 17]
+        return {struct.unpack("!H", frame[port : port + 2])[0] for frame in packets}
 
 
 def send_text(sender, target, count=20):
@@ -158,12 +159,13 @@ def smaller_mtu(lab):
     """The MTU of instances has room for all headers: packets of this size arrive unfragmented."""
     sender, target = crossing_pair(lab)
     link = json.loads(shell(f"ip -n {sender.namespace} -j link show eth0"))[0]
-    assert link["mtu"] == 1500 - 60 - 70, f"the MTU is {link['mtu']}"
+    assert link["mtu"] == 1500 - (80 if IPV6_UNDERLAY else 60) - 70, f"the MTU is {link['mtu']}"
     command = f"nsenter --net=/run/netns/{sender.namespace} ping -n -q -c 3 -W 2 -M do"
     with Capture() as capture:
         shell(f"{command} -s {link['mtu'] - 28} {target.address}")
     assert max(len(frame) for frame in capture.frames) <= 1514, "a packet was larger than the MTU of the underlay"
     fragments = [frame for frame in capture.frames if frame[12:14] == b"\x08\x00" and frame[20] & 0x3F]
+    fragments += [frame for frame in capture.frames if frame[12:14] == b"\x86\xdd" and frame[20] == 44]
     assert not fragments, "packets were fragmented"
 
 
@@ -188,12 +190,13 @@ def forge(lab, sender, target):
     datagram = frames.ipv4(sender.address, target.address, frames.udp(7000, 7000, TEXT))
     inner = frames.ethernet(port["mac"], "02:00:00:00:00:99", 0x0800, datagram)
     vxlan = struct.pack("!II", 0x08000000, vni << 8) + inner
-    packet = frames.ipv4(underlay(1), underlay(2), frames.udp(40000, 4789, vxlan))
+    in_packet, protocol = (frames.udp_in_ipv6, 0x86DD) if IPV6_UNDERLAY else (frames.ipv4, 0x0800)
+    packet = in_packet(underlay(1), underlay(2), frames.udp(40000, 4789, vxlan))
 
     def mac(host):
         return json.loads(shell(f"ip -n h{host} -j link show eth0"))[0]["address"]
 
-    frame = frames.ethernet(mac(2), mac(1), 0x0800, packet)
+    frame = frames.ethernet(mac(2), mac(1), protocol, packet)
 
     def transmit():
         # A packet socket is not subject to the filters of host 1.
@@ -275,6 +278,14 @@ def repair(lab):
     with Capture() as capture:
         for process in tunnel_processes():
             os.kill(process, signal.SIGKILL)
+        reporting = set()
+
+        def is_reported():
+            warnings = {host: lab.status(host)["warnings"] for host in lab.hosts}
+            reporting.update(host for host, texts in warnings.items() if any("was started again" in text for text in texts))
+            return reporting == set(lab.hosts)
+
+        wait_for(is_reported, "the agents report that the processes ended", 20)
         wait_for(lambda: ping(sender, target.address), "the hosts reach each other with new processes", 40)
         shell("ip -n h1 link delete h1-w2")
         send_text(sender, target)

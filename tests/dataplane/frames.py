@@ -50,6 +50,13 @@ def ipv6(source, target, protocol, body):
     return struct.pack("!IHBB", 6 << 28, len(body), protocol, 64) + b"".join(ends) + body
 
 
+def udp_in_ipv6(source, target, datagram):
+    """A UDP datagram with a checksum, which IPv6 requires."""
+    ends = b"".join(socket.inet_pton(socket.AF_INET6, end) for end in (source, target))
+    total = checksum(ends + struct.pack("!II", len(datagram), 17) + datagram)
+    return ipv6(source, target, 17, datagram[:6] + struct.pack("!H", total or 0xFFFF) + datagram[8:])
+
+
 def behind_options(source, target, body):
     """An ICMPv6 message behind an extension header with padding."""
     packet = icmpv6(source, target, body)

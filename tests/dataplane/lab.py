@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -16,6 +17,8 @@ from dataclasses import dataclass, field
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x40000000
 MTU = 1500
+# An option of the tests that have a server.
+IPV6_UNDERLAY = "--ipv6-underlay" in sys.argv
 
 
 def shell(command, check=True):
@@ -115,7 +118,12 @@ def link_local(mac):
 
 
 def underlay(host):
-    return f"192.0.2.{host}"
+    return f"2001:db8:ffff::{host}" if IPV6_UNDERLAY else f"192.0.2.{host}"
+
+
+def underlay_network(host):
+    """The address for `ip addr add`. Without detection of duplicates, an IPv6 address works immediately."""
+    return f"{underlay(host)}/64 nodad" if IPV6_UNDERLAY else f"{underlay(host)}/24"
 
 
 class Lab:
@@ -135,7 +143,7 @@ class Lab:
                 f" && ip -n h{host} link set lo up"
                 f" && ip link add p{host} netns fabric type veth peer name eth0 netns h{host}"
                 f" && ip -n fabric link set p{host} master fabric up"
-                f" && ip -n h{host} addr add {underlay(host)}/24 dev eth0"
+                f" && ip -n h{host} addr add {underlay_network(host)} dev eth0"
                 f" && ip -n h{host} link set eth0 up"
             )
 

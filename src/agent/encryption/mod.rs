@@ -10,6 +10,7 @@ mod sessions;
 pub mod tunnel;
 mod wireguard;
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -34,6 +35,8 @@ pub struct EncryptedTunnels {
     implementation: OnceLock<Implementation>,
     /// The last sessions that `have_sessions_changed` has read.
     observed: Mutex<Option<(Instant, Sessions)>>,
+    /// The generations whose processes this agent has started or found.
+    running: Mutex<BTreeSet<u32>>,
 }
 
 impl EncryptedTunnels {
@@ -43,25 +46,32 @@ impl EncryptedTunnels {
             folder,
             implementation: OnceLock::new(),
             observed: Mutex::default(),
+            running: Mutex::default(),
         }
     }
 
     fn implementation(&self) -> Implementation {
-        let detect = || match wireguard::is_in_kernel(&self.prefix) {
+        let detect = || match wireguard::is_available(&self.prefix) {
             true => Implementation::Kernel,
             false => Implementation::UserSpace,
         };
         *self.implementation.get_or_init(detect)
     }
 
-    /// The current facts. Changes nothing.
-    pub fn read(&self, state: &HostState) -> Tunnels {
+    /// The current sessions; none without encryption. Changes nothing.
+    pub fn sessions(&self, state: &HostState) -> Sessions {
+        let encryption = state.underlay.encryption.as_ref();
+        encryption.map_or_else(Sessions::default, |encryption| self.read(encryption))
+    }
+
+    /// What the layout needs to know.
+    pub fn facts(&self, state: &HostState, sessions: &Sessions) -> Tunnels {
         let Some(encryption) = &state.underlay.encryption else {
             return Tunnels::default();
         };
         Tunnels {
             implementation: self.implementation(),
-            generations: self.sessions(encryption).generations(encryption),
+            generations: sessions.generations(encryption),
         }
     }
 
@@ -76,13 +86,13 @@ impl EncryptedTunnels {
         if is_kernel && observed.as_ref().is_some_and(|(at, _)| is_recent(*at)) {
             return false;
         }
-        let sessions = self.sessions(encryption);
+        let sessions = self.read(encryption);
         let is_same = observed.as_ref().is_some_and(|(_, last)| *last == sessions);
         *observed = Some((Instant::now(), sessions));
         !is_same
     }
 
-    fn sessions(&self, encryption: &Encryption) -> Sessions {
+    fn read(&self, encryption: &Encryption) -> Sessions {
         let of_generation = |generation: &u32| {
             let hosts = match self.implementation() {
                 Implementation::Kernel => wireguard::sessions(&self.prefix, encryption, *generation),
@@ -142,9 +152,22 @@ impl EncryptedTunnels {
             Implementation::Kernel => wireguard::configure(&self.prefix, &key, &file),
             Implementation::UserSpace => {
                 files::write(&self.folder, generation, &file).map_err(file_error)?;
-                processes::start(&self.folder, generation)
-                    .map_err(|error| format!("garth agent tunnel: {error}"))
+                self.ensure_process(generation)
             }
+        }
+    }
+
+    /// Starts the process of a tunnel, unless it runs. An unexpected end is a problem, because packets were lost.
+    fn ensure_process(&self, generation: u32) -> Result<(), String> {
+        let is_started = processes::start(&self.folder, generation)
+            .map_err(|error| format!("garth agent tunnel: {error}"))?;
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let was_running = !running.insert(generation);
+        match is_started && was_running {
+            true => Err(format!(
+                "the process of the encrypted tunnel of generation {generation} ended, and was started again"
+            )),
+            false => Ok(()),
         }
     }
 
@@ -153,7 +176,15 @@ impl EncryptedTunnels {
         files::remove_others(&self.folder, &[])
     }
 
-    pub fn report(&self, state: &HostState, clear_text_packets: u64) -> Option<EncryptionReport> {
+    /// The report of a pass that has laid out the kernel for these sessions. `is_applied` is false if that failed:
+    /// packets may still be sent with an older generation.
+    pub fn report(
+        &self,
+        state: &HostState,
+        sessions: &Sessions,
+        is_applied: bool,
+        clear_text_packets: u64,
+    ) -> Option<EncryptionReport> {
         let encryption = state.underlay.encryption.as_ref()?;
         let public_key = |generation: &u32| {
             let key = keys::load(&self.folder, *generation).ok().flatten()?;
@@ -162,11 +193,11 @@ impl EncryptedTunnels {
                 public_key: keys::public_key(&key),
             })
         };
-        let sessions = self.sessions(encryption);
+        let settled = sessions.settled_generation(encryption);
         Some(EncryptionReport {
             implementation: self.implementation().word().to_owned(),
             keys: encryption.generations.iter().filter_map(public_key).collect(),
-            settled_generation: sessions.settled_generation(encryption),
+            settled_generation: settled.filter(|_| is_applied),
             unreachable_peers: sessions.unreachable_peers(encryption),
             clear_text_packets,
         })

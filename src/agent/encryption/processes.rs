@@ -35,10 +35,10 @@ pub fn is_running(folder: &StateFolder, generation: u32) -> bool {
     has_file && matches!(try_lock(folder, generation), Ok(None))
 }
 
-/// Starts the process of a tunnel, unless it runs.
-pub fn start(folder: &StateFolder, generation: u32) -> io::Result<()> {
+/// Starts the process of a tunnel, unless it runs. Returns whether it was started.
+pub fn start(folder: &StateFolder, generation: u32) -> io::Result<bool> {
     if is_running(folder, generation) {
-        return Ok(());
+        return Ok(false);
     }
     // The program of this process, even if an upgrade has replaced its file.
     let mut child = Command::new("/proc/self/exe")
@@ -61,5 +61,5 @@ pub fn start(folder: &StateFolder, generation: u32) -> io::Result<()> {
             Ok(status) => tracing::warn!(generation, status = %status, "tunnel ended"),
             Err(error) => tracing::warn!(generation, error = %error, "tunnel ended"),
         })?;
-    Ok(())
+    Ok(true)
 }

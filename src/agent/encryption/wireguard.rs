@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::SystemTime;
 
 use boringtun::x25519::StaticSecret;
@@ -12,21 +13,17 @@ use crate::agent::kernel::{reason, run};
 use crate::agent::names::{Namespace, Prefix};
 use crate::agent_protocol::Encryption;
 
-/// Whether the kernel has WireGuard, and the program `wg` exists.
-pub fn is_in_kernel(prefix: &Prefix) -> bool {
+/// Whether the kernel has WireGuard or can load it, and the program `wg` exists. Changes nothing.
+pub fn is_available(prefix: &Prefix) -> bool {
     let succeeds = |command: &[&str]| {
         let output = run(prefix, Namespace::Host, command, "");
         output.is_ok_and(|output| output.status.success())
     };
-    if !succeeds(&["wg", "--version"]) {
-        return false;
-    }
-    let name = format!("{prefix}-wtest");
-    let is_supported = succeeds(&["ip", "link", "add", &name, "type", "wireguard"]);
-    if is_supported {
-        succeeds(&["ip", "link", "delete", &name]);
-    }
-    is_supported
+    let is_in_kernel = || {
+        Path::new("/sys/module/wireguard").exists()
+            || succeeds(&["modprobe", "--dry-run", "--quiet", "wireguard"])
+    };
+    succeeds(&["wg", "--version"]) && is_in_kernel()
 }
 
 /// Gives a device its key and its peers. Sessions with peers that do not change continue.
