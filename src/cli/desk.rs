@@ -48,6 +48,9 @@ enum Command {
         /// ID of a canned reply to send
         #[arg(long, value_name = "ID", value_parser = arguments::id, conflicts_with_all = ["text", "file"])]
         canned: Option<i64>,
+        /// Close the ticket after the reply
+        #[arg(long)]
+        close: bool,
     },
     /// Add an internal note, visible only to staff
     Note {
@@ -56,13 +59,16 @@ enum Command {
         #[command(flatten)]
         message: Message,
     },
-    /// Assign a ticket to yourself
+    /// Assign a ticket to yourself, or to a colleague
     Claim {
         #[command(flatten)]
         ticket: TicketArg,
         /// Reassign the ticket if another staff member has claimed it
         #[arg(long)]
         take_over: bool,
+        /// Username of the member of staff who gets the ticket [default: the user of --as]
+        #[arg(long, value_name = "USER")]
+        assignee: Option<String>,
     },
     /// Unassign a ticket
     Release(TicketArg),
@@ -138,14 +144,17 @@ pub async fn run(store: &StoreArgs, output: Output, desk: Desk) -> anyhow::Resul
             ticket: TicketArg { id },
             message,
             canned,
+            close,
         } => {
             let field = match canned {
                 Some(canned) => ("canned_reply_id", Input::Integer(canned)),
                 None => ("description", message.read()?),
             };
-            let reply = act(&store, agent, id, vec![field], rules::desk_replies::create).await?;
+            let fields = vec![field, ("close", Input::Bool(close))];
+            let reply = act(&store, agent, id, fields, rules::desk_replies::create).await?;
             let view = ReplyView::new(&reply, WireNames::Both);
-            output.one(&view, &format!("replied to ticket {id}"))
+            let and_closed = if close { ", and closed it" } else { "" };
+            output.one(&view, &format!("replied to ticket {id}{and_closed}"))
         }
         Command::Note {
             ticket: TicketArg { id },
@@ -160,10 +169,16 @@ pub async fn run(store: &StoreArgs, output: Output, desk: Desk) -> anyhow::Resul
         Command::Claim {
             ticket: TicketArg { id },
             take_over,
+            assignee,
         } => {
-            let fields = vec![("take_over", Input::Bool(take_over))];
+            let mut fields = vec![("take_over", Input::Bool(take_over))];
+            let text = match &assignee {
+                Some(name) => format!("assigned ticket {id} to {name}"),
+                None => format!("claimed ticket {id}"),
+            };
+            fields.extend(assignee.map(|name| ("assignee", Input::Text(name))));
             let ticket = act(&store, agent, id, fields, rules::desk::claim).await?;
-            output.one(&DeskTicketView::new(&ticket), &format!("claimed ticket {id}"))
+            output.one(&DeskTicketView::new(&ticket), &text)
         }
         Command::Release(TicketArg { id }) => {
             let ticket = act(&store, agent, id, Vec::new(), rules::desk::release).await?;
@@ -376,10 +391,16 @@ fn format_step(entry: &History) -> String {
         HistoryStep::Reply if entry.from_staff => format!("{actor} (staff) replied:"),
         HistoryStep::Reply => format!("{actor} replied:"),
         HistoryStep::Note => format!("{actor} added an internal note:"),
-        HistoryStep::Claim => match &entry.before {
-            Some(before) => format!("{actor} claimed the ticket from {before}"),
-            None => format!("{actor} claimed the ticket"),
-        },
+        HistoryStep::Claim => {
+            let action = match after == actor {
+                true => "claimed the ticket".to_owned(),
+                false => format!("assigned the ticket to {after}"),
+            };
+            match &entry.before {
+                Some(before) => format!("{actor} {action} from {before}"),
+                None => format!("{actor} {action}"),
+            }
+        }
         HistoryStep::Release => format!("{actor} released the ticket"),
         HistoryStep::Close => format!("{actor} closed the ticket"),
         HistoryStep::Reopen => format!("{actor} reopened the ticket"),

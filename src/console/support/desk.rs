@@ -358,7 +358,7 @@ pub fn priority(priority: Priority) -> Markup {
 }
 
 /// The keyboard shortcuts: place, key and action.
-const SHORTCUTS: [(&str, &str, &str); 12] = [
+const SHORTCUTS: [(&str, &str, &str); 13] = [
     ("Anywhere", "?", "Show keyboard shortcuts"),
     ("Anywhere", "g", "Go to the desk"),
     ("Anywhere", "t", "Open a ticket for a customer"),
@@ -368,6 +368,7 @@ const SHORTCUTS: [(&str, &str, &str); 12] = [
     ("In the list of tickets", "k", "Previous ticket"),
     ("In the list of tickets", "Enter", "Open the ticket"),
     ("On a ticket", "c", "Assign or reassign to me"),
+    ("On a ticket", "a", "Assign to a colleague"),
     ("On a ticket", "r", "Reply to the customer"),
     ("On a ticket", "n", "Write an internal note"),
     ("On a ticket", "Ctrl Enter", "Send the reply or save the note"),

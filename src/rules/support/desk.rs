@@ -1,18 +1,19 @@
 //! The desk: tickets of all accounts, for the provider's staff (decision 0014).
 
 use crate::model::history::HistoryStep;
-use crate::model::id::{AccountId, TicketId};
+use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::ticket::{
     DeskTicket, NewTicket, Priority, Status, Summary, TicketText, Turn, WaitingTickets,
 };
-use crate::model::user::gravatar_id;
+use crate::model::user::{Username, gravatar_id};
 use crate::rules::agent::Agent;
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
+use crate::rules::staff;
 use crate::rules::subjects::{self, Requester};
 use crate::rules::submission::{REPEAT_WINDOW_SECONDS, Submission};
 use crate::rules::tickets::{
@@ -147,17 +148,18 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
     load(tx, id)
 }
 
-/// Assigns a ticket to the agent. A ticket that is assigned to a colleague is reassigned only with
-/// `take_over`.
+/// Assigns a ticket to the agent, or to the colleague in `assignee`. A ticket of another colleague is reassigned only
+/// with `take_over`.
 pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
     let take_over = form.boolean("take_over").unwrap_or(false);
-    form.finish(|| Some(()))?;
+    let assignee = read_assignee(tx, agent, &mut form)?;
+    let (user, username) = form.finish(|| assignee)?;
 
     let holder = match &desk.claim {
-        Some(claim) if claim.agent == agent.user => return Ok(desk),
-        Some(claim) if !take_over => {
+        Some(claim) if claim.agent == user => return Ok(desk),
+        Some(claim) if claim.agent != agent.user && !take_over => {
             let text = format!(
                 "This ticket is assigned to {}; take it over to reassign it",
                 claim.username
@@ -168,11 +170,28 @@ pub fn claim(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -
     };
     let claiming = Transition::new(TicketAction::Claim, HistoryStep::Claim)
         .from(holder)
-        .to(agent.username.as_str());
+        .to(username.as_str());
     let author = author(tx, agent);
     apply_transition(tx, &mut desk.ticket, &author, claiming)?;
-    store::desk::set_claimer(tx, id, Some(agent.user))?;
+    store::desk::set_claimer(tx, id, Some(user))?;
     load(tx, id)
+}
+
+/// The member of staff in `assignee`; the agent if the field is missing.
+fn read_assignee(tx: &mut ReadTx, agent: &Agent, form: &mut Form) -> Result<Option<(UserId, Username)>> {
+    let Some(name) = form.optional("assignee", |raw| Ok(raw.to_owned())) else {
+        let is_missing = !form.has("assignee");
+        return Ok(is_missing.then(|| (agent.user, agent.username.clone())));
+    };
+    match staff::view(tx, &name) {
+        Ok(user) if !user.disabled => Ok(Some((user.id, user.username))),
+        Ok(_) | Err(Error::NotFound) => {
+            let text = "No member of staff with access has this username";
+            form.refuse("assignee", Reason::new(Code::UserInvalid, text));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Unassigns the agent's own ticket.
@@ -204,8 +223,11 @@ pub fn release(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request)
 }
 
 pub fn close(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
-    let closing = Transition::new(TicketAction::StaffClose, HistoryStep::Close).to(Status::Closed.word());
-    change_status(tx, agent, id, request, closing)
+    change_status(tx, agent, id, request, closing())
+}
+
+pub(super) fn closing() -> Transition {
+    Transition::new(TicketAction::StaffClose, HistoryStep::Close).to(Status::Closed.word())
 }
 
 pub fn reopen(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {

@@ -6,17 +6,17 @@ use crate::model::reason::{Code, Reason};
 use crate::model::reply::{Reply, ReplyText};
 use crate::model::ticket::DeskTicket;
 use crate::rules::agent::Agent;
-use crate::rules::desk::{author, load, load_unchanged};
+use crate::rules::desk::{author, closing, load, load_unchanged};
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::history::{is_duplicate, since};
 use crate::rules::request::Request;
-use crate::rules::tickets::refuse_unless_allowed;
+use crate::rules::tickets::{apply_transition, refuse_unless_allowed};
 use crate::rules::transitions::TicketAction;
 use crate::rules::{canned_replies, replies};
 use crate::store::{self, ReadTx, WriteTx};
 
-/// Replies to the customer, with a text or a canned reply.
+/// Replies to the customer, with a text or a canned reply. With `close`, the ticket is closed after the reply.
 pub fn create(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<Reply> {
     let desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
@@ -61,9 +61,14 @@ fn send(
 ) -> Result<Reply> {
     let action = TicketAction::StaffReply;
     refuse_unless_allowed(tx, &mut form, &desk.ticket, action);
+    let closes = form.boolean("close").unwrap_or(false);
     let text = form.finish(|| text)?;
     let author = author(tx, agent);
-    replies::add(tx, &mut desk.ticket, &author, action, &text)
+    let reply = replies::add(tx, &mut desk.ticket, &author, action, &text)?;
+    if closes {
+        apply_transition(tx, &mut desk.ticket, &author, closing())?;
+    }
+    Ok(reply)
 }
 
 /// Whether a reply can become outdated because of this step.

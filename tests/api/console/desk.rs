@@ -5,7 +5,7 @@ use garth::web::operation::Audience;
 use hyper::Method;
 
 use crate::browser::{Browser, hidden_field, text};
-use crate::console::{assert_contains, assert_lacks, example, logged_in};
+use crate::console::{assert_contains, assert_lacks, assert_redirects_to, example, logged_in};
 use crate::harness::{Reply, TestApp, User};
 
 /// A server with the tenant `ada` and the staff `grace` and `linus`.
@@ -239,6 +239,32 @@ async fn a_ticket_is_reassigned_only_on_request_and_can_be_unassigned() {
         303
     );
     assert!(text(&linus.get("/desk/tickets/1").await).contains(">Assign to me<"));
+}
+
+#[tokio::test]
+async fn a_ticket_is_assigned_to_a_colleague() {
+    let app = app_with_desk().await;
+    open_three_tickets(&app).await;
+    let mut grace = logged_in(&app, "grace").await;
+    let page = grace.get("/desk/tickets/1").await;
+    let html = text(&page);
+    assert!(
+        html.contains("<option value=\"linus\">") && !html.contains("<option value=\"grace\">"),
+        "{html}"
+    );
+    let fields = [("assignee", "linus"), ("take_over", "yes")];
+    let assigned = grace.submit(&page, "/desk/tickets/1/claim", &fields).await;
+    assert_redirects_to(&assigned, "/desk/tickets/1?done=ticket-assigned");
+    let html = text(&grace.get("/desk/tickets/1").await);
+    assert!(
+        html.contains("assigned the ticket to linus") && !html.contains("<option value=\"linus\">"),
+        "{html}"
+    );
+    let stale = [("assignee", "missing"), ("take_over", "yes")];
+    let page = grace.get("/desk/tickets/1").await;
+    let refused = grace.submit(&page, "/desk/tickets/1/claim", &stale).await;
+    assert_eq!(refused.status, 400);
+    assert!(text(&refused).contains("No member of staff with access has this username"));
 }
 
 #[tokio::test]

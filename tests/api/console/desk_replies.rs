@@ -63,6 +63,26 @@ async fn a_note_cannot_be_sent_as_a_reply() {
 }
 
 #[tokio::test]
+async fn a_reply_is_sent_and_the_ticket_closed_once() {
+    let app = app_with_desk().await;
+    let ada = open_three_tickets(&app).await;
+    let mut grace = logged_in(&app, "grace").await;
+    let page = grace.get("/desk/tickets/1").await;
+    assert_contains(&page, "Send and close");
+    let fields = [("description", "Solved."), ("close", "yes")];
+    let sent = grace.submit(&page, "/desk/tickets/1/replies", &fields).await;
+    assert_redirects_to(&sent, "/desk/tickets/1?done=reply-sent-closed");
+    let again = grace.submit(&page, "/desk/tickets/1/replies", &fields).await;
+    assert_redirects_to(&again, "/desk/tickets/1?done=sent-already");
+    let ticket = ada.get("/support/tickets/1").await.json();
+    assert_eq!(
+        (&ticket["status"], &ticket["closed"].is_null()),
+        (&json!("closed"), &false)
+    );
+    assert_eq!(ada.count("/support/tickets/1/replies").await, 1);
+}
+
+#[tokio::test]
 async fn a_reply_conflicts_with_an_unseen_reply_and_preserves_the_text() {
     let app = app_with_desk().await;
     let ada = open_three_tickets(&app).await;

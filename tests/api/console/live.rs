@@ -189,7 +189,7 @@ async fn staff_see_the_other_viewers_of_a_ticket() {
 
     drop(other);
     assert_eq!(stream.changes().await, ["ticket 1"]);
-    assert!(!text(&grace.get("/desk/tickets/1").await).contains("linus"));
+    assert!(!text(&grace.get("/desk/tickets/1").await).contains("<strong>linus</strong>"));
     // A viewer whose tab was lost expires. A viewer with an open tab remains.
     let left_behind = app.store.write(|tx| {
         let agent = garth::rules::agent::Agent::at_terminal(tx, "linus")?;
@@ -199,7 +199,7 @@ async fn staff_see_the_other_viewers_of_a_ticket() {
     assert_eq!(stream.changes().await, ["ticket 1"]);
     app.advance(46);
     assert_eq!(stream.changes().await, ["ticket 1"]);
-    assert!(!text(&grace.get("/desk/tickets/1").await).contains("linus"));
+    assert!(!text(&grace.get("/desk/tickets/1").await).contains("<strong>linus</strong>"));
     tokio::time::sleep(Duration::from_millis(600)).await;
     assert!(text(&linus.get("/desk/tickets/1").await).contains("<strong>grace</strong>"));
 }

@@ -111,6 +111,50 @@ async fn a_claim_opens_a_ticket_and_only_the_assignee_releases_it() {
 }
 
 #[tokio::test]
+async fn a_ticket_is_assigned_to_a_colleague_with_access() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.open_ticket("Help").await;
+    let (sam, pat) = (app.user("sam").staff().await, app.user("pat").staff().await);
+    app.user("lee").staff().await;
+    let claim = "/desk/tickets/1/claim";
+
+    let assigned = sam.post(claim, json!({"assignee": "pat"})).await;
+    assert_eq!(assigned.json()["claimed_by"], "pat", "{assigned}");
+    let refused = sam.post(claim, json!({"assignee": "lee"})).await;
+    assert_eq!(refused.errors(), ["- ticket_claimed"]);
+    let reassigned = pat.post(claim, json!({"assignee": "lee"})).await;
+    assert_eq!(reassigned.json()["claimed_by"], "lee");
+    let taken = sam
+        .post(claim, json!({"assignee": "pat", "take_over": true}))
+        .await;
+    assert_eq!(taken.json()["claimed_by"], "pat");
+    let own = sam
+        .post(claim, json!({"assignee": null, "take_over": true}))
+        .await;
+    assert_eq!(own.json()["claimed_by"], "sam");
+
+    let disabled = app
+        .store
+        .write(|tx| garth::rules::staff::set_disabled(tx, "lee", true));
+    disabled.await.expect("there is another admin");
+    for name in ["lee", "ada", "missing", ""] {
+        let refused = sam.post(claim, json!({"assignee": name})).await;
+        assert_eq!(refused.errors(), ["assignee user_invalid"], "{name}");
+    }
+    let history = history(&sam, 1).await;
+    assert_eq!(
+        history[1..],
+        [
+            "sam claim ->pat =open",
+            "pat claim pat>lee =open",
+            "sam claim lee>pat =open",
+            "sam claim pat>sam =open",
+        ]
+    );
+}
+
+#[tokio::test]
 async fn a_repeated_claim_records_nothing() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;

@@ -54,6 +54,34 @@ async fn two_agents_cannot_overwrite_each_other() {
 }
 
 #[tokio::test]
+async fn a_reply_can_close_the_ticket() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    ada.open_ticket("Help").await;
+    let sam = app.user("sam").staff().await;
+    let replies = "/desk/tickets/1/replies";
+    let refused = sam.post(replies, json!({"close": true})).await;
+    assert_eq!(refused.errors(), ["description required"]);
+    assert_eq!(sam.get("/desk/tickets/1").await.json()["status"], "new");
+
+    let events = ada.events().await.len();
+    let sent = sam
+        .post(replies, json!({"description": "Solved.", "close": true}))
+        .await;
+    assert_eq!(sent.json()["description"], "Solved.", "{sent}");
+    assert_eq!(ada.get("/support/tickets/1").await.json()["status"], "closed");
+    assert_eq!(
+        history(&sam, 1).await,
+        [
+            "ada opened ->- =new",
+            "sam reply ->- =open",
+            "sam close open>closed =closed",
+        ]
+    );
+    assert_eq!(ada.events().await.len(), events + 2);
+}
+
+#[tokio::test]
 async fn a_reply_follows_the_reopening_in_the_history() {
     let app = TestApp::with(|policy, _| policy.support.reopen_days = Some(1)).await;
     let ada = app.user("ada").await;

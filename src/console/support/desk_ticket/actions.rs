@@ -5,7 +5,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 
-use super::compose::{CANNED_FIELD, INSERT_FIELD, NOTE_FIELD, REPLY_FIELD, SEND_CANNED_FIELD, SINCE_FIELD};
+use super::compose::{
+    CANNED_FIELD, CLOSE_FIELD, INSERT_FIELD, NOTE_FIELD, REPLY_FIELD, SEND_CANNED_FIELD, SINCE_FIELD,
+};
 use super::render;
 use super::ticket_page::{Forms, PageQuery, TicketPage, canned_reply_in, load};
 use crate::console::desk::url;
@@ -225,8 +227,13 @@ fn compose_forms(mut form_state: FormState, is_note: bool) -> Forms {
 
 pub async fn claim(form: TicketForm) -> PageResult {
     let take_over = Input::Bool(form.data.has("take_over"));
-    let object = vec![("take_over".to_owned(), take_over)];
-    form.run(object, rules::desk::claim, "ticket-claimed").await
+    let mut object = form.data.non_empty(&["assignee"]);
+    let notice = match object.is_empty() {
+        true => "ticket-claimed",
+        false => "ticket-assigned",
+    };
+    object.push(("take_over".to_owned(), take_over));
+    form.run(object, rules::desk::claim, notice).await
 }
 
 pub async fn release(form: TicketForm) -> PageResult {
@@ -270,13 +277,12 @@ pub async fn reply(form: TicketForm) -> PageResult {
             .await
         }
         None => {
-            let object = form.data.object(&[REPLY_FIELD]);
-            form.post(
-                object,
-                rules::desk_replies::create_once,
-                (REPLY_FIELD, "reply-sent"),
-            )
-            .await
+            let mut object = form.data.object(&[REPLY_FIELD]);
+            let closes = form.data.has(CLOSE_FIELD);
+            object.push((CLOSE_FIELD.to_owned(), Input::Bool(closes)));
+            let notice = if closes { "reply-sent-closed" } else { "reply-sent" };
+            form.post(object, rules::desk_replies::create_once, (REPLY_FIELD, notice))
+                .await
         }
     }
 }

@@ -24,6 +24,8 @@ pub const NOTE_FIELD: &str = "note";
 pub const CANNED_FIELD: &str = "canned";
 /// The field with the canned reply to insert into the box.
 pub const INSERT_FIELD: &str = "use";
+/// The field of the button that also closes the ticket.
+pub const CLOSE_FIELD: &str = "close";
 /// The field with the canned reply to send as is.
 pub const SEND_CANNED_FIELD: &str = "canned_reply_id";
 
@@ -76,6 +78,7 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
                         (threads::markdown_editor(&forms.compose, reply, 8, shows_preview(REPLY_FIELD)))
                         div .actions {
                             button .main type="submit" { "Send reply to customer" }
+                            button type="submit" name=(CLOSE_FIELD) value="yes" { "Send and close" }
                             (threads::preview_button(REPLY_FIELD, &reply_url))
                         }
                     }

@@ -72,8 +72,10 @@ pub fn step_text(step: &History, file_url: Option<&str>) -> Markup {
             HistoryStep::Opened => "opened the ticket",
             HistoryStep::Reply => "replied",
             HistoryStep::Note => "wrote an internal note",
-            HistoryStep::Claim if step.before.is_some() => { "reassigned the ticket from " (before) " to themselves" }
-            HistoryStep::Claim => "assigned the ticket to themselves",
+            HistoryStep::Claim => {
+                @if step.before.is_some() { "reassigned the ticket from " (before) } @else { "assigned the ticket" }
+                " to " @if after == step.created_by { "themselves" } @else { (after) }
+            }
             HistoryStep::Release => "unassigned the ticket",
             HistoryStep::Close => "closed the ticket",
             HistoryStep::Reopen => "reopened the ticket",

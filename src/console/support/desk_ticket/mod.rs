@@ -25,7 +25,7 @@ use crate::console::threads;
 use crate::console::visit::Visit;
 use crate::model::entity_tag::EntityTag;
 use crate::model::id::{HistoryId, TicketId};
-use crate::model::ticket::{DeskTicket, Status};
+use crate::model::ticket::Status;
 use crate::rules::agent::Staff;
 use crate::web::App;
 use crate::web::extract::At;
@@ -82,7 +82,7 @@ fn head(visit: &Visit, page: &TicketPage) -> Markup {
         div #head data-at=(url(ticket.id)) data-closed[ticket.status == Status::Closed] {
             div .title {
                 h1 { (priority(desk.priority)) (ticket.summary.as_str()) " " span .id { (ticket.id) } }
-                (actions(visit, desk))
+                (actions(visit, page))
             }
             dl .facts {
                 div { dt { "Status" } dd { (threads::status_tag(ticket.status)) } }
@@ -101,7 +101,8 @@ fn head(visit: &Visit, page: &TicketPage) -> Markup {
     }
 }
 
-fn actions(visit: &Visit, desk: &DeskTicket) -> Markup {
+fn actions(visit: &Visit, page: &TicketPage) -> Markup {
+    let desk = &page.desk;
     let ticket_url = url(desk.ticket.id);
     let post = |path: &str, button: Markup| {
         html! { form method="post" novalidate action=(format!("{ticket_url}/{path}")) { (visit.form_token()) (button) } }
@@ -116,6 +117,19 @@ fn actions(visit: &Visit, desk: &DeskTicket) -> Markup {
                     p { "This ticket is assigned to " strong { (claim.username) } ". Check with them before you reassign it." }
                     (post("claim", html! { input type="hidden" name="take_over" value="yes"; button .main type="submit" { "Reassign from " (claim.username) } }))
                 })),
+            }
+            @if desk.ticket.status != Status::Closed && !page.assignees.is_empty() {
+                (threads::confirmation("Assign…", (false, Some("a")), &post("claim", html! {
+                    @if let Some(claim) = &desk.claim { p { "This ticket is assigned to " strong { (claim.username) } "." } }
+                    // The page shows the assignee.
+                    input type="hidden" name="take_over" value="yes";
+                    input type="hidden" name=(VERSION_FIELD) value=(EntityTag::of(desk).to_string());
+                    label for="assignee" { "Colleague" }
+                    select #assignee name="assignee" required {
+                        @for name in &page.assignees { option value=(name) { (name) } }
+                    }
+                    button .main type="submit" { "Assign" }
+                })))
             }
             @if desk.ticket.status == Status::Closed {
                 (post("reopen", html! { button type="submit" { "Reopen" } }))

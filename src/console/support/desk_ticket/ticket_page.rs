@@ -6,6 +6,7 @@ use crate::model::attachment::Attachment;
 use crate::model::canned_reply::CannedReply;
 use crate::model::history::History;
 use crate::model::id::{CannedReplyId, HistoryId, TicketId};
+use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::model::ticket::{DeskTicket, Status};
 use crate::model::time::Time;
@@ -31,6 +32,8 @@ pub struct TicketPage {
     pub canned: Vec<CannedReply>,
     /// The selected canned reply, with its placeholders filled in.
     pub filled: Option<(CannedReplyId, String)>,
+    /// The staff to whom the ticket can be assigned, except the agent and the assignee.
+    pub assignees: Vec<String>,
     /// The colleagues who also have the ticket open.
     pub colleagues: Vec<String>,
     /// The steps of other users since the page was opened.
@@ -105,6 +108,13 @@ pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> r
         .only(Condition::equal("account_id", desk.ticket.account))
         .only(Condition::not_equal("status", Status::Closed.word()))
         .only(Condition::not_equal("id", id));
+    let is_other = |name: &str| {
+        name != agent.username.as_str() && desk.claim.as_ref().is_none_or(|claim| claim.username != name)
+    };
+    let staff = ListRequest::full_page().only(Condition::equal("disabled", Input::Bool(false)));
+    let staff = rules::staff::list(tx, &staff)?.items.into_iter();
+    let assignees = staff.map(|user| user.username.as_str().to_owned());
+    let assignees = assignees.filter(|name| is_other(name)).collect();
     Ok(TicketPage {
         newest: rules::history::newest(tx, id)?,
         version: rules::desk_version::current(tx, agent, Some(id))?,
@@ -122,5 +132,6 @@ pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> r
         files,
         canned,
         filled,
+        assignees,
     })
 }
