@@ -158,6 +158,16 @@ async fn a_revoked_token_ends_its_stream_without_further_events() {
 }
 
 #[tokio::test]
+async fn the_streams_of_a_suspended_account_end() {
+    let app = TestApp::new().await;
+    let (ada, sam) = (app.user("ada").await, app.user("sam").staff().await);
+    let mut stream = Stream::open(&ada, "/account/events/stream", None).await;
+    let suspended = sam.post("/provider/accounts/1/suspend", json!({})).await;
+    assert_eq!(suspended.status, 200, "{suspended}");
+    assert_eq!(stream.next().await, None);
+}
+
+#[tokio::test]
 async fn the_stream_and_the_list_return_the_same_events() {
     let app = TestApp::new().await;
     let ada = app.user("ada").await;

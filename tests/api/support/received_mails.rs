@@ -151,6 +151,22 @@ async fn other_messages_have_no_effect() {
 }
 
 #[tokio::test]
+async fn messages_of_users_without_access_are_returned() {
+    let app = TestApp::with(enable_mail).await;
+    let (ada, sam) = (app.user("ada").await, app.user("sam").staff().await);
+    ada.open_ticket("Help").await;
+    let to_ada = signed(&app, 1, 1).await;
+    sam.post("/provider/accounts/1/suspend", json!({})).await;
+    let mail = message("ada@example.com", "7@example.com", "Hello");
+    for recipient in [to_ada.as_str(), DESK] {
+        let delivery = send(&app, recipient, &mail).await;
+        assert_eq!(delivery, Delivery::Refused("no_access"), "{recipient}");
+    }
+    sam.post("/provider/accounts/1/reactivate", json!({})).await;
+    assert_eq!(send(&app, &to_ada, &mail).await, Delivery::Accepted);
+}
+
+#[tokio::test]
 async fn files_are_attached_and_refused_files_are_in_a_note() {
     let app = TestApp::with(enable_mail).await;
     let ada = app.user("ada").await;
