@@ -55,6 +55,11 @@ def test_a_failed_start_shows_the_message_of_the_server(pytester, binary):
     assert_one_error(result, "*garth did not start: *unknown*")
 
 
+def test_settings_of_the_environment_do_not_affect_the_server(binary, monkeypatch):
+    monkeypatch.setenv("GARTH_CHAOS", "unknown")
+    pytest_garth.start(binary).stop()
+
+
 def test_another_program_is_not_taken_for_a_server(pytester):
     other = fake_binary(pytester.path, "echo hello")
     pytester.makepyfile(ONE_TEST)
