@@ -81,7 +81,8 @@ def run(binary, test):
     try:
         with Garth(binary) as garth:
             test(garth)
-        called = garth.called_operations(coverage.REFUSED)
+        # With chaos, requests fail on purpose.
+        called = set() if Garth.arguments else garth.called_operations(coverage.REFUSED)
     except Exception as error:
         at = traceback.extract_tb(error.__traceback__)[-1]
         message = f"{type(error).__name__}: {error}"[:2000] if str(error) else at.line
@@ -101,7 +102,12 @@ def main():
     parser.add_argument("--only", default="", metavar="WORD", help="only tests whose names contain this word")
     parser.add_argument("--table", metavar="FILE", help="compare the called operations with this file")
     parser.add_argument("--update", action="store_true", help="update the file instead")
+    parser.add_argument("--chaos", metavar="SEED", help="with random faults, such as light-7; tests fail if the client does not retry")
     options = parser.parse_args()
+    if options.chaos and options.table:
+        parser.error("--chaos: the table lists operations without faults; omit --table")
+    if options.chaos:
+        Garth.arguments = ["--chaos", options.chaos]
 
     tests = [test for test in selected_tests(options) if options.only in f"{test[0]}, {test[1]}"]
     called, failed = {client: set() for client, _, _ in tests}, 0

@@ -44,6 +44,9 @@ class Database:
 class Garth:
     """A server on a fresh store. The end of its `with` statement stops it."""
 
+    # Additional arguments of all servers.
+    arguments: list[str] = []
+
     def __init__(self, binary):
         self.binary = binary
         self.folder = tempfile.TemporaryDirectory(prefix="garth-clients-")
@@ -53,7 +56,7 @@ class Garth:
         if self.database:
             self.env["GARTH_DATABASE"] = self.database.url
         self.log = Path(self.folder.name) / "log"
-        command = [binary, "serve", "--listen", "127.0.0.1:0", "--log", "info", "--log-format", "json"]
+        command = [binary, "serve", "--listen", "127.0.0.1:0", "--log", "info", "--log-format", "json", *self.arguments]
         with self.log.open("w") as log:
             self.process = subprocess.Popen(command, env=self.env, stdout=subprocess.PIPE, stderr=log, text=True)
         output = self.process.stdout.readline()

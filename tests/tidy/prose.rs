@@ -16,7 +16,7 @@ const MAX_COLUMNS: usize = 120;
 const GENERATED: [&str; 1] = ["bench/results"];
 
 /// Other text files that are checked in full.
-const TEXT_FILES: [&str; 16] = [
+const TEXT_FILES: [&str; 18] = [
     "deploy/Containerfile",
     "deploy/compose.yaml",
     "deploy/garth.service",
@@ -30,6 +30,8 @@ const TEXT_FILES: [&str; 16] = [
     "deploy/helm/garth/values.yaml",
     "deploy/make-secrets",
     "deploy/prometheus-rules.yaml",
+    "examples/ci/github-actions.yml",
+    "examples/ci/gitlab-ci.yml",
     "release/build",
     "release/deb/README.Debian",
     "release/deb/build",
@@ -37,9 +39,10 @@ const TEXT_FILES: [&str; 16] = [
 
 /// Folders of source files that are checked, with the minimum number of files in each. Add the others as they become
 /// clean.
-const CLEAN_SOURCES: [(&str, usize); 17] = [
+const CLEAN_SOURCES: [(&str, usize); 18] = [
     ("bench", 20),
     ("examples", 8),
+    ("helpers", 20),
     ("release", 1),
     ("src/agent", 15),
     ("src/agent_protocol", 5),

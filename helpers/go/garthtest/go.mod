@@ -1,0 +1,3 @@
+module garth/garthtest
+
+go 1.24
