@@ -2,14 +2,14 @@
 // never occur on any page: an error on the browser's console, a request to another host, a violation of the content
 // security policy, a dialog, or a failed response.
 //
-// Environment: GARTH_BINARY, CHROMIUM, and optionally PICTURES, a folder for screenshots.
+// Environment: GARTH_BINARY, CHROMIUM, FREE_PORT (a program that prints a free port), and optionally PICTURES, a folder
+// for screenshots.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
 export const PASSWORD = "correct horse battery staple";
@@ -22,15 +22,13 @@ export const DESKTOP = { width: 1280, height: 900 };
 /** The statuses of expected error pages. */
 const EXPECTED_ERRORS = [400, 401, 403, 404, 409, 412, 413, 429];
 
-const freePort = () => execFileSync(fileURLToPath(new URL("../free_port.py", import.meta.url)), { encoding: "utf8" }).trim();
-
 export class Harness {
   #alarms = [];
   #expectedErrors = new Set();
   #offline = false;
   #child;
   // A port that stays free while the server is down.
-  #listen = `127.0.0.1:${freePort()}`;
+  #listen = `127.0.0.1:${execFileSync(process.env.FREE_PORT, { encoding: "utf8" }).trim()}`;
 
   constructor(hosts) {
     const { GARTH_BINARY: binary, PICTURES: screenshots } = process.env;
