@@ -134,11 +134,11 @@ fn preview_style(color: Option<AccentColor>) -> String {
         None => Default::default(),
     };
     let mark = color.map_or(String::new(), |color| {
-        format!(".preview .mark rect {{ fill: {}; }}\n", color.hex())
+        format!(".brand-preview .mark rect {{ fill: {}; }}\n", color.hex())
     });
     format!(
-        ".preview.light {{ {light} {light_accent} color-scheme: light; }}\n\
-         .preview.dark {{ {dark} {dark_accent} color-scheme: dark; }}\n{mark}"
+        ".brand-preview.light {{ {light} {light_accent} color-scheme: light; }}\n\
+         .brand-preview.dark {{ {dark} {dark_accent} color-scheme: dark; }}\n{mark}"
     )
 }
 
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn a_preview_has_the_backgrounds_of_both_themes() {
         let style = style_sheet("preview-default.css").unwrap();
-        let (light, dark) = style.split_once(".preview.dark").unwrap();
+        let (light, dark) = style.split_once(".brand-preview.dark").unwrap();
         assert!(
             light.contains("--ground: #f5f6f8;") && light.contains("--accent: #1757c2;"),
             "{style}"

@@ -484,6 +484,16 @@ async function provider(walk, sam) {
   await press(sam, "Create announcement");
   await walk.visit(sam, "pageAnnouncements");
   await walk.visit(sam, "pageAnnouncement", { announcementId: 1 });
+  await walk.visit(sam, "pageBranding");
+  await sam.locator("summary", { hasText: "Reset to defaults" }).waitFor({ state: "detached" });
+  await sam.getByLabel("Name").fill("N".repeat(64));
+  await sam.getByLabel("Label of link 1").fill("L".repeat(64));
+  await press(sam, "Preview");
+  await walk.check(sam, "a refused preview of the brand");
+  await sam.getByLabel("URL of link 1").fill("https://example.com");
+  await sam.getByLabel("Footer").fill("F".repeat(500));
+  await press(sam, "Preview");
+  await walk.check(sam, "a preview of a long brand");
   await walk.visit(sam, "pageStaff");
   await walk.visit(sam, "pageStaffNew");
   await walk.visit(sam, "pageStaffUser", { staffUsername: "noor" });

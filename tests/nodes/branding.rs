@@ -20,7 +20,10 @@ fn a_change_of_the_brand_appears_on_all_nodes() {
         let changed = Instant::now();
         for node in 0..3 {
             while !nodes.client(node).get("/login").text().contains(name) {
-                assert!(changed.elapsed() < MAX_DELAY, "node {node} shows an earlier brand");
+                assert!(
+                    changed.elapsed() < MAX_DELAY,
+                    "node {node} shows an earlier brand"
+                );
                 std::thread::sleep(Duration::from_millis(20));
             }
         }

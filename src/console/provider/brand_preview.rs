@@ -9,7 +9,7 @@ use crate::web::{brand, pages};
 pub fn preview(previewed: &Branding) -> Markup {
     html! {
         link rel="stylesheet" href=(brand::preview_style_url(previewed));
-        div .previews {
+        div .brand-previews {
             @for theme in ["light", "dark"] { (in_theme(previewed, theme)) }
         }
     }
@@ -17,16 +17,16 @@ pub fn preview(previewed: &Branding) -> Markup {
 
 fn in_theme(previewed: &Branding, theme: &str) -> Markup {
     html! {
-        section .preview .(theme) aria-label={ "Preview of the " (theme) " theme" } {
-            div .preview-bar {
+        section .brand-preview .(theme) aria-label={ "Preview of the " (theme) " theme" } {
+            div .brand-preview-bar {
                 span .brand { (brand::logo(previewed).unwrap_or_else(pages::logo)) span { (previewed.name()) } }
-                span .preview-current { "VPCs" }
+                span .brand-preview-current { "VPCs" }
             }
-            div .preview-body {
+            div .brand-preview-body {
                 p { "Text with " a href="#preview" { "a link" } " and " span .tag.new { "a label" } }
                 p { span .button.main { "A button" } }
             }
-            div .preview-footer {
+            div .brand-preview-footer {
                 span { "API reference" }
                 @if let Some(footer) = brand::footer(previewed) { (footer) }
             }

@@ -276,7 +276,7 @@ fn image_forms(visit: &Visit, stored: &Branding, slot: ImageSlot) -> Markup {
     );
     let upload_url = format!("{url}?form_token={}", visit.csrf_token);
     html! {
-        section .card.wide aria-label=(title) {
+        section .card.brand-image aria-label=(title) {
             h2 { (title) }
             @match brand::image_url(stored, slot) {
                 Some(image) => p { img .brand-logo src=(image) alt={ "The current " (slot.word()) }; },

@@ -5,7 +5,7 @@ use crate::model::reason::{Code, Reason, Reasons};
 /// The lowest contrast of text with its background (WCAG 2.2, success criterion 1.4.3).
 const MIN_CONTRAST: f64 = 4.5;
 /// The contrast of the accent in the dark theme, where it is derived and can be better than the minimum.
-const DARK_CONTRAST: f64 = 6.5;
+const DARK_CONTRAST: f64 = 5.5;
 
 const WHITE: Color = Color([255, 255, 255]);
 const BLACK: Color = Color([0, 0, 0]);

@@ -436,7 +436,7 @@ async fn the_page_previews_saves_and_resets_the_brand() {
     assert_eq!(sam.get(BRANDING).await.json()["updated"], Value::Null);
     let style = text(&asset(&app, "/assets/brand/preview-0b6e4f.css").await);
     assert!(
-        style.contains(".preview.dark {") && style.contains("--accent: #0b6e4f;"),
+        style.contains(".brand-preview.dark {") && style.contains("--accent: #0b6e4f;"),
         "{style}"
     );
     let bad = browser
