@@ -210,7 +210,7 @@ async fn files_that_are_not_images_are_refused() {
     let app = TestApp::new().await;
     let sam = app.user("sam").role(StaffRole::Admin).await;
     let mut damaged = PNG.to_vec();
-    damaged[40] ^= 1;
+    damaged[43] ^= 1;
     let large = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\"><!--{}--></svg>",
         "x".repeat(300_000)
