@@ -25,6 +25,7 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         account::desk_operations(),
         account::provider_operations(),
         account::announcement_operations(),
+        account::branding_operations(),
         identity::staff_operations(),
         jobs::operations(),
         hosting::operations(),

@@ -11,6 +11,7 @@ mod archive_restore;
 mod arguments;
 mod backup;
 mod bootstrap_token;
+mod branding;
 mod bucket_keys;
 mod check;
 mod client;
@@ -107,6 +108,9 @@ enum Command {
     /// Announce maintenance and outages to all customers
     #[command(subcommand)]
     Announcement(announcement::Command),
+    /// Set the name, the logo and the colors of the console
+    #[command(subcommand)]
+    Branding(branding::Command),
     /// Manage the hosts that run instances
     #[command(subcommand)]
     Host(host::Command),
@@ -208,6 +212,7 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Desk(desk) => desk::run(&cli.store, output, desk).await?,
         Command::Entity(command) => entity::run(&cli.store, output, command).await?,
         Command::Announcement(command) => announcement::run(&cli.store, output, command).await?,
+        Command::Branding(command) => branding::run(&cli.store, output, command).await?,
         Command::Host(command) => host::run(&cli.store, output, command).await?,
         Command::Mail(command) => return mail::run(&cli.store, command).await,
         Command::Jobs(command) => jobs::run(&cli.store, output, command).await?,

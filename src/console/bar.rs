@@ -6,7 +6,7 @@ use super::navigation::NAVIGATION;
 use super::query::MAX_SEARCH_CHARS;
 use super::visit::{MAX_UNSEEN_COUNT, Visit};
 use crate::web::operation::Audience;
-use crate::web::pages;
+use crate::web::{brand, pages};
 
 pub fn bar(visit: &Visit) -> Markup {
     let is_current_or_parent = |path: &str| {
@@ -22,10 +22,11 @@ pub fn bar(visit: &Visit) -> Markup {
         .filter(|path| is_current_or_parent(path));
     let current = candidates.max_by_key(|path| path.len());
     let aria_current = |path: &str| (Some(path) == current).then_some("page");
+    let brand = brand::current();
     html! {
         header .bar {
             div .inside {
-                a .brand href="/" { (pages::logo()) span { "Garth" } }
+                a .brand href="/" { (brand::logo(&brand).unwrap_or_else(pages::logo)) span { (brand.name()) } }
                 nav aria-label="Main" {
                     ul {
                         @for (_, label, path) in entries {

@@ -18,7 +18,7 @@ use crate::model::policy::Policy;
 use crate::model::time::Time;
 use crate::web::operation::Audience;
 use crate::web::pages::redirect;
-use crate::web::{cookies, pages};
+use crate::web::{brand, cookies, pages};
 
 /// The content security policy: only scripts, styles and images of this server, and no inline scripts or
 /// styles.
@@ -81,6 +81,8 @@ const NOTICES: &[(&str, &str)] = &[
     ("host-removed", "Host removed."),
     ("announcement-saved", "Announcement saved."),
     ("announcement-deleted", "Announcement deleted."),
+    ("branding-saved", "Branding saved."),
+    ("branding-reset", "Branding reset to defaults."),
     ("job-retried", "The job is due now."),
     ("job-canceled", "Job canceled."),
     ("account-created", "Account created."),
@@ -223,6 +225,8 @@ pub fn error_page(visit: Option<&Visit>, error: &ErrorPage) -> Response {
 }
 
 fn document(status: StatusCode, title: &str, visit: Option<&Visit>, body: &Markup) -> Response {
+    let brand = brand::current();
+    let for_tenants = visit.is_some_and(|visit| visit.audience == Audience::Tenants);
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -230,9 +234,10 @@ fn document(status: StatusCode, title: &str, visit: Option<&Visit>, body: &Marku
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="htmx-config" content=(HTMX_CONFIG);
-                title { (title) " – Garth" }
+                title { (title) " – " (brand.name()) }
                 link rel="stylesheet" href=(STYLE.path);
-                link rel="icon" href="/favicon.ico" type="image/svg+xml";
+                @if brand.favicon.is_none() { link rel="icon" href="/favicon.ico" type="image/svg+xml"; }
+                (brand::head(&brand))
                 script src=(HTMX.path) defer {}
                 script src=(SCRIPT.path) defer {}
             }
@@ -242,6 +247,7 @@ fn document(status: StatusCode, title: &str, visit: Option<&Visit>, body: &Marku
                 main #main tabindex="-1" { (body) }
                 footer {
                     a href="/docs" { "API reference" }
+                    @if let Some(footer) = brand::footer(&brand).filter(|_| for_tenants) { (footer) }
                 }
             }
         }

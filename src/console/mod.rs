@@ -7,6 +7,7 @@
 mod account;
 mod assets;
 mod bar;
+mod brand_assets;
 mod bulk;
 mod compute;
 mod csv;
@@ -79,6 +80,7 @@ fn common_pages() -> Vec<Page> {
         get("consoleAsset", "/console/{asset}", assets::serve)
             .public()
             .class(Class::Unlimited),
+        get("brandAsset", "/assets/brand/{brandAsset}", brand_assets::serve).public(),
         get("pageHome", "/home", home::view),
         get("pageSearch", "/search", search::of_tenant),
         get("pageDeskSearch", "/desk/search", search::of_staff).staff(),

@@ -20,7 +20,7 @@ mod support;
 pub mod text;
 pub mod time;
 
-pub use account::{announcement, change, event, object_tag};
+pub use account::{accent_color, announcement, brand_image, branding, change, event, object_tag};
 pub use compute::{config, disk, image, instance, interface, kernel, plan, region, upkeep, work};
 pub use hosting::{encryption, host, port, trace, traffic};
 pub use identity::{

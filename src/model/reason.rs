@@ -162,6 +162,12 @@ codes! {
     JobRunning = "job_running",
     JobRecurring = "job_recurring",
 
+    // Branding.
+    ColorInvalid = "color_invalid",
+    ColorContrast = "color_contrast",
+    LinkInvalid = "link_invalid",
+    BrandImageInvalid = "brand_image_invalid",
+
     // Tickets and their subjects.
     TicketClosed = "ticket_closed",
     TicketNotClosable = "ticket_not_closable",

@@ -75,6 +75,7 @@ pub enum BodyFault {
     NotJson { sent: String },
     NotMultipart { sent: String },
     NotForm { sent: String },
+    NotImage { sent: String },
     FileTooLarge { max_bytes: i64 },
     Unreadable(Reason),
 }
@@ -183,7 +184,10 @@ impl fmt::Display for BodyFault {
             BodyFault::TooLarge { max_bytes } => write!(f, "the input is larger than {max_bytes} bytes"),
             BodyFault::FileTooLarge { max_bytes } => write!(f, "the file is larger than {max_bytes} bytes"),
             BodyFault::TooSlow => f.write_str("the input did not arrive in time"),
-            BodyFault::NotJson { sent } | BodyFault::NotMultipart { sent } | BodyFault::NotForm { sent } => {
+            BodyFault::NotJson { sent }
+            | BodyFault::NotMultipart { sent }
+            | BodyFault::NotForm { sent }
+            | BodyFault::NotImage { sent } => {
                 write!(f, "the content type {sent} is not accepted")
             }
             BodyFault::Unreadable(reason) => f.write_str(&reason.text),

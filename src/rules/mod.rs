@@ -25,7 +25,7 @@ pub mod submission;
 mod support;
 mod unique;
 
-pub use account::{accounts, announcements, events, provider_accounts, settings, tags};
+pub use account::{accounts, announcements, branding, events, provider_accounts, settings, tags};
 pub use compute::{
     configs, disks, images, instances, interfaces, kernels, maintenance_policies, plans, power, refusals,
     regions, usage,

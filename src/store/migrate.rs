@@ -235,6 +235,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "announcements",
         sql: include_str!("migrations/0025_announcements.sql"),
     },
+    Migration {
+        number: 26,
+        name: "branding",
+        sql: include_str!("migrations/0026_branding.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

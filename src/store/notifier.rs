@@ -18,6 +18,8 @@ pub enum Topic {
     Desk,
     /// A scheduled job.
     Jobs,
+    /// A change of the provider's brand.
+    Branding,
     /// A change of the desired state or of the credential of this host.
     Host(HostId),
     /// An event of this account.

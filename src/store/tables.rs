@@ -64,6 +64,7 @@ pub const TABLES: &[Table] = &[
     keyed("ticket_viewer", &["ticket", "tab"]),
     numbered("canned_reply"),
     numbered("announcement"),
+    keyed("branding", &["id"]),
     keyed("entity", &["account", "kind", "id"]),
     numbered("vlan"),
     keyed("oauth_client", &["id"]),

@@ -27,7 +27,7 @@ use crate::web::operation::Operation;
 use crate::web::origin::{ClientUsedTls, Peer};
 use crate::web::proxies::client_network;
 use crate::web::response_memory::ResponseMemory;
-use crate::web::{App, answer, host, load, metrics, pages, paths};
+use crate::web::{App, answer, brand, host, load, metrics, pages, paths};
 
 const MAX_URI_BYTES: usize = 8 * 1024;
 const MAX_HEADER_BYTES: usize = 32 * 1024;
@@ -89,6 +89,19 @@ impl RequestInfo {
 /// Handles a request and returns its response. `refusal` is set if a connection limit refuses the request; it
 /// is then the response.
 pub async fn handle_request(
+    router: Router,
+    app: &App,
+    request: Request,
+    refusal: Option<Response>,
+) -> Response {
+    if !brand::appears_on(request.uri().path()) {
+        return handle_with_brand(router, app, request, refusal).await;
+    }
+    let brand = app.known_brand().refreshed(app.store()).await;
+    brand::with_brand(brand, handle_with_brand(router, app, request, refusal)).await
+}
+
+async fn handle_with_brand(
     router: Router,
     app: &App,
     mut request: Request,

@@ -21,6 +21,7 @@ use crate::web::answer;
 use crate::web::client_address::ClientAddress;
 use crate::web::connections::MaxConnections;
 use crate::web::hashing::{HashingQueue, PermitRequest};
+use crate::web::known_brand::KnownBrand;
 use crate::web::limits::Limits;
 use crate::web::login_names::LoginNames;
 use crate::web::login_throttle::LoginThrottle;
@@ -47,6 +48,7 @@ struct Shared {
     taken_names: TakenNames,
     device_key: OnceCell<DeviceKey>,
     stopping: watch::Receiver<bool>,
+    known_brand: KnownBrand,
     readiness: Readiness,
     default_ranges: Arc<RawValue>,
 }
@@ -127,6 +129,7 @@ impl App {
         let identities = Cache::new(MAX_CACHED_IDENTITIES);
         let response_memory = ResponseMemory::new(options.response_memory);
         let default_ranges = answer::ranges_json(&store.context().policy.default_ranges);
+        let known_brand = KnownBrand::new(&store);
         Self(Arc::new(Shared {
             store,
             files,
@@ -140,6 +143,7 @@ impl App {
             device_key: OnceCell::new(),
             stopping,
             readiness: Readiness::default(),
+            known_brand,
             default_ranges,
         }))
     }
@@ -180,6 +184,10 @@ impl App {
 
     pub fn response_memory(&self) -> &ResponseMemory {
         &self.0.response_memory
+    }
+
+    pub(in crate::web) fn known_brand(&self) -> &KnownBrand {
+        &self.0.known_brand
     }
 
     pub(in crate::web) fn readiness(&self) -> &Readiness {

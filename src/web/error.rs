@@ -126,9 +126,10 @@ fn status_of_body(fault: &BodyFault) -> StatusCode {
     match fault {
         BodyFault::TooLarge { .. } | BodyFault::FileTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         BodyFault::TooSlow => StatusCode::REQUEST_TIMEOUT,
-        BodyFault::NotJson { .. } | BodyFault::NotMultipart { .. } | BodyFault::NotForm { .. } => {
-            StatusCode::UNSUPPORTED_MEDIA_TYPE
-        }
+        BodyFault::NotJson { .. }
+        | BodyFault::NotMultipart { .. }
+        | BodyFault::NotForm { .. }
+        | BodyFault::NotImage { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         BodyFault::Unreadable(_) => StatusCode::BAD_REQUEST,
     }
 }
@@ -216,6 +217,10 @@ fn body_fault(status: StatusCode, fault: &BodyFault) -> Response {
         }
         BodyFault::NotForm { sent } => {
             let reason = format!("Send application/x-www-form-urlencoded, not {sent}");
+            plain(status, Code::MediaTypeUnsupported, &reason)
+        }
+        BodyFault::NotImage { sent } => {
+            let reason = format!("Send image/png or image/svg+xml, not {sent}");
             plain(status, Code::MediaTypeUnsupported, &reason)
         }
         BodyFault::FileTooLarge { max_bytes } => {

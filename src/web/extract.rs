@@ -8,6 +8,7 @@ use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
+use crate::model::brand_image::{BrandImage, ImageSlot};
 use crate::model::id::{
     AccountId, AnnouncementId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HostId, InstanceId,
     InterfaceId, JobId, LoginRecordId, SshKeyId, SubnetId, TicketId, TokenId, VpcId,
@@ -16,6 +17,7 @@ use crate::model::interface::parse_address;
 use crate::model::reason::{Code, Reason};
 use crate::model::token::TokenHash;
 use crate::rules::agent::Staff;
+use crate::rules::branding::{ImageUpload, UploadFault};
 use crate::rules::caller::Caller;
 use crate::rules::host_principal::HostPrincipal;
 use crate::rules::lists::{FILTER, ListRequest, Number};
@@ -74,6 +76,19 @@ impl FromRequest<App> for Request {
         let expected = expected(request.headers());
         let body = body::read(request, app.options().body_timeout).await;
         Ok(Request { expected, body })
+    }
+}
+
+impl FromRequest<App> for ImageUpload {
+    type Rejection = Infallible;
+
+    async fn from_request(request: axum::extract::Request, app: &App) -> Result<Self, Infallible> {
+        let expected = expected(request.headers());
+        let file = body::image(request, app.options().body_timeout).await;
+        let image = file
+            .map_err(UploadFault::Body)
+            .and_then(|file| BrandImage::parse(&file).map_err(UploadFault::Image));
+        Ok(ImageUpload { expected, image })
     }
 }
 
@@ -206,6 +221,13 @@ impl FromPath for AccountId {
 impl FromPath for AnnouncementId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         AnnouncementId(parse_id(find("announcementId")))
+    }
+}
+
+/// `None` for an unknown image.
+impl FromPath for Option<ImageSlot> {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        ImageSlot::find(&find("brandImage")?)
     }
 }
 

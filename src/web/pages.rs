@@ -14,6 +14,7 @@ use crate::model::oauth::{OauthClient, RedirectUri};
 use crate::model::scope::Scopes;
 use crate::model::token::TokenHash;
 use crate::rules::oauth::Authorization;
+use crate::web::brand;
 
 /// The base style, which these pages share with the console.
 pub const BASE_STYLE: &str = include_str!("base.css");
@@ -234,18 +235,21 @@ fn page(
     redirect_uri: Option<&RedirectUri>,
     body: &Markup,
 ) -> Response {
+    let brand = brand::current();
     let document = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) " – Garth" }
+                title { (title) " – " (brand.name()) }
                 link rel="stylesheet" href=(style);
+                (brand::head(&brand))
             }
             body {
-                header { (logo()) "Garth" }
+                header { (brand::logo(&brand).unwrap_or_else(logo)) (brand.name()) }
                 main { (body) }
+                @if let Some(footer) = brand::footer(&brand) { footer { (footer) } }
             }
         }
     };

@@ -249,6 +249,8 @@ async fn app_with_objects() -> TestApp {
     ] {
         assert_eq!(staff.post(path, body).await.status, 200);
     }
+    let branded = staff.put("/provider/branding", body_for("updateBranding")).await;
+    assert_eq!(branded.status, 200);
     let scheduled = app.store.write(|tx| {
         let now = tx.instant();
         Ok::<_, Error>(garth::store::jobs::schedule(
@@ -623,6 +625,9 @@ fn call_of<'a>(user: &'a User<'_>, operation: &Operation, path: &str) -> Call<'a
     let call = user.call(operation.method.clone(), path);
     match operation.method {
         _ if operation.id == "createTicketAttachment" => call.file("notes.txt", "Notes"),
+        _ if operation.id.starts_with("setBranding") => call
+            .header("content-type", "image/svg+xml")
+            .body("<svg xmlns=\"http://www.w3.org/2000/svg\"><path/></svg>"),
         // Forms of pages and OAuth clients, without fields.
         Method::POST if operation.audience == Audience::Public && operation.id != "joinAgent" => {
             call.header("content-type", "application/x-www-form-urlencoded")
@@ -657,6 +662,7 @@ fn body_for(id: &str) -> Value {
         "createProviderAccount" => json!({"email": "it@example.com", "company": "New", "username": "first"}),
         "updateProviderAccount" => json!({"company": "Renamed"}),
         "updateProviderAccountQuotas" => json!({"vpcs_per_region": 5}),
+        "updateBranding" => json!({"name": "Harbor Cloud"}),
         "updateProviderAccountUser" => json!({"disabled": true}),
         "createAnnouncement" => json!({"title": "Outage", "text": "We are working on it."}),
         "updateAnnouncement" => json!({"severity": "critical"}),

@@ -268,6 +268,22 @@ const BREAKS: &[(&str, &str)] = &[
         "INSERT INTO announcement (title, body, severity, starts, created, updated)
          VALUES ('x', 'x', 'dire', 0, 0, 0)",
     ),
+    (
+        ACCEPTED_VALUES,
+        "INSERT INTO branding (id, accent_color, support_links, updated) VALUES (1, '#ffffff', '', 0)",
+    ),
+    (
+        ACCEPTED_VALUES,
+        "INSERT INTO branding (id, support_links, updated) VALUES (1, 'javascript:x Help', 0)",
+    ),
+    (
+        "the brand has one row, with complete images",
+        "INSERT INTO branding (id, support_links, updated) VALUES (2, '', 0)",
+    ),
+    (
+        "the brand has one row, with complete images",
+        "INSERT INTO branding (id, support_links, logo_format, logo_hash, updated) VALUES (1, '', 'svg', 'x', 0)",
+    ),
     (ACCEPTED_VALUES, "UPDATE account SET status = 'lost' WHERE id = 1"),
     (
         "staff authorize only OAuth clients of the provider",

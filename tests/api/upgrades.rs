@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::harness::{TestApp, User, context};
 use crate::rows::{Content, Row, sorted};
 
-pub const FROZEN: [&str; 24] = [
+pub const FROZEN: [&str; 26] = [
     include_str!("../upgrade/0001.sql"),
     include_str!("../upgrade/0002.sql"),
     include_str!("../upgrade/0003.sql"),
@@ -37,6 +37,8 @@ pub const FROZEN: [&str; 24] = [
     include_str!("../upgrade/0022.sql"),
     include_str!("../upgrade/0023.sql"),
     include_str!("../upgrade/0024.sql"),
+    include_str!("../upgrade/0025.sql"),
+    include_str!("../upgrade/0026.sql"),
 ];
 
 /// The tables that migrations fill. They are checked separately.
@@ -318,6 +320,18 @@ async fn assert_served(number: i64, app: &TestApp) {
     assert_details_served(number, &admin).await;
     if number >= 19 {
         assert_hosts_served(app, &grace).await;
+    }
+    if number >= 25 {
+        assert_eq!(grace.get("/provider/announcements").await.ids(), [1, 2]);
+    }
+    let branding = grace.get("/provider/branding").await.json();
+    if number >= 26 {
+        assert_eq!(branding["support_links"][1]["label"], "Write to us");
+        let url = format!("/{}", branding["logo_url"].as_str().unwrap());
+        let logo = app.anonymous().get(&url).await;
+        assert_eq!(logo.header("content-type"), "image/svg+xml");
+    } else {
+        assert_eq!(branding["updated"], json!(null), "schema {number}");
     }
     let new = admin.create_vpc("new", &["10.0.0.0/24"]).await;
     assert_eq!(admin.get("/vpcs").await.ids(), [1, 300, 70000, new.0]);

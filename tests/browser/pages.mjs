@@ -8,7 +8,7 @@ import axe from "axe-core";
 import { DESKTOP, PASSWORD, PHONE, TABLET, fits, runTest } from "./harness.mjs";
 
 /** GET responses that are not pages: files, streams, and fragments of pages. */
-const PARTS = ["consoleAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile", "exportVpcs", "exportSubnets", "exportInstances", "exportAddresses", "exportVpcAddresses", "exportTickets"];
+const PARTS = ["consoleAsset", "brandAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile", "exportVpcs", "exportSubnets", "exportInstances", "exportAddresses", "exportVpcAddresses", "exportTickets"];
 /** The rules about colors, which are checked again in dark mode. */
 const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
@@ -484,6 +484,16 @@ async function provider(walk, sam) {
   await press(sam, "Create announcement");
   await walk.visit(sam, "pageAnnouncements");
   await walk.visit(sam, "pageAnnouncement", { announcementId: 1 });
+  await walk.visit(sam, "pageBranding");
+  await sam.locator("summary", { hasText: "Reset to defaults" }).waitFor({ state: "detached" });
+  await sam.getByLabel("Name").fill("N".repeat(64));
+  await sam.getByLabel("Label of link 1").fill("L".repeat(64));
+  await press(sam, "Preview");
+  await walk.check(sam, "a refused preview of the brand");
+  await sam.getByLabel("URL of link 1").fill("https://example.com");
+  await sam.getByLabel("Footer").fill("F".repeat(500));
+  await press(sam, "Preview");
+  await walk.check(sam, "a preview of a long brand");
   await walk.visit(sam, "pageStaff");
   await walk.visit(sam, "pageStaffNew");
   await walk.visit(sam, "pageStaffUser", { staffUsername: "noor" });

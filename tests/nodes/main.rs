@@ -21,6 +21,7 @@ mod process;
 mod stored_files;
 
 mod backup;
+mod branding;
 mod check;
 #[path = "../process/backup/content.rs"]
 mod content;

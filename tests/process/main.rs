@@ -11,6 +11,7 @@ mod attachments;
 mod attack;
 mod backup;
 mod bootstrap;
+mod branding;
 mod canary;
 mod check;
 mod client;

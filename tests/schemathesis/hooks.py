@@ -86,6 +86,9 @@ NOT_IN_SCHEMA = {
     "rate_limited": "an account can try 20 taken usernames per hour",
     "expiry_invalid": "the time must be in the future",
     "time_invalid": "the end must be after the start",
+    "color_contrast": "the contrast depends on the color",
+    "link_invalid": "the pattern does not describe all rules of URLs",
+    "brand_image_invalid": "the content of a file is not described by a schema",
     "token_scope_exceeded": "a token cannot create a token with more scopes",
     # The rule concerns several values.
     "errors_omitted": "a response lists at most 100 errors, here of the other codes",

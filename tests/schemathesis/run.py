@@ -40,6 +40,8 @@ UNREACHABLE = {
     "deleteProfileApp": "needs an application that a user has authorized in a browser",
     "authorizeDecision": "needs the form of a page, and its cookie",
     "joinAgent": "needs a join token",
+    "setBrandingLogo": "needs an image",
+    "setBrandingFavicon": "needs an image",
     "updateProviderAccountUser": "needs a user of the same account",
     "reactivateProviderAccount": "needs a suspended account",
     "cancelJob": "needs a job that is not recurring",

@@ -2,11 +2,13 @@
 
 pub mod accounts;
 pub mod announcements;
+pub mod branding;
 pub mod events;
 pub mod provider_accounts;
 pub mod tags;
 
 use crate::api::handlers::{change, change_at, done, list, list_at, view, view_at};
+use crate::model::brand_image::ImageSlot;
 use crate::model::id::AccountId;
 use crate::model::scope::Scope;
 use crate::model::staff_role::StaffRole;
@@ -16,12 +18,15 @@ use crate::rules::provider_accounts::AccountDetails;
 use crate::rules::request::Request;
 use crate::rules::{self, Result};
 use crate::store::WriteTx;
-use crate::web::operation::{Needs, Operation, delete, get, handler, post, put};
+use crate::web::operation::{Handling, Needs, Operation, delete, get, handler, post, put};
 
 const TAGS: &str = "/tags";
 const TAG: &str = "/tags/{tagLabel}";
 const ANNOUNCEMENTS: &str = "/provider/announcements";
 const ANNOUNCEMENT: &str = "/provider/announcements/{announcementId}";
+const BRANDING: &str = "/provider/branding";
+const BRANDING_LOGO: &str = "/provider/branding/logo";
+const BRANDING_FAVICON: &str = "/provider/branding/favicon";
 const PROVIDER_ACCOUNTS: &str = "/provider/accounts";
 const PROVIDER_ACCOUNT: &str = "/provider/accounts/{accountId}";
 
@@ -281,6 +286,62 @@ pub fn announcement_operations() -> Vec<Operation> {
         )
         .of_provider(StaffRole::Operator),
     ]
+}
+
+/// The operations with which the provider manages its brand (decision 0038).
+pub fn branding_operations() -> Vec<Operation> {
+    vec![
+        get(
+            "getBranding",
+            BRANDING,
+            view(|tx, _: &Staff| rules::branding::view(tx), branding::one),
+        )
+        .of_provider(StaffRole::Operator),
+        put(
+            "updateBranding",
+            BRANDING,
+            change(
+                |tx, _: &Staff, request| rules::branding::update(tx, request),
+                branding::one,
+            ),
+        )
+        .of_provider(StaffRole::Admin),
+        delete(
+            "resetBranding",
+            BRANDING,
+            change(|tx, _: &Staff, request| rules::branding::reset(tx, request), done),
+        )
+        .of_provider(StaffRole::Admin),
+        put("setBrandingLogo", BRANDING_LOGO, set_image(ImageSlot::Logo)).of_provider(StaffRole::Admin),
+        delete("deleteBrandingLogo", BRANDING_LOGO, remove_image(ImageSlot::Logo))
+            .of_provider(StaffRole::Admin),
+        put(
+            "setBrandingFavicon",
+            BRANDING_FAVICON,
+            set_image(ImageSlot::Favicon),
+        )
+        .of_provider(StaffRole::Admin),
+        delete(
+            "deleteBrandingFavicon",
+            BRANDING_FAVICON,
+            remove_image(ImageSlot::Favicon),
+        )
+        .of_provider(StaffRole::Admin),
+    ]
+}
+
+fn set_image(slot: ImageSlot) -> Handling {
+    change(
+        move |tx, _: &Staff, upload| rules::branding::set_image(tx, slot, upload),
+        branding::one,
+    )
+}
+
+fn remove_image(slot: ImageSlot) -> Handling {
+    change(
+        move |tx, _: &Staff, request| rules::branding::remove_image(tx, slot, request),
+        done,
+    )
 }
 
 /// Adapts a rule that changes an account. The access check is the permission check of such a rule.

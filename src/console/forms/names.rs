@@ -54,7 +54,7 @@ pub(super) fn label_of(name: &str) -> String {
     let row = before.strip_suffix(']').and_then(|before| before.split_once('['));
     match row.and_then(|(list, at)| Some((list, at.parse::<usize>().ok()?))) {
         Some((list, at)) => {
-            let singular = list.strip_suffix('s').unwrap_or(list);
+            let singular = list.strip_suffix('s').unwrap_or(list).replace('_', " ");
             let singular = singular[..1].to_ascii_uppercase() + &singular[1..];
             format!("{singular} {}, {last}", at + 1)
         }

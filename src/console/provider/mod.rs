@@ -1,4 +1,4 @@
-//! Pages with which the provider manages accounts, staff, background jobs and announcements.
+//! Pages with which the provider manages accounts, staff, background jobs, announcements and its brand.
 
 mod account;
 mod account_edit;
@@ -6,6 +6,8 @@ mod account_summary;
 mod account_users;
 mod accounts;
 mod announcements;
+mod brand_preview;
+mod branding;
 mod jobs;
 mod staff;
 mod tabs;
@@ -15,6 +17,7 @@ use crate::model::staff_role::StaffRole;
 
 const ACCOUNT: &str = "/provider/accounts/{accountId}";
 const ANNOUNCEMENT: &str = "/provider/announcements/{announcementId}";
+const BRANDING_IMAGE: &str = "/provider/branding/images/{brandImage}";
 const STAFF_USER: &str = "/provider/staff/{staffUsername}";
 
 pub fn pages() -> Vec<Page> {
@@ -22,6 +25,7 @@ pub fn pages() -> Vec<Page> {
     pages.extend(staff_pages());
     pages.extend(job_pages());
     pages.extend(announcement_pages());
+    pages.extend(branding_pages());
     pages
 }
 
@@ -158,4 +162,25 @@ fn announcement_pages() -> Vec<Page> {
     ];
     let for_operators = |page: Page| page.role(StaffRole::Operator);
     pages.into_iter().map(for_operators).collect()
+}
+
+fn branding_pages() -> Vec<Page> {
+    let changes = vec![
+        post("sendBranding", "/provider/branding", branding::update),
+        post(
+            "sendBrandingPreview",
+            "/provider/branding/preview",
+            branding::preview,
+        ),
+        post("sendBrandingReset", "/provider/branding/reset", branding::reset),
+        post("sendBrandingImage", BRANDING_IMAGE, branding::upload),
+        post(
+            "sendBrandingImageDelete",
+            "/provider/branding/images/{brandImage}/delete",
+            branding::remove,
+        ),
+    ];
+    let for_admins = |page: Page| page.role(StaffRole::Admin);
+    let view = get("pageBranding", "/provider/branding", branding::view).role(StaffRole::Operator);
+    changes.into_iter().map(for_admins).chain([view]).collect()
 }

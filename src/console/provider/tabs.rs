@@ -13,6 +13,9 @@ pub const JOBS: (&str, &str) = ("Jobs", "/provider/jobs");
 /// The label and the URL of the list of announcements.
 pub const ANNOUNCEMENTS: (&str, &str) = ("Announcements", "/provider/announcements");
 
+/// The label and the URL of the page of the brand.
+pub const BRANDING: (&str, &str) = ("Branding", "/provider/branding");
+
 /// The tabs that the user's role permits.
 pub fn tabs(visit: &Visit, current_path: &str) -> Markup {
     let tabs = [
@@ -20,6 +23,7 @@ pub fn tabs(visit: &Visit, current_path: &str) -> Markup {
         (STAFF, StaffRole::Admin),
         (JOBS, StaffRole::Operator),
         (ANNOUNCEMENTS, StaffRole::Operator),
+        (BRANDING, StaffRole::Operator),
     ];
     html! {
         nav .subpages aria-label="Provider" {

@@ -6,6 +6,7 @@ pub enum ChangeKind {
     Account,
     Announcement,
     Attachment,
+    Branding,
     CannedReply,
     Config,
     Disk,
@@ -32,10 +33,11 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    pub const ALL: [ChangeKind; 23] = [
+    pub const ALL: [ChangeKind; 24] = [
         ChangeKind::Account,
         ChangeKind::Announcement,
         ChangeKind::Attachment,
+        ChangeKind::Branding,
         ChangeKind::CannedReply,
         ChangeKind::Config,
         ChangeKind::Disk,
@@ -63,6 +65,7 @@ impl ChangeKind {
             ChangeKind::Account => "account",
             ChangeKind::Announcement => "announcement",
             ChangeKind::Attachment => "attachment",
+            ChangeKind::Branding => "branding",
             ChangeKind::CannedReply => "canned_reply",
             ChangeKind::Config => "config",
             ChangeKind::Disk => "disk",

@@ -1,12 +1,17 @@
 //! A customer of the provider: the owner of VPCs, users and events.
 
+pub mod accent_color;
 pub mod announcement;
+pub mod brand_image;
+pub mod branding;
 pub mod change;
 pub mod contact;
 pub mod event;
 pub mod object_tag;
+mod png;
 pub mod settings;
 pub mod status;
+mod svg;
 
 use sha2::{Digest, Sha256};
 

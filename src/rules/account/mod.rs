@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod announcements;
+pub mod branding;
 pub mod events;
 pub mod provider_accounts;
 pub mod settings;

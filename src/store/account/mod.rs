@@ -3,5 +3,6 @@
 pub mod account_usage;
 pub mod accounts;
 pub mod announcements;
+pub mod branding;
 pub mod events;
 pub mod tags;

@@ -7,6 +7,14 @@ use crate::store::value::args;
 
 pub const INVARIANTS: &[Invariant] = &[
     Invariant::query(
+        "the brand has one row, with complete images",
+        "SELECT 'branding ' || id, 'has another ID than 1, or an incomplete image'
+         FROM branding WHERE id <> 1
+             OR (logo IS NULL) <> (logo_format IS NULL) OR (logo IS NULL) <> (logo_hash IS NULL)
+             OR (favicon IS NULL) <> (favicon_format IS NULL) OR (favicon IS NULL) <> (favicon_hash IS NULL)
+         ORDER BY id",
+    ),
+    Invariant::query(
         "quotas are not negative",
         "SELECT 'account ' || id, 'has a negative quota' FROM account
          WHERE vpcs_per_region < 0 OR subnets_per_vpc < 0 OR attachment_bytes < 0 ORDER BY id",

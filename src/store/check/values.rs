@@ -9,9 +9,9 @@ use crate::store::model_rows::ModelRows;
 use crate::store::tx::ReadTx;
 use crate::store::value::args;
 use crate::store::{
-    accounts, announcements, attachments, canned_replies, configs, disks, encryption, entities, events,
-    history, hosts, instances, interfaces, ips, jobs, login_records, oauth_clients, oauth_grants, ports,
-    replies, ssh_keys, subnets, tags, tickets, tokens, users, vpcs,
+    accounts, announcements, attachments, branding, canned_replies, configs, disks, encryption, entities,
+    events, history, hosts, instances, interfaces, ips, jobs, login_records, oauth_clients, oauth_grants,
+    ports, replies, ssh_keys, subnets, tags, tickets, tokens, users, vpcs,
 };
 
 pub const INVARIANTS: &[Invariant] = &[Invariant::function(
@@ -45,6 +45,7 @@ const TABLES: &[ModelRows] = &[
     attachments::ROWS,
     canned_replies::ROWS,
     announcements::ROWS,
+    branding::ROWS,
     events::ROWS,
     jobs::ROWS,
 ];

@@ -158,6 +158,7 @@ fn encode(topic: Topic) -> String {
         Topic::Everyone => "everyone".to_owned(),
         Topic::Desk => "desk".to_owned(),
         Topic::Jobs => "jobs".to_owned(),
+        Topic::Branding => "branding".to_owned(),
         Topic::Host(host) => format!("host {host}"),
         Topic::Account(account) => account.to_string(),
     }
@@ -169,6 +170,7 @@ fn decode(text: &str) -> Option<Topic> {
         "everyone" => Some(Topic::Everyone),
         "desk" => Some(Topic::Desk),
         "jobs" => Some(Topic::Jobs),
+        "branding" => Some(Topic::Branding),
         other => match other.strip_prefix("host ") {
             Some(host) => host.parse().ok().map(|id| Topic::Host(HostId(id))),
             None => other.parse().ok().map(|id| Topic::Account(AccountId(id))),
@@ -186,6 +188,7 @@ mod tests {
             Topic::Everyone,
             Topic::Desk,
             Topic::Jobs,
+            Topic::Branding,
             Topic::Host(HostId(7)),
             Topic::Account(AccountId(7)),
         ] {

@@ -7,6 +7,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, header};
 use http_body_util::BodyExt;
 
+use crate::model::brand_image::{ImageFormat, MAX_IMAGE_BYTES};
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 use crate::rules::error::BodyFault;
@@ -16,6 +17,9 @@ pub const MAX_BODY_BYTES: usize = 1024 * 1024;
 /// The maximum number of bytes that the server reads and discards after the size limit. A client that is
 /// still sending can then read its response.
 const MAX_DISCARDED_BYTES: usize = 8 * MAX_BODY_BYTES;
+
+/// The content types of images.
+const IMAGE_TYPES: [&str; 2] = [ImageFormat::Png.media_type(), ImageFormat::Svg.media_type()];
 
 /// Parses the body as a JSON object; an empty body is an empty object.
 pub async fn read(request: Request, timeout: Duration) -> Result<Input, BodyFault> {
@@ -34,6 +38,27 @@ pub async fn read(request: Request, timeout: Duration) -> Result<Input, BodyFaul
             Err(BodyFault::Unreadable(reason))
         }
         Err(reason) => Err(BodyFault::Unreadable(reason)),
+    }
+}
+
+/// Reads an image, which is the whole body. A request without a content type counts as an image.
+pub async fn image(request: Request, timeout: Duration) -> Result<Bytes, BodyFault> {
+    let (parts, body) = request.into_parts();
+    let bytes = bytes(&parts.headers, body, MAX_IMAGE_BYTES, timeout).await?;
+    let sent = parts.headers.get(header::CONTENT_TYPE);
+    let sent = sent.map(|sent| sent.to_str().unwrap_or("an unreadable content type"));
+    let essence = sent.map(|sent| sent.split(';').next().unwrap_or_default().trim());
+    match essence {
+        Some(sent)
+            if !IMAGE_TYPES
+                .iter()
+                .any(|accepted| sent.eq_ignore_ascii_case(accepted)) =>
+        {
+            Err(BodyFault::NotImage {
+                sent: sent.to_owned(),
+            })
+        }
+        _ => Ok(bytes),
     }
 }
 

@@ -71,6 +71,28 @@ impl Fields {
     }
 }
 
+/// The content of the part `file` of a multipart form. Only for small files, because the form is read into memory.
+pub async fn file(app: &App, request: Request, max_bytes: usize) -> Result<Bytes, BodyFault> {
+    let (parts, body) = request.into_parts();
+    let max_form_bytes = max_bytes + MAX_FORM_BYTES;
+    let bytes = body::bytes(&parts.headers, body, max_form_bytes, app.options().body_timeout).await?;
+    let sent = content_type(&parts.headers);
+    let Ok(boundary) = multer::parse_boundary(&sent) else {
+        return Err(BodyFault::NotMultipart { sent });
+    };
+    let mut parts = Multipart::new(stream::iter([Ok::<_, std::convert::Infallible>(bytes)]), boundary);
+    let unreadable = |_| {
+        let text = "Malformed or incomplete multipart/form-data body";
+        BodyFault::Unreadable(Reason::new(Code::MultipartInvalid, text))
+    };
+    while let Some(part) = parts.next_field().await.map_err(unreadable)? {
+        if part.name() == Some("file") {
+            return part.bytes().await.map_err(unreadable);
+        }
+    }
+    Ok(Bytes::new())
+}
+
 /// Parses a query string, or a form in the same encoding.
 pub fn pairs(query: &[u8]) -> Vec<(String, String)> {
     form_urlencoded::parse(query).into_owned().collect()

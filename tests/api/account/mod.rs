@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod announcements;
+mod branding;
 mod events;
 mod provider_accounts;
 pub mod settings;
