@@ -60,8 +60,8 @@ impl Agent {
         })
     }
 
-    /// Removes everything that has the agent's mark.
-    pub fn purge(&self) -> Result<Failures, KernelError> {
+    /// Removes everything that has the agent's mark. Returns the number of steps, and those that failed.
+    pub fn purge(&self) -> Result<(usize, Failures), KernelError> {
         self.tunnels
             .remove()
             .map_err(|error| format!("tunnels: {error}"))?;
@@ -69,7 +69,8 @@ impl Agent {
             namespaces: [(Namespace::Host, Default::default())].into(),
         };
         let observed = self.kernel.observe(&nothing)?;
-        Ok(self.kernel.execute(&plan(&nothing, &observed)))
+        let steps = plan(&nothing, &observed);
+        Ok((steps.len(), self.kernel.execute(&steps)))
     }
 
     /// The report of a pass that could not read the kernel: nothing is known to work.

@@ -3,7 +3,7 @@
 //! The agent stores each received state in its folder, where `run` reads it. It works without the server.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http_body_util::BodyExt;
@@ -55,18 +55,53 @@ pub async fn join(server: &str, token: &str, certificate: Option<String>) -> Res
 }
 
 pub struct ServerLink {
+    access: Mutex<Arc<Access>>,
+    folder: Arc<StateFolder>,
+}
+
+/// A client of the server, and the credential of the host.
+struct Access {
     client: HttpClient,
     credential: String,
-    folder: Arc<StateFolder>,
+}
+
+impl Access {
+    fn new(credential: Credential) -> Result<Self, String> {
+        Ok(Self {
+            client: HttpClient::new(&credential.server, credential.certificate.as_deref())?,
+            credential: credential.credential,
+        })
+    }
 }
 
 impl ServerLink {
     pub fn new(credential: Credential, folder: Arc<StateFolder>) -> Result<Self, String> {
         Ok(Self {
-            client: HttpClient::new(&credential.server, credential.certificate.as_deref())?,
-            credential: credential.credential,
+            access: Mutex::new(Arc::new(Access::new(credential)?)),
             folder,
         })
+    }
+
+    fn access(&self) -> Arc<Access> {
+        self.access.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads the credential again if the server has refused it: `garth agent join` may have renewed it.
+    fn renew_access(&self, error: &RequestError) {
+        if error.status != Some(401) {
+            return;
+        }
+        let stored = self.folder.credential().ok().flatten();
+        let Some(stored) = stored.filter(|stored| stored.credential != self.access().credential) else {
+            return;
+        };
+        match Access::new(stored) {
+            Ok(access) => {
+                tracing::info!("credential renewed");
+                *self.access.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(access);
+            }
+            Err(error) => tracing::error!(error, "credential not usable"),
+        }
     }
 
     /// Receives the desired state and sends the reports, until `stop` is ready.
@@ -86,7 +121,10 @@ impl ServerLink {
         loop {
             match self.follow_once(needs_snapshot, &mut failures).await {
                 Ok(missed) => needs_snapshot = missed,
-                Err(error) => tracing::warn!(error = %error, "server not reachable"),
+                Err(error) => {
+                    tracing::warn!(error = %error, "server not reachable");
+                    self.renew_access(&error);
+                }
             }
             failures += 1;
             sleep(retry_delay(failures, MAX_RETRY_DELAY)).await;
@@ -100,7 +138,8 @@ impl ServerLink {
             Some(state) if !needs_snapshot => format!("/v4/agent/state?after={}", state.revision),
             _ => "/v4/agent/state".to_owned(),
         };
-        let mut body = self.client.get(&path, &self.credential).await?.into_body();
+        let access = self.access();
+        let mut body = access.client.get(&path, &access.credential).await?.into_body();
         let mut buffer = Vec::new();
         loop {
             let frame = match timeout(SILENCE_TIMEOUT, body.frame()).await {
@@ -167,10 +206,12 @@ impl ServerLink {
                 // There was no pass yet.
                 continue;
             }
+            let access = self.access();
             let sent = match serde_json::to_vec(&report) {
                 Ok(body) => {
-                    self.client
-                        .post("/v4/agent/status", Some(&self.credential), body)
+                    access
+                        .client
+                        .post("/v4/agent/status", Some(&access.credential), body)
                         .await
                 }
                 Err(error) => return tracing::error!(error = %error, "report not encoded"),
@@ -179,6 +220,7 @@ impl ServerLink {
                 Ok(_) => (failures, wait) = (0, REPORT_INTERVAL),
                 Err(error) => {
                     tracing::warn!(error = %error, "report not sent");
+                    self.renew_access(&error);
                     failures += 1;
                     wait = retry_delay(failures, REPORT_INTERVAL);
                 }

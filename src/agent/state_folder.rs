@@ -1,17 +1,21 @@
 //! The folder of an agent: its credential, the last desired state, and the record of rules. Survives a reboot.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 
 use super::credential::Credential;
 use super::hook::PortDocument;
 use crate::agent_protocol::HostState;
 
+/// The lock of the agent that runs with the folder.
+pub const AGENT_LOCK: &str = "agent.lock";
 /// The file with the desired state.
 pub const DESIRED_FILE: &str = "desired.json";
 
@@ -21,6 +25,18 @@ impl StateFolder {
     pub fn open(path: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         Ok(Self(path.to_owned()))
+    }
+
+    /// The lock with this name; `None` if another process has it. It ends with the file.
+    pub fn try_lock(&self, name: &str) -> io::Result<Option<File>> {
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).truncate(false).mode(0o600);
+        let file = file.open(self.0.join(name))?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(file)),
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     pub fn path(&self) -> &Path {

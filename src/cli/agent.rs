@@ -1,5 +1,6 @@
 //! `garth agent …`: the host agent.
 
+use std::fs::File;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,7 +23,7 @@ use crate::agent::names::Prefix;
 use crate::agent::reconcile::Agent;
 use crate::agent::run;
 use crate::agent::server_link::{self, ServerLink};
-use crate::agent::state_folder::StateFolder;
+use crate::agent::state_folder::{AGENT_LOCK, StateFolder};
 use crate::agent_protocol::StatusReport;
 
 #[derive(Subcommand)]
@@ -206,6 +207,7 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             hook,
         } => {
             let (agent, folder) = options.open()?;
+            let _lock = lock(&folder)?;
             logging::start(&LogSettings::default(), None)?;
             let mut signaled = stop_signals::listen()?;
             let resync = Duration::from_secs(resync_seconds);
@@ -251,8 +253,15 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             tunnel::run(folder, generation).await?;
         }
         Command::Purge { options } => {
-            let (agent, _) = options.open()?;
-            let failures = agent.purge().map_err(|error| anyhow!(error))?;
+            if !options.state.is_dir() {
+                bail!("the folder {} does not exist", options.state.display());
+            }
+            let (agent, folder) = options.open()?;
+            let _lock = lock(&folder)?;
+            let (steps, failures) = agent.purge().map_err(|error| anyhow!(error))?;
+            if steps == 0 {
+                output.hint(&format!("there is nothing with the prefix {}", agent.prefix))?;
+            }
             for reason in failures.values() {
                 output.text(reason)?;
             }
@@ -262,6 +271,17 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Only one agent uses a folder, and nothing is removed while it runs: it would create everything again.
+fn lock(folder: &StateFolder) -> anyhow::Result<File> {
+    let lock = folder.try_lock(AGENT_LOCK).context(AGENT_LOCK)?;
+    lock.with_context(|| {
+        format!(
+            "an agent runs with the folder {}: stop it first",
+            folder.path().display()
+        )
+    })
 }
 
 fn capture(output: Output, prefix: &Prefix, interface: i64, count: Option<u64>) -> anyhow::Result<()> {

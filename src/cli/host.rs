@@ -14,10 +14,11 @@ use crate::model::host::{DEFAULT_CAPACITY, Host, UnderlayAddress};
 use crate::model::id::HostId;
 use crate::model::input::Input;
 use crate::model::label::Label;
+use crate::model::port::{PortDetails, PortState};
 use crate::model::time::Time;
-use crate::rules::hosts;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
+use crate::rules::{hosts, ports};
 use crate::store::WriteTx;
 
 const MAX_CAPACITY: i64 = 10_000;
@@ -114,6 +115,28 @@ struct HostView {
     agent_version: Option<String>,
     last_seen: Option<String>,
     warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    port_errors: Vec<PortErrorView>,
+}
+
+/// A port that does not work.
+#[derive(Serialize)]
+struct PortErrorView {
+    interface_id: i64,
+    instance_id: i64,
+    instance: String,
+    reason: String,
+}
+
+impl PortErrorView {
+    fn new(port: &PortDetails) -> Option<Self> {
+        (port.report.state == PortState::Error).then(|| Self {
+            interface_id: port.interface.0,
+            instance_id: port.instance.0,
+            instance: port.instance_label.clone(),
+            reason: port.report.reason.clone().unwrap_or_default(),
+        })
+    }
 }
 
 impl HostView {
@@ -130,6 +153,7 @@ impl HostView {
             agent_version: report.map(|report| report.agent_version.clone()),
             last_seen: report.map(|report| report.last_seen.to_string()),
             warnings: report.map(|report| report.warnings.clone()).unwrap_or_default(),
+            port_errors: Vec::new(),
         }
     }
 
@@ -147,6 +171,10 @@ impl HostView {
         );
         for warning in &self.warnings {
             text += &format!("\n  {warning}");
+        }
+        for port in &self.port_errors {
+            let (interface, instance, reason) = (port.interface_id, &port.instance, &port.reason);
+            text += &format!("\n  interface {interface} of {instance}: {reason}");
         }
         text
     }
@@ -214,7 +242,11 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
             })
         }
         Command::Show { name } => {
-            let view = HostView::new(&find(&store, &name).await?, store.now());
+            let host = find(&store, &name).await?;
+            let id = host.id;
+            let ports = store.read(move |tx| ports::of_host(tx, id)).await?;
+            let mut view = HostView::new(&host, store.now());
+            view.port_errors = ports.iter().filter_map(PortErrorView::new).collect();
             output.one(&view, &view.text())
         }
         Command::Set {
@@ -276,12 +308,23 @@ async fn change<T: Send + 'static>(
     store.write(move |tx| rule(tx, id)).await
 }
 
+/// After this time without progress, a hint is printed.
+const STALLED_DRAIN_SECONDS: u32 = 15;
+
 /// Prints the progress to standard error whenever it changes.
 async fn wait_until_drained(output: Output, store: &OpenStore, mut host: Host) -> anyhow::Result<()> {
     let (name, total) = (host.id.to_string(), host.instances);
     let mut shown = None;
+    let mut seconds_without_progress = 0;
     while host.instances > 0 && host.is_draining {
+        seconds_without_progress += 1;
+        if seconds_without_progress == STALLED_DRAIN_SECONDS {
+            output.hint(
+                "no instance has moved for a while: the other hosts of the region may be full, draining or offline",
+            )?;
+        }
         if shown != Some(host.instances) {
+            seconds_without_progress = 0;
             output.hint(&format!(
                 "{} of {total} instances have moved",
                 total - host.instances

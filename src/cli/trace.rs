@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
@@ -45,7 +46,8 @@ pub async fn run(store: &StoreArgs, output: Output, options: Options) -> anyhow:
         instance: InstanceId(options.instance),
         address: options.address.to_string(),
     };
-    let traced = store.read(move |tx| traces::view(tx, &at)).await?;
+    let traced = store.read(move |tx| traces::view(tx, &at)).await;
+    let traced = traced.with_context(|| format!("instance {}", options.instance))?;
     let (outcome, cause, reason) = match traced.trace.outcome {
         Outcome::Delivered => ("delivered", None, None),
         Outcome::Dropped(cause, reason) => ("dropped", Some(cause.word()), Some(reason)),

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import time
 from contextlib import contextmanager
 
@@ -213,6 +214,8 @@ def expect_error(lab, instance, word):
 def purge(lab):
     """Nothing of the agent remains, and other objects do."""
     for host in lab.hosts:
+        refused = subprocess.run(lab.command(host, "purge"), capture_output=True, text=True)
+        assert refused.returncode and "stop it first" in refused.stderr, f"purge while an agent runs: {refused}"
         lab.kill(host, signal.SIGTERM)
         shell(f"ip -n h{host} link add other0 type bridge")
         shell(f"nsenter --net=/run/netns/h{host} nft add table inet other")

@@ -83,3 +83,21 @@ fn commands_suspend_reactivate_and_close_an_account() {
     assert_eq!(folder.run("account close 1"), "closed account 1\n");
     assert_eq!(admin.get("/v4/vpcs").code(), "account_closed");
 }
+
+#[test]
+fn a_number_is_the_id_of_a_host_before_it_is_a_label() {
+    let folder = Folder::new("host-names");
+    let _server = folder.start();
+    folder.run("host add rack --region us-east --underlay 192.0.2.1");
+    folder.run("host add 1 --region us-east --underlay 192.0.2.2");
+    folder.run("host add 77 --region us-east --underlay 192.0.2.3");
+    for (name, label) in [("1", "rack"), ("2", "1"), ("rack", "rack"), ("77", "77")] {
+        assert_eq!(
+            folder.json(&format!("host show {name}"))["label"],
+            label,
+            "{name}"
+        );
+    }
+    let missing = Process::spawn(&mut folder.garth("trace 9 10.0.0.1")).wait();
+    assert!(missing.stderr.contains("instance 9: not found"), "{missing:?}");
+}

@@ -1,33 +1,17 @@
 //! The processes of tunnels in user space. They continue when the agent ends, so that packets flow while it restarts.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::thread;
-
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 
 use super::files;
 use crate::agent::state_folder::StateFolder;
 
 /// The lock of a tunnel's process; `None` if a process has it.
 pub fn try_lock(folder: &StateFolder, generation: u32) -> io::Result<Option<File>> {
-    let path = folder.path().join(files::lock_name(generation));
-    let mut options = OpenOptions::new();
-    let file = options
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(file)),
-        Err(Errno::WOULDBLOCK) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    folder.try_lock(&files::lock_name(generation))
 }
 
 pub fn is_running(folder: &StateFolder, generation: u32) -> bool {

@@ -41,13 +41,14 @@ pub fn view(tx: &mut ReadTx, id: HostId) -> Result<Host> {
     store::hosts::find(tx, id)?.ok_or(Error::NotFound)
 }
 
-/// The host with a label or an ID, for commands.
+/// The host with an ID or a label, for commands. A label that is a number does not hide the host with this ID.
 pub fn find(tx: &mut ReadTx, name: &str) -> Result<Host> {
-    if let Some(host) = store::hosts::find_by_label(tx, name)? {
+    if let Ok(id) = name.parse()
+        && let Some(host) = store::hosts::find(tx, HostId(id))?
+    {
         return Ok(host);
     }
-    let id = name.parse().map_err(|_| Error::NotFound)?;
-    view(tx, HostId(id))
+    store::hosts::find_by_label(tx, name)?.ok_or(Error::NotFound)
 }
 
 pub fn create(tx: &mut WriteTx, request: &Request) -> Result<Host> {
