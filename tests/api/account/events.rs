@@ -49,13 +49,16 @@ const UPDATES: [(&str, &str, &str); 16] = [
     ),
 ];
 /// Updates without an event: of the preferences of the web app, of objects of the provider, and those that are not offered.
-const WITHOUT_EVENT: [&str; 13] = [
+const WITHOUT_EVENT: [&str; 16] = [
     "updatePreferences",
     "updateDeskTicket",
     "updateCannedReply",
     "updateHost",
     "updateRegionEncryption",
     "updateAnnouncement",
+    "updateBranding",
+    "setBrandingLogo",
+    "setBrandingFavicon",
     "updateStaffUser",
     "updateInstanceFirewalls",
     "updateFirewallSettings",
