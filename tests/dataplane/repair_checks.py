@@ -193,7 +193,8 @@ def replaced(program, text):
 
     def restore():
         if mounted:
-            shell(f"umount {mounted.pop()}")
+            # A command of the agent may still use the file.
+            shell(f"umount --lazy {mounted.pop()}")
 
     try:
         yield restore

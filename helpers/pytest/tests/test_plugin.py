@@ -52,7 +52,7 @@ def test_an_old_binary_is_reported_with_the_needed_version(pytester):
 def test_a_failed_start_shows_the_message_of_the_server(pytester, binary):
     pytester.makepyfile(ONE_TEST)
     result = pytester.runpytest("--garth-binary", binary, "--garth-arg=--chaos=unknown")
-    assert_one_error(result, "*garth did not start: *unknown*")
+    assert_one_error(result, "* did not start: *unknown*")
 
 
 def test_settings_of_the_environment_do_not_affect_the_server(binary, monkeypatch):
