@@ -29,7 +29,7 @@ async function sheet(grace) {
   await grace.locator("dialog").waitFor({ state: "detached" });
 }
 
-async function claims(grace, linus, { origin }) {
+async function claims(grace, linus, { origin, screenshots }) {
   // Select the older ticket, open it and assign it.
   for (const key of ["j", "j", "k", "j", "Enter"]) await grace.keyboard.press(key);
   await grace.waitForURL(/\/desk\/tickets\/1/);
@@ -43,10 +43,15 @@ async function claims(grace, linus, { origin }) {
   await linus.getByText("Ticket assigned to you.").waitFor();
   await linus.getByRole("button", { name: "Unassign" }).click();
   await linus.getByText("Ticket unassigned.").waitFor();
+  await linus.keyboard.press("a");
+  if (screenshots) await linus.screenshot({ path: `${screenshots}/desk-assign.png` });
+  await linus.getByLabel("Colleague").selectOption("grace");
+  await linus.getByRole("button", { name: "Assign", exact: true }).click();
+  await linus.getByText("Ticket assigned.").waitFor();
   await grace.goto(`${origin}/desk/tickets/1`);
-  await grace.keyboard.press("c");
-  await grace.getByText("Ticket assigned to you.").waitFor();
-  for (const step of ["assigned the ticket to themselves", "reassigned the ticket from grace to themselves", "unassigned the ticket"]) {
+  await grace.getByRole("button", { name: "Unassign" }).waitFor();
+  const steps = ["assigned the ticket to themselves", "reassigned the ticket from grace to themselves", "unassigned the ticket", "assigned the ticket to grace"];
+  for (const step of steps) {
     await grace.locator("#thread").getByText(step).first().waitFor();
   }
 }

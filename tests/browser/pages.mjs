@@ -434,6 +434,8 @@ async function desk(walk, harness, sam, noor, long) {
   await walk.check(sam, "updates at the box");
   await noor.locator("summary", { hasText: "Reassign to me" }).click();
   await walk.check(noor, "reassigning");
+  await sam.locator("summary", { hasText: "Assign…" }).click();
+  await walk.check(sam, "assigning to a colleague");
   await walk.visit(sam, "pageDeskTicket", { ticketId: 1 }, "?closed");
   await walk.visit(sam, "pageDeskTicket", long, "?long");
   await walk.visit(sam, "pageDeskVpc", long, "?long");
