@@ -41,7 +41,7 @@ pub struct Set {
     /// Text of the footer
     #[arg(long)]
     footer: Option<String>,
-    /// Link of the footer, such as "Status=https://status.example.com"; can be repeated, and replaces all links
+    /// Link of the footer, as LABEL=URL; can be repeated, and replaces all links
     #[arg(long = "support-link", value_name = "LABEL=URL")]
     support_links: Option<Vec<String>>,
 }
