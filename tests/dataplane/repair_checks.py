@@ -164,7 +164,7 @@ def no_bridges(lab):
 
 def no_programs(lab):
     """Without ip, the agent cannot read the kernel. All ports have an error, and still carry packets."""
-    with replaced("ip", "#!/nonexistent\n") as restore, failing_port(lab, 87, 1, "ip failed: No such file"):
+    with replaced("ip", "#!/run/missing\n") as restore, failing_port(lab, 87, 1, "ip failed: No such file"):
         expect_error(lab, lab.instances[0], "ip failed: No such file")
         assert ping(lab.instances[0], lab.instances[2].address), "running ports are affected"
         restore()
