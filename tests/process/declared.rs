@@ -1,5 +1,7 @@
 //! `garth export` and `garth apply`.
 
+use std::fs::File;
+
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -98,6 +100,12 @@ fn a_document_is_applied_once_next_to_a_running_server() {
     let after = state(&mut admin);
     assert_eq!(applied(&folder, COMPANY, ""), "nothing to change\n");
     assert_eq!(state(&mut admin), after, "a second run changes nothing");
+    let file = File::open(folder.path("document.yaml")).expect("the document was written");
+    let piped = Process::spawn(folder.garth("apply -").stdin(file)).wait();
+    assert_eq!(
+        (piped.code, piped.stdout.as_str()),
+        (Some(0), "nothing to change\n")
+    );
     let view: Value = serde_json::from_str(&applied(&folder, COMPANY, "--json")).expect("the output is JSON");
     assert_eq!(
         view,
@@ -426,4 +434,26 @@ instances:
     let configs = admin.get("/v4/linode/instances/2/configs").ok();
     assert_eq!(configs["data"][0]["interfaces"][0]["purpose"], "public");
     assert_eq!(applied(&folder, &changed, "--prune"), "nothing to change\n");
+}
+
+#[test]
+fn lists_longer_than_a_page_are_compared_completely() {
+    let folder = Folder::new("apply-pages");
+    let server = folder.start();
+    let item =
+        |kind: &str, at: usize, fields: &str| format!("- {{label: {kind}-{at}, region: us-east{fields}}}\n");
+    let vpcs: String = (0..501).map(|at| item("vpc", at, "")).collect();
+    let instances: String = (0..501)
+        .map(|at| item("instance", at, ", type: g6-nanode-1"))
+        .collect();
+    let document = format!("vpcs:\n{vpcs}instances:\n{instances}");
+    assert!(applied(&folder, &document, "").ends_with("1002 created, 0 changed, 0 deleted\n"));
+
+    assert_eq!(applied(&folder, &document, "--prune"), "nothing to change\n");
+
+    let exported: Value =
+        serde_json::from_str(&folder.run("export --format json")).expect("the export is JSON");
+    let length = |name: &str| exported[name].as_array().map(Vec::len);
+    assert_eq!((length("vpcs"), length("instances")), (Some(501), Some(501)));
+    drop(server);
 }
