@@ -19,6 +19,8 @@ pub mod uploads;
 
 pub mod mail;
 
+pub mod declared;
+
 pub mod backup;
 
 pub mod archiving;

@@ -4,8 +4,10 @@
 //! by a command take effect with the server's next request.
 
 mod account;
+mod account_choice;
 mod agent;
 mod announcement;
+mod apply;
 mod archive_file;
 mod archive_restore;
 mod arguments;
@@ -25,6 +27,7 @@ mod doctor;
 mod encryption;
 mod entity;
 mod environment;
+mod export;
 mod host;
 mod huge_pages;
 mod jobs;
@@ -154,6 +157,16 @@ enum Command {
     /// is verified completely before anything is written, and the store is checked before it can be used. If a restore
     /// is interrupted, run it again. A continuous archive (garth serve --archive) can be restored only into a folder.
     Restore(restore::Options),
+    /// Print the networks, instances and users of an account as a document for garth apply
+    ///
+    /// The document has no secrets, and the order is fixed: the same state gives the same bytes.
+    Export(export::Options),
+    /// Make an account match a document: networks, instances, users and grants
+    ///
+    /// Creates missing objects and changes those that differ, in one transaction: after an error, nothing is changed. Can be
+    /// run while a server is running. Objects are found by label, and users by username. The lines of the output begin
+    /// with + (created), ~ (changed) or - (deleted).
+    Apply(apply::Options),
     /// Copy a store between a folder and a database, without the files of attachments
     Copy(copy::Options),
     /// Print the completion script of a shell
@@ -229,6 +242,8 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Doctor => return Ok(doctor::run(&cli.store, output).await?),
         Command::Backup(options) => return Ok(backup::run(&cli.store, output, options).await?),
         Command::Restore(options) => restore::run(&cli.store, output, options).await?,
+        Command::Export(options) => export::run(&cli.store, output, options).await?,
+        Command::Apply(options) => apply::run(&cli.store, output, options).await?,
         Command::Copy(options) => copy::run(&cli.store, output, options).await?,
         Command::Completions { shell } => {
             let mut script = Vec::new();

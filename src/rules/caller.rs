@@ -9,9 +9,11 @@ use crate::model::account::status::AccountStatus;
 use crate::model::grant::{Global, GrantKind, Permission};
 use crate::model::id::{AccountId, UserId};
 use crate::model::proof::{Identity, Proof};
-use crate::model::scope::Scope;
+use crate::model::scope::{Scope, Scopes};
 use crate::model::staff_role::StaffRole;
 use crate::model::token::TokenHash;
+use crate::model::user::{Email, Username};
+use crate::store::accounts;
 use crate::store::grants;
 use crate::store::list::Visibility;
 use crate::store::tokens;
@@ -23,6 +25,8 @@ pub struct Caller {
     pub account: AccountId,
     identity: Arc<Identity>,
     needed: Requirements,
+    /// The provider's name, if the caller is the provider and not a user of the account.
+    provider: Option<Arc<str>>,
 }
 
 /// What an operation requires of its principal.
@@ -113,6 +117,7 @@ impl Principal for Caller {
             account,
             identity,
             needed,
+            provider: None,
         })
     }
 
@@ -132,19 +137,59 @@ impl Caller {
         Self::admit(Arc::new(identity), Requirements::default())
     }
 
+    /// The provider, who runs a command on the machine of the server, with full access to an account. Events show the
+    /// provider's name. Fails if the account is closed.
+    pub fn provider(tx: &mut ReadTx, account: AccountId) -> Result<Self> {
+        let found = accounts::find(tx, account)?.ok_or(Error::NotFound)?;
+        if found.status == AccountStatus::Closed {
+            return Err(Error::NoAccess(NoAccess::AccountClosed));
+        }
+        let identity = Identity {
+            version: 0,
+            proof: Proof::Terminal,
+            // No token has this hash: it is the hash of a text that is not a token.
+            hash: TokenHash::of("terminal"),
+            scopes: Scopes::Everything,
+            expiry: None,
+            // No user has this ID.
+            user: UserId(0),
+            account: Some(account),
+            username: Username::parse("provider").expect("the name is valid"),
+            email: Email::parse("provider@localhost").expect("the address is valid"),
+            restricted: false,
+            account_access: None,
+            role: None,
+            disabled: false,
+            account_status: Some(found.status),
+            globals: Vec::new(),
+        };
+        Ok(Self {
+            account,
+            identity: Arc::new(identity),
+            needed: Requirements::default(),
+            provider: Some(tx.policy().support.provider.as_str().into()),
+        })
+    }
+
+    /// Whether the caller is the provider, not a user of the account.
+    pub fn is_provider(&self) -> bool {
+        self.provider.is_some()
+    }
+
     pub fn user(&self) -> UserId {
         self.identity.user
     }
 
     pub fn username(&self) -> &str {
-        self.identity.username.as_str()
+        let provider = self.provider.as_deref();
+        provider.unwrap_or(self.identity.username.as_str())
     }
 
     pub fn author(&self) -> Author<'_> {
         Author {
             account: self.account,
             username: self.username(),
-            user: Some(self.user()),
+            user: (!self.is_provider()).then(|| self.user()),
         }
     }
 

@@ -99,7 +99,7 @@ async fn admit(
             info.identity = Some(identity.clone());
             let key = match identity.proof {
                 Proof::Token(token) => Key::Token(token),
-                Proof::Session | Proof::Mail => Key::User(identity.user),
+                Proof::Session | Proof::Mail | Proof::Terminal => Key::User(identity.user),
             };
             let identity = current_identity(app, identity, (operation, key), info).await?;
             if operation.audience == Audience::Staff {

@@ -27,6 +27,7 @@ mod check;
 mod content;
 mod copy;
 mod database_security;
+mod declared;
 mod doctor;
 mod events;
 mod failover;

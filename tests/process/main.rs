@@ -22,6 +22,7 @@ mod corrupt_rows;
 mod crash;
 mod damaged_files;
 mod data_folder;
+mod declared;
 mod demo;
 mod desk;
 mod doctor;

@@ -43,6 +43,7 @@ fn a_layer_imports_only_earlier_layers() {
         "rules",
         "uploads",
         "mail",
+        "declared",
         "backup",
         "archiving",
         "jobs",

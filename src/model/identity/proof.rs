@@ -17,6 +17,8 @@ pub enum Proof {
     Session,
     /// A message whose sender the mail server has verified.
     Mail,
+    /// A command of the provider on the machine of the server.
+    Terminal,
 }
 
 /// An authenticated user with its permissions, as of an identity version.

@@ -190,7 +190,7 @@ pub fn record_account(
     let new = NewEvent {
         action,
         username: caller.username(),
-        author: Some(caller.user()),
+        author: caller.author().user,
         entity,
         secondary: None,
         guard: ("account", 0),

@@ -96,7 +96,7 @@ fn read_own(tx: &mut ReadTx, caller: &Caller, request: &Request) -> Result<(NewT
     // A browser session is not limited by a token.
     let origin = match caller.identity().proof {
         Proof::Token(token) => Some(store::oauth_grants::origin(tx, token)?.ok_or(Error::Unauthenticated)?),
-        Proof::Session | Proof::Mail => None,
+        Proof::Session | Proof::Mail | Proof::Terminal => None,
     };
     let is_personal = origin.is_some_and(|origin| !origin.is_access);
     let latest_expiry = caller.identity().expiry.filter(|_| is_personal);

@@ -72,6 +72,7 @@ pub fn choose(
         let has_more = store::ipv6_prefixes::reclaim(tx, expiry, pool)?;
         let prefix = match request {
             RangeRequest::Lowest(prefix) => prefix,
+            RangeRequest::This(range) if caller.is_provider() => break choose_free(tx, caller, pool, range)?,
             RangeRequest::This(range) => break choose_released(tx, caller, region, range)?,
         };
         match store::ipv6_prefixes::lowest_free(tx, prefix)? {
@@ -103,5 +104,22 @@ fn choose_released(
             Err(Reason::new(Code::CidrOverlap, text))
         }
         _ => Err(lengths_in(tx.policy(), region).reason(Code::RangeInvalid)),
+    })
+}
+
+/// A range of the pool that no VPC has, for the provider. A range that the account has released is free, too.
+fn choose_free(tx: &mut ReadTx, caller: &Caller, pool: Cidr6, range: Cidr6) -> Result<Result<Cidr6, Reason>> {
+    if !pool.contains(range) {
+        let text = format!("Must be inside {pool}, the IPv6 pool of the provider");
+        return Ok(Err(Reason::new(Code::RangeInvalid, text)));
+    }
+    let reserved = store::ipv6_prefixes::in_range(tx, range)?;
+    let is_free = reserved
+        .iter()
+        .all(|found| found.account == caller.account && found.range == range && found.vpc.is_none());
+    let text = "overlaps the IPv6 range of another VPC, or of a VPC that was deleted recently";
+    Ok(match is_free {
+        true => Ok(range),
+        false => Err(Reason::new(Code::CidrOverlap, text)),
     })
 }

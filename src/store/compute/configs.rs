@@ -1,5 +1,7 @@
 //! The `config` table.
 
+use std::collections::HashMap;
+
 use crate::model::change::ChangeKind;
 use crate::model::config::{Config, ConfigLabel, Settings};
 use crate::model::id::{ConfigId, DiskId, InstanceId};
@@ -8,7 +10,7 @@ use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::interfaces;
-use crate::store::list::{Collection, ListQuery};
+use crate::store::list::{Collection, ListQuery, id_list};
 use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
@@ -65,6 +67,23 @@ pub fn names(tx: &mut ReadTx, instance: InstanceId) -> Result<Vec<(ConfigId, Str
         "SELECT id, label FROM config WHERE instance = $1 ORDER BY id",
         args![instance],
     )?;
+    rows.into_iter()
+        .map(|mut row| Ok((row.take()?, row.take()?)))
+        .collect()
+}
+
+/// The first config of each of these instances, at most a page of them. An instance without configs is missing.
+pub fn first_of(
+    tx: &mut ReadTx,
+    instances: &[InstanceId],
+) -> Result<HashMap<InstanceId, ConfigId>, StoreError> {
+    if instances.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let ids: Vec<i64> = instances.iter().map(|instance| instance.0).collect();
+    let (list, args) = id_list(&ids);
+    let sql = format!("SELECT instance, min(id) FROM config WHERE instance IN {list} GROUP BY instance");
+    let rows = tx.all(&sql, &args)?;
     rows.into_iter()
         .map(|mut row| Ok((row.take()?, row.take()?)))
         .collect()

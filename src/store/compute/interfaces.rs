@@ -82,6 +82,25 @@ pub fn of_instance(
     Ok(found)
 }
 
+/// The interfaces of several configs, at most a page of them, ordered by config and position.
+pub fn of_configs(
+    tx: &mut ReadTx,
+    configs: &[ConfigId],
+) -> Result<HashMap<ConfigId, Vec<Interface>>, StoreError> {
+    let mut found: HashMap<ConfigId, Vec<Interface>> = HashMap::new();
+    if configs.is_empty() {
+        return Ok(found);
+    }
+    let ids: Vec<i64> = configs.iter().map(|config| config.0).collect();
+    let (list, args) = id_list(&ids);
+    let sql =
+        format!("SELECT {COLUMNS} FROM interface f WHERE f.config IN {list} ORDER BY f.config, f.place");
+    for (config, interface) in read_all(tx, &sql, &args)? {
+        found.entry(config).or_default().push(interface);
+    }
+    Ok(found)
+}
+
 /// All interfaces on these subnets, ordered by subnet, instance, config and position.
 pub fn on_subnets(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<Vec<SubnetUse>, StoreError> {
     if subnets.is_empty() {

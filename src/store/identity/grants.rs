@@ -20,6 +20,37 @@ pub fn globals(tx: &mut ReadTx, user: UserId) -> Result<Vec<Global>, StoreError>
     rows.into_iter().map(|mut row| read(row.take()?)).collect()
 }
 
+/// The global grants of all users of an account, ordered by user and name.
+pub fn globals_in(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(UserId, String)>, StoreError> {
+    let rows = tx.all(
+        "SELECT g.app_user, g.name FROM global_grant g JOIN app_user u ON u.id = g.app_user
+         WHERE u.account = $1 ORDER BY g.app_user, g.name",
+        args![account],
+    )?;
+    rows.into_iter()
+        .map(|mut row| Ok((row.take()?, row.take()?)))
+        .collect()
+}
+
+/// A user, and the ID and the permission of an object.
+pub type UserGrant = (UserId, i64, Permission);
+
+/// The grants of all users of an account on the objects of a kind.
+pub fn entities_in(
+    tx: &mut ReadTx,
+    account: AccountId,
+    kind: GrantKind,
+) -> Result<Vec<UserGrant>, StoreError> {
+    let rows = tx.all(
+        "SELECT g.app_user, g.entity, g.permission FROM entity_grant g JOIN app_user u ON u.id = g.app_user
+         WHERE u.account = $1 AND g.kind = $2 ORDER BY g.app_user, g.entity",
+        args![account, kind.word()],
+    )?;
+    rows.into_iter()
+        .map(|mut row| Ok((row.take()?, row.take()?, row.take()?)))
+        .collect()
+}
+
 /// The permission of a user on one object.
 pub fn permission(
     tx: &mut ReadTx,
