@@ -7,6 +7,8 @@ import re
 import shlex
 import subprocess
 
+# A setting of one link, which must exist.
+LINK_SETTING = re.compile(r"net[./]ipv[46][./](conf|neigh)[./](?!all[./]|default[./])")
 STEP = re.compile(r"^(the host|[\w-]+): (ip|bridge|sysctl|nft) (.*)$")
 
 
@@ -37,7 +39,7 @@ class Batches:
     def __init__(self, lab, host, folder, with_filters, steps, is_removal=False):
         self.folder, self.lines, self.number, self.is_removal = folder, [], 0, is_removal
         at_host = f"h{host}"
-        created, links, settings, rules, inside = [], [], {}, {}, {}
+        created, links, settings, link_settings, rules, inside = [], [], {}, {}, {}, {}
         for namespace, program, text in steps:
             place = at_host if namespace == "the host" else namespace
             if program == "ip" and text.startswith("netns "):
@@ -45,7 +47,7 @@ class Batches:
             elif program == "ip" and text.startswith("link add "):
                 links.append(text)
             elif program == "sysctl":
-                settings.setdefault(place, []).append(text)
+                (link_settings if LINK_SETTING.match(text) else settings).setdefault(place, []).append(text)
             elif program == "nft":
                 rules.setdefault(place, []).append(text.removeprefix("-f -\n"))
             else:
@@ -57,15 +59,19 @@ class Batches:
             if text.startswith("netns add ") and name.startswith("gi-"):
                 # The agent marks the namespaces of instances in this way.
                 inside.setdefault((name, "ip"), []).insert(0, f"link set lo alias h{host} up")
-        for place, values in settings.items():
-            self.lines.append(f"nsenter --net=/run/netns/{place} sysctl -q -w {' '.join(map(shlex.quote, values))}")
+        self.set(settings)
         for place, texts in rules.items() if with_filters else ():
             self.lines.append(f"nsenter --net=/run/netns/{place} nft -f {shlex.quote(self.file(texts))}")
         self.batch("ip", at_host, links)
+        self.set(link_settings)
         for (place, program), texts in inside.items():
             self.batch(program, place, texts)
         self.batch("ip", at_host, [text for text in created if text.startswith("netns delete ")])
         self.script = self.file([*self.lines, "exit 0"] if is_removal else ["set -e", *self.lines])
+
+    def set(self, settings):
+        for place, values in settings.items():
+            self.lines.append(f"nsenter --net=/run/netns/{place} sysctl -q -w {' '.join(map(shlex.quote, values))}")
 
     def batch(self, program, place, texts):
         if texts:

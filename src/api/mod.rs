@@ -28,6 +28,8 @@ pub use desk::DeskTicketView;
 pub use docs::openapi_json;
 pub use handlers::ViewContext;
 pub use history::HistoryView;
+pub use hosting::encryption::EncryptionView;
+pub use hosting::hosts::HostView;
 pub use operations::router;
 pub use replies::ReplyView;
 pub use vpcs::VpcView;

@@ -2,12 +2,12 @@
 
 use anyhow::Context;
 use clap::Args;
-use serde::Serialize;
 
 use super::arguments::integer;
 use super::output::Output;
 use super::store_args::OpenStore;
-use crate::model::encryption::{KeyHolder, MAX_KEY_DAYS};
+use crate::api::EncryptionView;
+use crate::model::encryption::MAX_KEY_DAYS;
 use crate::model::input::Input;
 use crate::rules::encryption::{self, EncryptionState};
 use crate::rules::request::Request;
@@ -34,78 +34,34 @@ pub struct Options {
     rotate: bool,
 }
 
-#[derive(Serialize)]
-struct EncryptionView {
-    region: String,
-    enabled: bool,
-    key_days: i64,
-    generation: i64,
-    rotated: Option<String>,
-    next_rotation: Option<String>,
-    is_rotating: bool,
-    hosts_waiting: Vec<String>,
-    hosts_with_key: Vec<String>,
-    hosts_without_key: Vec<String>,
-}
-
-impl EncryptionView {
-    fn new(state: &EncryptionState) -> Self {
-        let label = |host: &KeyHolder| host.label.as_str().to_owned();
-        let setting = &state.setting;
-        let is_rotating = setting.is_rotating();
-        let due = (setting.is_enabled && !is_rotating).then(|| setting.due().to_string());
-        Self {
-            region: setting.region.clone(),
-            enabled: setting.is_enabled,
-            key_days: setting.key_days.get(),
-            generation: setting.generation,
-            rotated: setting.is_enabled.then(|| setting.rotated.to_string()),
-            next_rotation: due,
-            is_rotating,
-            hosts_waiting: state.waiting().map(label).collect(),
-            hosts_with_key: state
-                .hosts
-                .iter()
-                .filter(|host| host.key.is_some())
-                .map(label)
-                .collect(),
-            hosts_without_key: state.without_key().map(label).collect(),
-        }
+fn text(state: &EncryptionState) -> String {
+    let setting = &state.setting;
+    let region = &setting.region;
+    if !setting.is_enabled {
+        return format!("{region}: packets between hosts are not encrypted");
     }
-
-    fn text(&self) -> String {
-        if !self.enabled {
-            return format!("{}: packets between hosts are not encrypted", self.region);
-        }
-        let (with, without) = (self.hosts_with_key.len(), self.hosts_without_key.len());
-        let mut text = format!(
-            "{}: packets between hosts are encrypted with keys of generation {}, since {}\n",
-            self.region,
-            self.generation,
-            self.rotated.as_deref().unwrap_or_default()
-        );
-        text += &format!("  {with} of {} hosts have keys", with + without);
-        if without > 0 {
-            let labels = self.hosts_without_key.join(", ");
-            text += &format!("\n  without a key, and not reachable from other hosts: {labels}");
-        }
-        match &self.next_rotation {
-            Some(time) => {
-                text += &format!(
-                    "\n  keys are rotated every {} days, next at {time}",
-                    self.key_days
-                )
-            }
-            None => {
-                let done = with - self.hosts_waiting.len();
-                text += &format!("\n  rotation in progress: {done} of {with} hosts use the new keys");
-                if !self.hosts_waiting.is_empty() {
-                    text += &format!("; waiting for {}", self.hosts_waiting.join(", "));
-                }
-            }
-        }
-        text
+    let without: Vec<_> = state.without_key().map(|host| host.label.as_str()).collect();
+    let (total, with) = (state.hosts.len(), state.hosts.len() - without.len());
+    let mut text = format!(
+        "{region}: packets between hosts are encrypted with keys of generation {}, since {}\n",
+        setting.generation, setting.rotated
+    );
+    text += &format!("  hosts with keys: {with} of {total}");
+    if !without.is_empty() {
+        let labels = without.join(", ");
+        text += &format!("\n  without a key, and not reachable from other hosts: {labels}");
     }
+    if !setting.is_rotating() {
+        let (days, due) = (setting.key_days.get(), setting.due());
+        return text + &format!("\n  keys are rotated every {days} days, next at {due}");
+    }
+    let waiting: Vec<_> = state.waiting().map(|host| host.label.as_str()).collect();
+    let done = with - waiting.len();
+    text += &format!("\n  rotation in progress: {done} of {with} hosts use the new keys");
+    if !waiting.is_empty() {
+        text += &format!("; waiting for {}", waiting.join(", "));
+    }
+    text
 }
 
 pub async fn run(store: &OpenStore, output: Output, options: Options) -> anyhow::Result<()> {
@@ -118,6 +74,9 @@ pub async fn run(store: &OpenStore, output: Output, options: Options) -> anyhow:
     fields.extend(options.key_days.map(|days| ("key_days", Input::Integer(days))));
     if options.rotate {
         fields.push(("rotate", Input::Bool(true)));
+    }
+    if options.rotate && is_rotating(store, &region).await? {
+        output.hint("a rotation is already in progress, and continues")?;
     }
     let state = match fields.is_empty() {
         true => store.read(move |tx| encryption::view(tx, &region)).await,
@@ -132,6 +91,12 @@ pub async fn run(store: &OpenStore, output: Output, options: Options) -> anyhow:
                 .await
         }
     };
-    let view = EncryptionView::new(&state.context(context)?);
-    output.one(&view, &view.text())
+    let state = state.context(context)?;
+    output.one(&EncryptionView::new(&state), &text(&state))
+}
+
+async fn is_rotating(store: &OpenStore, region: &str) -> anyhow::Result<bool> {
+    let (wanted, context) = (region.to_owned(), format!("region {region}"));
+    let state = store.read(move |tx| encryption::view(tx, &wanted)).await;
+    Ok(state.context(context)?.setting.is_rotating())
 }

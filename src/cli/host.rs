@@ -1,15 +1,15 @@
 //! `garth host …`: the hosts that run instances.
 
-use std::time::Duration;
-
 use anyhow::Context;
 use clap::Subcommand;
 use serde::Serialize;
 
 use super::arguments::{integer, parse_with};
+use super::draining;
 use super::encryption;
 use super::output::Output;
 use super::store_args::{OpenStore, StoreArgs};
+use crate::api::HostView;
 use crate::model::host::{DEFAULT_CAPACITY, Host, UnderlayAddress};
 use crate::model::id::HostId;
 use crate::model::input::Input;
@@ -18,7 +18,7 @@ use crate::model::port::{PortDetails, PortState};
 use crate::model::time::Time;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
-use crate::rules::{hosts, ports};
+use crate::rules::{drain, hosts, ports};
 use crate::store::WriteTx;
 
 const MAX_CAPACITY: i64 = 10_000;
@@ -73,10 +73,10 @@ pub enum Command {
         #[arg(long)]
         revoke: bool,
     },
-    /// Move the instances of a host to other hosts, and wait until they have moved
+    /// Move the instances of a host to other hosts, and wait until they run there
     ///
-    /// The server moves the instances: each is stopped and started on another host. The command can be interrupted, and
-    /// draining continues.
+    /// The server moves the instances: each is stopped and started on another host. The command fails if an instance
+    /// does not start within two minutes. It can be interrupted, and draining continues.
     Drain {
         /// Label or ID of the host
         #[arg(value_name = "HOST")]
@@ -103,18 +103,12 @@ pub enum Command {
     },
 }
 
+/// The host as the API returns it, with its problems.
 #[derive(Serialize)]
-struct HostView {
-    id: i64,
-    label: String,
-    region: String,
-    status: &'static str,
-    underlay_address: String,
-    instances: i64,
-    capacity: i64,
-    agent_version: Option<String>,
-    last_seen: Option<String>,
-    warnings: Vec<String>,
+struct HostDetails<'a> {
+    #[serde(flatten)]
+    host: HostView<'a>,
+    warnings: &'a [String],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     port_errors: Vec<PortErrorView>,
 }
@@ -139,37 +133,30 @@ impl PortErrorView {
     }
 }
 
-impl HostView {
-    fn new(host: &Host, now: Time) -> Self {
-        let report = host.report.as_ref();
+impl<'a> HostDetails<'a> {
+    fn new(host: &'a Host, now: Time) -> Self {
         Self {
-            id: host.id.0,
-            label: host.label.as_str().to_owned(),
-            region: host.region.clone(),
-            status: host.status(now).word(),
-            underlay_address: host.underlay_address.as_str().to_owned(),
-            instances: host.instances,
-            capacity: host.capacity.get(),
-            agent_version: report.map(|report| report.agent_version.clone()),
-            last_seen: report.map(|report| report.last_seen.to_string()),
-            warnings: report.map(|report| report.warnings.clone()).unwrap_or_default(),
+            host: HostView::new(host, now),
+            warnings: host.report.as_ref().map_or(&[], |report| &report.warnings),
             port_errors: Vec::new(),
         }
     }
 
     fn text(&self) -> String {
+        let host = &self.host;
         let mut text = format!(
             "host {} ({}) in {}: {}, {} of {} instances, underlay address {}, last seen {}",
-            self.id,
-            self.label,
-            self.region,
-            self.status,
-            self.instances,
-            self.capacity,
-            self.underlay_address,
-            self.last_seen.as_deref().unwrap_or("never")
+            host.id,
+            host.label,
+            host.region,
+            host.status,
+            host.instances,
+            host.capacity,
+            host.underlay_address,
+            host.last_seen
+                .map_or_else(|| "never".to_owned(), |time| time.to_string())
         );
-        for warning in &self.warnings {
+        for warning in self.warnings {
             text += &format!("\n  {warning}");
         }
         for port in &self.port_errors {
@@ -216,7 +203,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
             let views: Vec<_> = found
                 .items
                 .iter()
-                .map(|host| HostView::new(host, store.now()))
+                .map(|host| HostDetails::new(host, store.now()))
                 .collect();
             let header = [
                 "ID",
@@ -228,16 +215,16 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
                 "CAPACITY",
                 "LAST SEEN",
             ];
-            output.many(&views, &header, |view| {
+            output.many(&views, &header, |HostDetails { host, .. }| {
                 vec![
-                    view.id.to_string(),
-                    view.label.clone(),
-                    view.region.clone(),
-                    view.status.to_owned(),
-                    view.underlay_address.clone(),
-                    view.instances.to_string(),
-                    view.capacity.to_string(),
-                    view.last_seen.clone().unwrap_or_default(),
+                    host.id.to_string(),
+                    host.label.to_owned(),
+                    host.region.to_owned(),
+                    host.status.to_owned(),
+                    host.underlay_address.to_owned(),
+                    host.instances.to_string(),
+                    host.capacity.to_string(),
+                    host.last_seen.map(|time| time.to_string()).unwrap_or_default(),
                 ]
             })
         }
@@ -245,7 +232,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
             let host = find(&store, &name).await?;
             let id = host.id;
             let ports = store.read(move |tx| ports::of_host(tx, id)).await?;
-            let mut view = HostView::new(&host, store.now());
+            let mut view = HostDetails::new(&host, store.now());
             view.port_errors = ports.iter().filter_map(PortErrorView::new).collect();
             output.one(&view, &view.text())
         }
@@ -272,10 +259,14 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
             print_token(output, &token)
         }
         Command::Drain { name, no_wait } => {
-            let host = change(&store, &name, |tx, id| hosts::drain(tx, id, &no_fields())).await?;
+            let begin = |tx: &mut WriteTx, id| {
+                let instances = drain::instances(tx, id)?;
+                Ok((hosts::drain(tx, id, &no_fields())?, instances))
+            };
+            let (host, instances) = change(&store, &name, begin).await?;
             match no_wait {
                 true => print_host(output, &store, &host),
-                false => wait_until_drained(output, &store, host).await,
+                false => draining::wait(output, &store, host, instances).await,
             }
         }
         Command::Undrain { name } => {
@@ -287,12 +278,12 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
             let host = find(&store, &name).await?;
             change(&store, &name, |tx, id| hosts::delete(tx, id, &no_fields())).await?;
             let message = format!("removed host {} ({})", host.id, host.label.as_str());
-            output.one(&HostView::new(&host, store.now()), &message)
+            output.one(&HostDetails::new(&host, store.now()), &message)
         }
     }
 }
 
-async fn find(store: &OpenStore, name: &str) -> anyhow::Result<Host> {
+pub async fn find(store: &OpenStore, name: &str) -> anyhow::Result<Host> {
     let wanted = name.to_owned();
     let found = store.read(move |tx| hosts::find(tx, &wanted)).await;
     found.with_context(|| format!("host {name}"))
@@ -308,37 +299,8 @@ async fn change<T: Send + 'static>(
     store.write(move |tx| rule(tx, id)).await
 }
 
-/// After this time without progress, a hint is printed.
-const STALLED_DRAIN_SECONDS: u32 = 15;
-
-/// Prints the progress to standard error whenever it changes.
-async fn wait_until_drained(output: Output, store: &OpenStore, mut host: Host) -> anyhow::Result<()> {
-    let (name, total) = (host.id.to_string(), host.instances);
-    let mut shown = None;
-    let mut seconds_without_progress = 0;
-    while host.instances > 0 && host.is_draining {
-        seconds_without_progress += 1;
-        if seconds_without_progress == STALLED_DRAIN_SECONDS {
-            output.hint(
-                "no instance has moved for a while: the other hosts of the region may be full, draining or offline",
-            )?;
-        }
-        if shown != Some(host.instances) {
-            seconds_without_progress = 0;
-            output.hint(&format!(
-                "{} of {total} instances have moved",
-                total - host.instances
-            ))?;
-            shown = Some(host.instances);
-        }
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        host = find(store, &name).await?;
-    }
-    print_host(output, store, &host)
-}
-
-fn print_host(output: Output, store: &OpenStore, host: &Host) -> anyhow::Result<()> {
-    let view = HostView::new(host, store.now());
+pub fn print_host(output: Output, store: &OpenStore, host: &Host) -> anyhow::Result<()> {
+    let view = HostDetails::new(host, store.now());
     output.one(&view, &view.text())
 }
 

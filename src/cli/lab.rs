@@ -3,8 +3,10 @@
 //! The lab has its own user, network, mount and process namespaces. So it needs no root, does not change the network of
 //! the machine, and ends with all of its processes and networks when its first process ends.
 
+mod interruption;
 mod isolation;
 mod lab_folder;
+mod machine;
 mod network;
 mod programs;
 mod session;
@@ -47,6 +49,10 @@ pub enum Command {
         #[command(flatten)]
         location: Location,
     },
+    /// Stop a host of a lab, as if its power had failed
+    Stop(HostOf),
+    /// Start a host of a lab that was stopped
+    Start(HostOf),
     /// The first process in the namespaces of a lab
     #[command(hide = true)]
     Inside {
@@ -57,6 +63,22 @@ pub enum Command {
         #[arg(last = true)]
         command: Vec<OsString>,
     },
+}
+
+#[derive(Args)]
+pub struct HostOf {
+    /// The host: host-1, host-2, …
+    #[arg(value_name = "HOST", value_parser = parse_host)]
+    host: u8,
+    #[command(flatten)]
+    location: Location,
+}
+
+fn parse_host(name: &str) -> Result<u8, String> {
+    let number = name.strip_prefix("host-").and_then(|number| number.parse().ok());
+    number
+        .filter(|number| (1..=MAX_HOSTS).contains(number))
+        .ok_or_else(|| "must be host-1, host-2, …".to_owned())
 }
 
 #[derive(Args)]
@@ -81,6 +103,14 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             command,
         } => up(output, hosts, &location.open()?, &command),
         Command::Down { location } => down(output, &location.open()?),
+        Command::Stop(HostOf { host, location }) => in_lab(location, "stop", host, |folder| {
+            session::stop_host(folder, host)?;
+            output.text(&format!("host-{host} has stopped"))
+        }),
+        Command::Start(HostOf { host, location }) => in_lab(location, "start", host, |folder| {
+            session::start_host(folder, host)?;
+            output.text(&format!("host-{host} has started"))
+        }),
         Command::Inside {
             hosts,
             location,
@@ -95,6 +125,9 @@ fn up(output: Output, hosts: u8, folder: &LabFolder, command: &[OsString]) -> an
     if let Some(process) = folder.running() {
         output.hint("the lab is already running")?;
         let mut entering = isolation::enter(process)?;
+        // The mount namespace begins in its root.
+        entering.args(["sh", "-c", r#"cd "$0"; exec "$@""#]);
+        entering.arg(std::env::current_dir().context("the current folder")?);
         entering.args(session::in_first_instance(folder, command));
         entering.envs(session::environment(folder)?);
         return Err(entering.exec()).context("nsenter");
@@ -108,6 +141,26 @@ fn up(output: Output, hosts: u8, folder: &LabFolder, command: &[OsString]) -> an
         .args(["--hosts", &hosts.to_string(), "--"]);
     creating.args(command);
     Err(creating.exec()).context("unshare")
+}
+
+/// Runs an action on a host in the namespaces of the lab. A shell of the lab has the variable `LAB_FOLDER`.
+fn in_lab(
+    location: Location,
+    verb: &str,
+    host: u8,
+    action: impl FnOnce(&LabFolder) -> anyhow::Result<()>,
+) -> anyhow::Result<ExitCode> {
+    if let (None, Some(inside)) = (&location.folder, std::env::var_os("LAB_FOLDER")) {
+        action(&LabFolder::new(Some(inside.into()))?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let folder = location.open()?;
+    let process = folder.running().context("no lab is running")?;
+    let mut entering = isolation::enter(process)?;
+    entering.arg(folder.join("bin/garth")).args(["lab", verb]);
+    entering.arg(format!("host-{host}"));
+    entering.envs(session::environment(&folder)?);
+    Err(entering.exec()).context("nsenter")
 }
 
 fn down(output: Output, folder: &LabFolder) -> anyhow::Result<ExitCode> {

@@ -24,6 +24,7 @@ mod database;
 mod demo;
 mod desk;
 mod doctor;
+mod draining;
 mod encryption;
 mod entity;
 mod environment;

@@ -72,6 +72,10 @@ await runTest("hosts: add, join, ports and problems, drain, traffic for tenants"
   await ada.getByRole("heading", { name: "Traffic" }).waitFor();
   await ada.getByText("4.8 MiB").waitFor();
   await fitsAll(harness, ada, "subnet-traffic");
+  await ada.goto(`${harness.origin}/instances/1`);
+  await ada.getByRole("heading", { name: "Traffic" }).waitFor();
+  await ada.getByText("4.8 MiB").waitFor();
+  await fitsAll(harness, ada, "instance-traffic");
 
   const second = await addHost(harness, grace, 2);
   await report(harness, second, []);

@@ -73,7 +73,7 @@ impl<'a> EventView<'a> {
             entity: event.entity.as_ref().map(EntityView::new),
             status: &event.status,
             secondary_entity: event.secondary.as_ref().map(EntityView::new),
-            message: "",
+            message: event.message(),
         }
     }
 }

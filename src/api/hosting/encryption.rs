@@ -10,7 +10,7 @@ use crate::rules::encryption::EncryptionState;
 use crate::web::answer;
 
 #[derive(Serialize)]
-struct EncryptionView<'a> {
+pub struct EncryptionView<'a> {
     region: &'a str,
     enabled: bool,
     key_days: i64,
@@ -29,6 +29,18 @@ struct RotationView {
     done: usize,
     total: usize,
     waiting_host_ids: Vec<i64>,
+}
+
+impl RotationView {
+    fn new(state: &EncryptionState) -> Self {
+        let waiting: Vec<_> = state.waiting().map(|host| host.host.0).collect();
+        let total = state.hosts.len() - state.without_key().count();
+        Self {
+            done: total - waiting.len(),
+            total,
+            waiting_host_ids: waiting,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -52,26 +64,23 @@ impl<'a> HostKeyView<'a> {
     }
 }
 
+impl<'a> EncryptionView<'a> {
+    pub fn new(state: &'a EncryptionState) -> Self {
+        let setting = &state.setting;
+        let is_rotating = setting.is_rotating();
+        Self {
+            region: &setting.region,
+            enabled: setting.is_enabled,
+            key_days: setting.key_days.get(),
+            generation: setting.generation,
+            rotated: setting.is_enabled.then_some(setting.rotated),
+            next_rotation: (setting.is_enabled && !is_rotating).then(|| setting.due()),
+            rotation: is_rotating.then(|| RotationView::new(state)),
+            hosts: state.hosts.iter().map(HostKeyView::new).collect(),
+        }
+    }
+}
+
 pub fn one(state: &EncryptionState, _: &ViewContext) -> Response {
-    let setting = &state.setting;
-    let is_rotating = setting.is_rotating();
-    let view = EncryptionView {
-        region: &setting.region,
-        enabled: setting.is_enabled,
-        key_days: setting.key_days.get(),
-        generation: setting.generation,
-        rotated: setting.is_enabled.then_some(setting.rotated),
-        next_rotation: (setting.is_enabled && !is_rotating).then(|| setting.due()),
-        rotation: is_rotating.then(|| {
-            let waiting: Vec<_> = state.waiting().map(|host| host.host.0).collect();
-            let total = state.hosts.iter().filter(|host| host.key.is_some()).count();
-            RotationView {
-                done: total - waiting.len(),
-                total,
-                waiting_host_ids: waiting,
-            }
-        }),
-        hosts: state.hosts.iter().map(HostKeyView::new).collect(),
-    };
-    answer::one(state, &view)
+    answer::one(state, &EncryptionView::new(state))
 }

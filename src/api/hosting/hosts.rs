@@ -15,17 +15,17 @@ use crate::web::answer;
 pub type HostNow = (Host, Time);
 
 #[derive(Serialize)]
-struct HostView<'a> {
-    id: i64,
-    label: &'a str,
-    region: &'a str,
-    status: &'static str,
-    underlay_address: &'a str,
-    instances: i64,
-    capacity: i64,
+pub struct HostView<'a> {
+    pub id: i64,
+    pub label: &'a str,
+    pub region: &'a str,
+    pub status: &'static str,
+    pub underlay_address: &'a str,
+    pub instances: i64,
+    pub capacity: i64,
     agent_version: Option<&'a str>,
     #[serde(serialize_with = "answer::optional_time")]
-    last_seen: Option<Time>,
+    pub last_seen: Option<Time>,
     #[serde(serialize_with = "answer::time")]
     created: Time,
     #[serde(serialize_with = "answer::time")]
@@ -33,7 +33,7 @@ struct HostView<'a> {
 }
 
 impl<'a> HostView<'a> {
-    fn new(host: &'a Host, now: Time) -> Self {
+    pub fn new(host: &'a Host, now: Time) -> Self {
         let report = host.report.as_ref();
         Self {
             id: host.id.0,

@@ -2,17 +2,20 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
 use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::fs::{OpenOptionsExt, symlink};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 
+use super::interruption::Interruption;
 use super::lab_folder::LabFolder;
+use super::machine::Machine;
 use super::network::{self, host_name, underlay};
 use super::programs::search_path;
 use super::tenant::{Instance, Tenant};
@@ -23,29 +26,26 @@ use crate::cli::output::Output;
 const PORT: u16 = 8080;
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// An agent that cannot run ends in this time.
+const AGENT_START_TIME: Duration = Duration::from_millis(500);
+const SERVER_LOG: &str = "server.log";
+const LOCAL_NAMES: &str = "127.0.0.1 localhost\n::1 localhost\n";
+/// The exit code of a command that SIGINT ends.
+const INTERRUPTED: u8 = 130;
 /// The instance in which the shell runs.
 const FIRST_INSTANCE: &str = "web-1";
 /// The number of log lines that explain a failure.
 const LOG_LINES: usize = 5;
 
-/// Runs a command in the network namespace with a name: an instance, a host or the server.
-const ON_SCRIPT: &str = r#"#!/bin/sh
-usage="usage: on NAME COMMAND…, where NAME is an instance, host-1, host-2, … or server"
-[ $# -ge 2 ] || { echo "$usage" >&2; exit 2; }
-name=$1
-shift
-network=$LAB_FOLDER/networks/$name
-[ -e "$network" ] || network=/run/netns/gi-$name
-[ -e "$network" ] || { echo "there is no $name. $usage" >&2; exit 2; }
-exec nsenter --net="$network" -- "$@"
-"#;
+/// Runs a command in an instance, on a host or on the server.
+const ON_SCRIPT: &str = include_str!("on.sh");
 
 pub struct Session {
     output: Output,
     folder: LabFolder,
     hosts: u8,
-    /// The processes of the lab, in the order in which they were started.
-    processes: Vec<(String, Child)>,
+    processes: Vec<Child>,
+    interruption: Interruption,
 }
 
 /// The command that runs a command, or a shell, in the first instance.
@@ -81,27 +81,46 @@ impl Session {
             folder,
             hosts,
             processes: Vec::new(),
+            interruption: Interruption::default(),
         }
     }
 
     pub async fn run(mut self, command: &[OsString]) -> anyhow::Result<ExitCode> {
+        self.interruption.watch()?;
         let result = self.start_and_run(command).await;
-        if result.is_err() {
+        if result.is_err() && !self.interruption.is_requested() {
             self.print_logs()?;
         }
-        for (_, process) in &mut self.processes {
+        for host in 1..=self.hosts {
+            // A host can be stopped already.
+            let _ = self.machine(host).stop();
+        }
+        for process in &mut self.processes {
             // A process that has already ended needs no signal.
             let _ = process.kill();
             process.wait()?;
         }
         self.folder.remove()?;
-        result
+        match result {
+            Err(_) if self.interruption.is_requested() => {
+                self.output.hint("interrupted: the lab has ended")?;
+                Ok(ExitCode::from(INTERRUPTED))
+            }
+            result => result,
+        }
+    }
+
+    fn machine(&self, host: u8) -> Machine<'_> {
+        Machine::new(&self.folder, host_name(host))
     }
 
     async fn start_and_run(&mut self, command: &[OsString]) -> anyhow::Result<ExitCode> {
         self.output
-            .hint(&format!("starting a lab with {} hosts", self.hosts))?;
+            .hint(&format!("starting a lab; number of hosts: {}", self.hosts))?;
         network::create(self.hosts)?;
+        let names = self.folder.join("hosts");
+        fs::write(&names, LOCAL_NAMES)?;
+        network::run("mount", &format!("--bind {} /etc/hosts", names.display()))?;
         self.start_server()?;
         for host in 1..=self.hosts {
             self.start_host(host)?;
@@ -122,16 +141,10 @@ impl Session {
         Ok(exit_code(status))
     }
 
-    /// `garth …`, without the settings of the caller.
+    /// `garth …` on the store of the lab.
     fn command(&self, arguments: &[&str]) -> anyhow::Result<Command> {
-        let mut command = Command::new(std::env::current_exe().context("the path of this program")?);
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("GARTH_") {
-                command.env_remove(name);
-            }
-        }
+        let mut command = garth(&self.folder)?;
         command.args(arguments).stdin(Stdio::null());
-        command.env("GARTH_DATA", self.folder.join("data"));
         Ok(command)
     }
 
@@ -148,28 +161,12 @@ impl Session {
         Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned())
     }
 
-    /// Starts a process of the lab in a network namespace, or in that of the server.
-    fn start(&mut self, name: String, namespace: Option<&str>, mut command: Command) -> anyhow::Result<()> {
-        let log = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(self.log(&name))?;
-        command.stdout(log.try_clone()?).stderr(log);
-        let process = match namespace {
-            Some(namespace) => network::inside(namespace, || command.spawn())?,
-            None => command.spawn()?,
-        };
-        self.processes.push((name, process));
-        Ok(())
-    }
-
-    fn log(&self, name: &str) -> std::path::PathBuf {
-        self.folder.join(&format!("{name}.log"))
-    }
-
     fn start_server(&mut self) -> anyhow::Result<()> {
-        let command = self.command(&["serve", "--listen", &format!("127.0.0.1:{PORT}")])?;
-        self.start("server".to_owned(), None, command)?;
+        let mut command = self.command(&["serve", "--listen", &format!("127.0.0.1:{PORT}")])?;
+        let log = File::create(self.folder.join(SERVER_LOG))?;
+        command.stdout(log.try_clone()?).stderr(log);
+        // An interruption ends this process first, and not all processes at the same time.
+        self.processes.push(command.process_group(0).spawn()?);
         self.wait_for("the server listens", |_| {
             Ok(TcpStream::connect((Ipv4Addr::LOCALHOST, PORT)).is_ok())
         })
@@ -188,7 +185,9 @@ impl Session {
             "--underlay",
             &address,
         ])?;
-        let state = self.folder.join(&name).display().to_string();
+        let keeper = self.machine(host).start()?;
+        self.processes.push(keeper);
+        let state = self.machine(host).state().display().to_string();
         let server = format!("http://127.0.0.1:{PORT}");
         let join = [
             "agent", "join", "--server", &server, "--token", &token, "--state", &state,
@@ -197,18 +196,9 @@ impl Session {
         let joined = network::inside(&name, || join.output())?;
         let stderr = String::from_utf8_lossy(&joined.stderr);
         ensure!(joined.status.success(), "garth agent join: {}", stderr.trim());
-        let run = [
-            "agent",
-            "run",
-            "--state",
-            &state,
-            "--driver",
-            "netns",
-            "--prefix",
-            &format!("h{host}"),
-        ];
-        let run = self.command(&run)?;
-        self.start(name.clone(), Some(&name), run)
+        let agent = self.machine(host).start_agent(garth(&self.folder)?, host)?;
+        self.processes.push(agent);
+        Ok(())
     }
 
     async fn start_instances(&self) -> anyhow::Result<Vec<Instance>> {
@@ -218,6 +208,7 @@ impl Session {
         let vpc = tenant.create(self.hosts).await?;
         let deadline = Instant::now() + START_TIMEOUT;
         while !tenant.are_running().await? {
+            self.interruption.check()?;
             if Instant::now() > deadline {
                 bail!("the instances do not run: {}", self.reasons());
             }
@@ -229,7 +220,7 @@ impl Session {
     /// Why ports are not up, from the reports of the agents.
     fn reasons(&self) -> String {
         let report = |host| {
-            let folder = StateFolder::open(&self.folder.join(&host_name(host))).ok()?;
+            let folder = StateFolder::open(&self.machine(host).state()).ok()?;
             serde_json::from_slice::<StatusReport>(&folder.status().ok()?).ok()
         };
         let reports = (1..=self.hosts).filter_map(report);
@@ -245,41 +236,35 @@ impl Session {
 
     /// Makes the names of instances known to all programs of the lab, and to the script `on`.
     fn write_names(&self, instances: &[Instance]) -> anyhow::Result<()> {
-        let mut hosts = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
-        let (networks, programs) = (self.folder.join("networks"), self.folder.join("bin"));
-        fs::create_dir(&networks)?;
+        let mut names = LOCAL_NAMES.to_owned();
+        let (folder, programs) = (self.folder.join("instances"), self.folder.join("bin"));
+        fs::create_dir(&folder)?;
         fs::create_dir(&programs)?;
         for instance in instances {
-            let path = format!("/run/netns/{}", instance.namespace());
-            symlink(path, networks.join(&instance.label))?;
+            fs::write(folder.join(&instance.label), instance.id.to_string())?;
             for address in &instance.addresses {
-                hosts += &format!("{address} {}\n", instance.label);
+                names += &format!("{address} {}\n", instance.label);
             }
         }
-        for name in (1..=self.hosts).map(host_name) {
-            symlink(format!("/run/netns/{name}"), networks.join(name))?;
-        }
-        symlink("/proc/1/ns/net", networks.join("server"))?;
+        fs::write(self.folder.join("hosts"), names)?;
         symlink(std::env::current_exe()?, programs.join("garth"))?;
         let mut options = OpenOptions::new();
         let script = options.write(true).create_new(true).mode(0o700);
-        std::io::Write::write_all(&mut script.open(programs.join("on"))?, ON_SCRIPT.as_bytes())?;
-        let file = self.folder.join("hosts");
-        fs::write(&file, hosts)?;
-        network::run("mount", &format!("--bind {} /etc/hosts", file.display()))
+        Ok(script
+            .open(programs.join("on"))?
+            .write_all(ON_SCRIPT.as_bytes())?)
     }
 
     /// Waits until the first instance reaches all others: the kernel needs some time after a port is up.
     fn wait_until_reachable(&self, instances: &[Instance]) -> anyhow::Result<()> {
-        let first = instances.iter().find(|instance| instance.label == FIRST_INSTANCE);
-        let first = first.context("the first instance exists")?;
         for instance in instances {
             for address in &instance.addresses {
                 let is_reachable = |_: &Self| {
-                    let mut ping = Command::new("ping");
-                    ping.args(["-n", "-q", "-c", "1", "-W", "1", &address.to_string()]);
-                    let done = network::inside(&first.namespace(), || ping.output())?;
-                    Ok(done.status.success())
+                    let mut ping = Command::new(self.folder.join("bin/on"));
+                    ping.args([FIRST_INSTANCE, "ping", "-n", "-q", "-c", "1", "-W", "1"]);
+                    ping.arg(address.to_string())
+                        .env("LAB_FOLDER", self.folder.path());
+                    Ok(ping.output()?.status.success())
                 };
                 let what = format!("{FIRST_INSTANCE} reaches {} at {address}", instance.label);
                 self.wait_for(&what, is_reachable)?;
@@ -291,7 +276,7 @@ impl Session {
     fn print_introduction(&self, instances: &[Instance]) -> anyhow::Result<()> {
         let mut places = HashMap::new();
         for host in 1..=self.hosts {
-            let folder = StateFolder::open(&self.folder.join(&host_name(host)))?;
+            let folder = StateFolder::open(&self.machine(host).state())?;
             let vpcs = folder.desired()?.map(|state| state.vpcs).unwrap_or_default();
             let ports = vpcs.into_iter().flat_map(|vpc| vpc.ports);
             places.extend(ports.map(|port| (port.instance_id, host_name(host))));
@@ -305,6 +290,7 @@ impl Session {
         let last = instances
             .last()
             .map_or("db-1", |instance| instance.label.as_str());
+        let hosts = self.hosts;
         text += &format!(
             "\nThis is {FIRST_INSTANCE}. Try:\n  \
              ping {last}                 reach another subnet, on another host\n  \
@@ -312,6 +298,7 @@ impl Session {
              on host-1 ip netns         run a command on a host\n  \
              garth host list            run a command of the operator\n  \
              garth host drain host-1    move the instances of a host\n  \
+             garth lab stop host-{hosts}      let the power of a host fail\n  \
              on server curl -s http://127.0.0.1:{PORT}/v4/vpcs -H \"Authorization: Bearer $LAB_TOKEN\"\n\
              The lab ends with this shell, or with garth lab down.\n"
         );
@@ -322,6 +309,7 @@ impl Session {
     fn wait_for(&self, what: &str, condition: impl Fn(&Self) -> anyhow::Result<bool>) -> anyhow::Result<()> {
         let deadline = Instant::now() + START_TIMEOUT;
         while !condition(self)? {
+            self.interruption.check()?;
             ensure!(
                 Instant::now() < deadline,
                 "not within {} seconds: {what}",
@@ -333,8 +321,10 @@ impl Session {
     }
 
     fn print_logs(&self) -> anyhow::Result<()> {
-        for (name, _) in &self.processes {
-            let log = fs::read_to_string(self.log(name)).unwrap_or_default();
+        let hosts = (1..=self.hosts).map(|host| (host_name(host), self.machine(host).log()));
+        let server = ("server".to_owned(), self.folder.join(SERVER_LOG));
+        for (name, log) in std::iter::once(server).chain(hosts) {
+            let log = fs::read_to_string(log).unwrap_or_default();
             let lines: Vec<_> = log.lines().collect();
             for line in &lines[lines.len().saturating_sub(LOG_LINES)..] {
                 self.output.hint(&format!("{name}: {line}"))?;
@@ -342,6 +332,41 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// `garth` on the store of the lab, without the settings of the caller.
+fn garth(folder: &LabFolder) -> anyhow::Result<Command> {
+    let mut command = Command::new(std::env::current_exe().context("the path of this program")?);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GARTH_") {
+            command.env_remove(name);
+        }
+    }
+    command.env("GARTH_DATA", folder.join("data"));
+    Ok(command)
+}
+
+/// Stops a host of the lab in which this command runs.
+pub fn stop_host(folder: &LabFolder, host: u8) -> anyhow::Result<()> {
+    Machine::new(folder, host_name(host)).stop()
+}
+
+/// Starts a host that was stopped, or the agent of a host. Both end with the lab.
+pub fn start_host(folder: &LabFolder, host: u8) -> anyhow::Result<()> {
+    let machine = Machine::new(folder, host_name(host));
+    ensure!(machine.state().exists(), "there is no {}", host_name(host));
+    if !machine.is_running() {
+        machine.start()?;
+    }
+    let mut agent = machine.start_agent(garth(folder)?, host)?;
+    sleep(AGENT_START_TIME);
+    ensure!(
+        agent.try_wait()?.is_none(),
+        "the agent of {} is already running, or does not start: see {}",
+        host_name(host),
+        machine.log().display()
+    );
+    Ok(())
 }
 
 /// The exit code of a command, as a shell reports it.

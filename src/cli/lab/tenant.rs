@@ -18,13 +18,6 @@ pub struct Instance {
     pub addresses: Vec<IpAddr>,
 }
 
-impl Instance {
-    /// The name of its network namespace.
-    pub fn namespace(&self) -> String {
-        format!("gi-{}", self.id)
-    }
-}
-
 /// The API of the server of the lab, as its tenant.
 pub struct Tenant {
     client: HttpClient,

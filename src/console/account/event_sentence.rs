@@ -22,7 +22,7 @@ pub fn sentence(event: &Event) -> Markup {
         }
         @if let Some(secondary) = &event.secondary { " " span .quiet { "(" (kind_name(secondary.kind)) " " (secondary.label) ")" } }
         @match event.status.as_str() {
-            "failed" => { " " span .tag.bad { "failed" } }
+            "failed" => { " " span .tag.bad { "failed" } " " (event.message()) }
             "scheduled" | "started" => { " " span .tag { "in progress" } }
             _ => {}
         }

@@ -58,27 +58,47 @@ pub fn of_host(ports: &[PortDetails]) -> Markup {
     }
 }
 
-/// The ports in a subnet, for tenants. Reasons of errors are for the provider.
+/// The ports in a subnet, for tenants.
 pub fn of_subnet(ports: &[PortDetails]) -> Markup {
     html! {
         @if !ports.is_empty() {
             section aria-labelledby="ports" {
                 h2 #ports { "Traffic" }
-                table .list {
-                    thead { tr {
-                        th scope="col" { "Instance" } th scope="col" { "Address" } th scope="col" { "State" } (traffic_header())
-                    } }
-                    tbody { @for port in ports {
-                        tr {
-                            th scope="row" { (port.instance_label) " " span .id { (port.instance) } }
-                            td data-label="Address" { code { (write_address(port.address)) } }
-                            td data-label="State" { (state_tag(port.report.state)) }
-                            (traffic(port))
-                        }
-                    } }
-                }
-                p .hint { "Since the instance was started on its host. Dropped packets were sent with a wrong source address." }
+                (for_tenants(ports, "Instance", |port| html! { (port.instance_label) " " span .id { (port.instance) } }))
             }
         }
+    }
+}
+
+/// The ports of an instance, for tenants. The table updates itself.
+pub fn of_instance(ports: &[PortDetails], page: &str) -> Markup {
+    html! {
+        @if !ports.is_empty() {
+            section #traffic aria-labelledby="ports" hx-get=(page) hx-trigger="every 10s" hx-select="#traffic"
+                hx-swap="outerHTML" {
+                h2 #ports { "Traffic" }
+                (for_tenants(ports, "Interface", |port| html! { (port.interface) }))
+            }
+        }
+    }
+}
+
+/// A table without the reasons of errors, which are for the provider. `name` is the content of the first column.
+fn for_tenants(ports: &[PortDetails], column: &str, name: impl Fn(&PortDetails) -> Markup) -> Markup {
+    html! {
+        table .list {
+            thead { tr {
+                th scope="col" { (column) } th scope="col" { "Address" } th scope="col" { "State" } (traffic_header())
+            } }
+            tbody { @for port in ports {
+                tr {
+                    th scope="row" { (name(port)) }
+                    td data-label="Address" { code { (write_address(port.address)) } }
+                    td data-label="State" { (state_tag(port.report.state)) }
+                    (traffic(port))
+                }
+            } }
+        }
+        p .hint { "Since the instance was started on its host. Dropped packets were sent with a wrong source address." }
     }
 }

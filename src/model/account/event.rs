@@ -31,6 +31,20 @@ pub struct Event {
     pub read: bool,
 }
 
+impl Event {
+    /// Why the operation failed. Empty if it did not fail.
+    pub fn message(&self) -> &'static str {
+        let is_boot = matches!(self.action.as_str(), "linode_boot" | "linode_reboot");
+        match self.duration {
+            _ if self.status != "failed" || !is_boot => "",
+            Some(0) => {
+                "No host of the region has capacity for another instance. Boot the instance again later."
+            }
+            _ => "The network of the instance was not ready on its host in time. Boot the instance again.",
+        }
+    }
+}
+
 /// Constructors for the entities of events.
 impl Entity {
     fn new(kind: EntityKind, id: i64, label: &str) -> Self {

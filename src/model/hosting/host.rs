@@ -22,6 +22,8 @@ pub struct Host {
     pub underlay_address: UnderlayAddress,
     pub capacity: Capacity,
     pub is_draining: bool,
+    /// Whether an agent has joined, and its credential is not revoked.
+    pub has_credential: bool,
     /// The number of instances on the host.
     pub instances: i64,
     /// The last report of its agent.
@@ -42,7 +44,13 @@ pub struct HostReport {
 impl Hash for Host {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (&self.id, &self.label, &self.region, &self.underlay_address).hash(state);
-        (self.capacity, self.is_draining, self.instances).hash(state);
+        (
+            self.capacity,
+            self.is_draining,
+            self.has_credential,
+            self.instances,
+        )
+            .hash(state);
         let report = self.report.as_ref();
         let report = report.map(|report| (&report.agent_version, &report.warnings));
         (report, self.created, self.updated).hash(state);
@@ -81,7 +89,9 @@ impl Host {
     pub fn reporting_status(&self, now: Time) -> HostStatus {
         match &self.report {
             None => HostStatus::New,
-            Some(report) if report.last_seen >= online_since(now) => HostStatus::Online,
+            Some(report) if self.has_credential && report.last_seen >= online_since(now) => {
+                HostStatus::Online
+            }
             Some(_) => HostStatus::Offline,
         }
     }
@@ -141,6 +151,10 @@ impl UnderlayAddress {
                 Err(vec![Reason::new(Code::AddressInvalid, text)])
             }
         }
+    }
+
+    pub fn is_ipv6(&self) -> bool {
+        self.0.contains(':')
     }
 
     /// The address from a database row, if it is valid.

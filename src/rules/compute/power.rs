@@ -9,6 +9,7 @@ use crate::model::grant::Permission;
 use crate::model::id::{ConfigId, EventId, HostId, InstanceId};
 use crate::model::instance::{Instance, Status};
 use crate::model::job::{Job, JobKind, Outcome};
+use crate::model::port::PortState;
 use crate::model::reason::{Code, Reason};
 use crate::model::time::Time;
 use crate::model::work::WorkStep;
@@ -237,6 +238,16 @@ fn fail_boot(tx: &mut WriteTx, id: InstanceId, event: EventId, begun: Time) -> R
         ..work::BOOTING
     };
     store::events::progress(tx, event, failed)?;
+    for port in store::ports::of_instance(tx, id)? {
+        if port.report.state != PortState::Up {
+            let reason = port
+                .report
+                .reason
+                .as_deref()
+                .unwrap_or("the agent reported nothing");
+            tracing::warn!(instance = %id, interface = %port.interface, host = %port.host, reason, "boot failed");
+        }
+    }
     placements::release(tx, id)?;
     let Some(mut instance) = store::instances::find_any(tx, id)? else {
         return Ok(());

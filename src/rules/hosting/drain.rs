@@ -1,7 +1,8 @@
 //! Draining: moves the instances of a host to other hosts of the region.
 
 use crate::model::host::Host;
-use crate::model::id::HostId;
+use crate::model::id::{HostId, InstanceId};
+use crate::model::instance::Status;
 use crate::model::job::{Job, JobKind, Outcome};
 use crate::rules::error::Result;
 use crate::rules::power;
@@ -29,6 +30,46 @@ pub fn begin(tx: &mut WriteTx, host: &Host) -> Result<()> {
 pub fn total(tx: &mut ReadTx, id: HostId) -> Result<Option<i64>> {
     let payload = store::jobs::payload(tx, JobKind::HostDrain, &id.to_string())?;
     Ok(payload.and_then(|total| total.parse().ok()))
+}
+
+/// The instances on a host.
+pub fn instances(tx: &mut ReadTx, host: HostId) -> Result<Vec<InstanceId>> {
+    Ok(store::placements::instances(tx, host)?)
+}
+
+/// What became of the instances that were on a host when its draining began. Deleted instances are not counted.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The number of instances that are still on the host.
+    pub remaining: usize,
+    /// The number of instances that are starting elsewhere.
+    pub starting: usize,
+    /// The number of instances that run elsewhere.
+    pub running: usize,
+    /// The labels of the instances that do not run.
+    pub offline: Vec<String>,
+}
+
+impl Progress {
+    pub fn is_over(&self) -> bool {
+        self.remaining == 0 && self.starting == 0
+    }
+}
+
+pub fn progress(tx: &mut ReadTx, host: HostId, instances: &[InstanceId]) -> Result<Progress> {
+    let mut progress = Progress::default();
+    for id in instances {
+        let Some(instance) = store::instances::find_any(tx, *id)? else {
+            continue;
+        };
+        match instance.status {
+            _ if store::placements::host_of(tx, *id)? == Some(host) => progress.remaining += 1,
+            Status::Running => progress.running += 1,
+            Status::Offline => progress.offline.push(instance.label.as_str().to_owned()),
+            _ => progress.starting += 1,
+        }
+    }
+    Ok(progress)
 }
 
 /// Moves some instances. The job runs again until the host has no instances. If no other host has capacity, the

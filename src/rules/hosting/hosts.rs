@@ -58,7 +58,7 @@ pub fn create(tx: &mut WriteTx, request: &Request) -> Result<Host> {
     let region = form.required("region", |raw| parse_region(policy, raw));
     let address = form.required("underlay_address", UnderlayAddress::parse);
     let capacity = read_capacity(&mut form);
-    refuse_taken(
+    refuse_conflicts(
         tx,
         &mut form,
         (label.as_ref(), address.as_ref()),
@@ -90,7 +90,7 @@ pub fn update(tx: &mut WriteTx, id: HostId, request: &Request) -> Result<Host> {
     let address = form.optional("underlay_address", UnderlayAddress::parse);
     let capacity = read_capacity(&mut form);
     let region = Some(host.region.as_str());
-    refuse_taken(
+    refuse_conflicts(
         tx,
         &mut form,
         (label.as_ref(), address.as_ref()),
@@ -216,7 +216,7 @@ fn read_capacity(form: &mut Form) -> Option<Capacity> {
     capacity.map_err(|reason| form.refuse("capacity", reason)).ok()
 }
 
-fn refuse_taken(
+fn refuse_conflicts(
     tx: &mut ReadTx,
     form: &mut Form,
     (label, address): (Option<&Label>, Option<&UnderlayAddress>),
@@ -229,11 +229,19 @@ fn refuse_taken(
         let text = "Label must be unique among the hosts";
         form.refuse("label", Reason::new(Code::LabelTaken, text));
     }
-    if let (Some(address), Some(region)) = (address, region)
-        && let Some(other) = store::hosts::with_address(tx, region, address, except)?
-    {
+    let (Some(address), Some(region)) = (address, region) else {
+        return Ok(());
+    };
+    if let Some(other) = store::hosts::with_address(tx, region, address, except)? {
         let text = format!("{} has this address", other.as_str());
         form.refuse("underlay_address", Reason::new(Code::AddressTaken, text));
+    } else if let Some(other) = store::hosts::of_other_family(tx, region, address, except)? {
+        let family = if address.is_ipv6() { "IPv4" } else { "IPv6" };
+        let text = format!(
+            "Must be an {family} address, as that of {} in the same region",
+            other.as_str()
+        );
+        form.refuse("underlay_address", Reason::new(Code::AddressInvalid, text));
     }
     Ok(())
 }

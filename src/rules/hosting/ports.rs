@@ -1,12 +1,13 @@
-//! The ports of hosts and subnets, for people.
+//! The ports of hosts, instances and subnets, for people.
 
 use std::collections::HashMap;
 
 use crate::model::grant::{GrantKind, Permission};
-use crate::model::id::{HostId, SubnetId, VpcId};
+use crate::model::id::{HostId, InstanceId, SubnetId, VpcId};
 use crate::model::port::PortDetails;
 use crate::rules::caller::Caller;
 use crate::rules::error::Result;
+use crate::rules::loading::instance_for;
 use crate::store::{self, ReadTx};
 
 /// The maximum number of ports that a page shows.
@@ -20,6 +21,12 @@ pub fn of_host(tx: &mut ReadTx, host: HostId) -> Result<Vec<PortDetails>> {
 /// The number of ports with an error of each host that has any, for staff.
 pub fn error_counts(tx: &mut ReadTx) -> Result<HashMap<HostId, i64>> {
     Ok(store::port_details::error_counts(tx)?)
+}
+
+/// The ports of an instance that the caller can see.
+pub fn of_instance(tx: &mut ReadTx, caller: &Caller, id: InstanceId) -> Result<Vec<PortDetails>> {
+    instance_for(tx, caller, id, Permission::ReadOnly)?;
+    Ok(store::port_details::of_instance(tx, id, PORTS_PER_PAGE)?)
 }
 
 /// The ports in a subnet of the caller's account. The subnet must be in the VPC.

@@ -27,16 +27,29 @@ pub struct Traced {
 /// The path of a packet from an instance of any account, for staff.
 pub fn view(tx: &mut ReadTx, at: &TracePath) -> Result<Traced> {
     let instance = store::instances::find_any(tx, at.instance)?.ok_or(Error::NotFound)?;
-    let address: IpAddr = at.address.parse().map_err(|_| {
-        let reason = Reason::new(Code::AddressInvalid, "Must be an IPv4 or IPv6 address");
-        Error::on("address", reason)
-    })?;
+    let address = parse_address(&at.address)?;
     let network = network(tx, &instance, address)?;
     Ok(Traced {
         trace: trace(&network, address),
         instance,
         address,
     })
+}
+
+/// Addresses that are never routed have no path.
+fn parse_address(raw: &str) -> Result<IpAddr> {
+    let refused = |text| Err(Error::on("address", Reason::new(Code::AddressInvalid, text)));
+    let Ok(address) = raw.parse::<IpAddr>() else {
+        return refused("Must be an IPv4 or IPv6 address");
+    };
+    let is_local = match address {
+        IpAddr::V4(v4) => v4.is_link_local() || v4.is_broadcast(),
+        IpAddr::V6(v6) => v6.is_unicast_link_local(),
+    };
+    if is_local || address.is_loopback() || address.is_multicast() || address.is_unspecified() {
+        return refused("Must be an address of one machine that is not loopback or link-local");
+    }
+    Ok(address)
 }
 
 fn network(tx: &mut ReadTx, instance: &Instance, address: IpAddr) -> Result<TraceNetwork> {
@@ -89,7 +102,7 @@ fn add_ports(tx: &mut ReadTx, network: &mut TraceNetwork, vpc: VpcId) -> Result<
             label: facts.host.label.as_str().to_owned(),
             underlay_address: facts.host.underlay_address.as_str().to_owned(),
             status: facts.host.reporting_status(now),
-            has_credential: facts.has_credential,
+            has_credential: facts.host.has_credential,
             has_key: facts.has_key,
             is_current: facts
                 .applied_revision

@@ -14,6 +14,7 @@ use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "h.id, h.label, h.region, h.underlay_address, h.capacity, h.is_draining,
+    CAST(CASE WHEN EXISTS (SELECT 1 FROM host_credential c WHERE c.host = h.id) THEN 1 ELSE 0 END AS BIGINT),
     (SELECT count(*) FROM placement p WHERE p.host = h.id), r.last_seen, r.agent_version, r.warnings, h.created, h.updated";
 const TABLES: &str = "host h LEFT JOIN host_report r ON r.host = h.id";
 
@@ -50,7 +51,6 @@ pub fn find(tx: &mut ReadTx, id: HostId) -> Result<Option<Host>, StoreError> {
 /// A host with the state of its agent.
 pub struct HostFacts {
     pub host: Host,
-    pub has_credential: bool,
     pub has_key: bool,
     pub applied_revision: Option<i64>,
     /// The revision of its desired state.
@@ -60,16 +60,15 @@ pub struct HostFacts {
 /// The hosts with ports in a VPC.
 pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<HostFacts>, StoreError> {
     let sql = format!(
-        "SELECT {COLUMNS}, CAST(CASE WHEN c.host IS NULL THEN 0 ELSE 1 END AS BIGINT),
+        "SELECT {COLUMNS},
              CAST(CASE WHEN EXISTS (SELECT 1 FROM host_key k WHERE k.host = h.id) THEN 1 ELSE 0 END AS BIGINT),
              r.applied_revision, v.revision
-         FROM {TABLES} JOIN host_revision v ON v.host = h.id LEFT JOIN host_credential c ON c.host = h.id
+         FROM {TABLES} JOIN host_revision v ON v.host = h.id
          WHERE h.id IN (SELECT p.host FROM port p WHERE p.vpc = $1) ORDER BY h.id"
     );
     tx.read(&sql, args![vpc], |row| {
         Ok(HostFacts {
             host: read(row)?,
-            has_credential: row.take()?,
             has_key: row.take()?,
             applied_revision: row.take()?,
             revision: row.take()?,
@@ -98,6 +97,20 @@ pub fn with_address(
 ) -> Result<Option<Label>, StoreError> {
     let sql = "SELECT label FROM host WHERE region = $1 AND underlay_address = $2 AND id IS DISTINCT FROM $3";
     let row = tx.find(sql, args![region, address.as_str(), except])?;
+    row.map(|mut row| row.take()).transpose()
+}
+
+/// A host of the region whose address is of another family. Ignores the host `except`.
+pub fn of_other_family(
+    tx: &mut ReadTx,
+    region: &str,
+    address: &UnderlayAddress,
+    except: Option<HostId>,
+) -> Result<Option<Label>, StoreError> {
+    let sql = "SELECT label FROM host WHERE region = $1 AND id IS DISTINCT FROM $3
+            AND CASE WHEN underlay_address LIKE '%:%' THEN 1 ELSE 0 END <> $2
+        ORDER BY id LIMIT 1";
+    let row = tx.find(sql, args![region, i64::from(address.is_ipv6()), except])?;
     row.map(|mut row| row.take()).transpose()
 }
 
@@ -171,7 +184,8 @@ pub fn delete(tx: &mut WriteTx, id: HostId) -> Result<(), StoreError> {
 fn read(row: &mut Row) -> Result<Host, StoreError> {
     let id = row.take()?;
     let (label, region, underlay_address) = (row.take()?, row.take()?, row.take()?);
-    let (capacity, is_draining, instances) = (row.take()?, row.take()?, row.take()?);
+    let (capacity, is_draining) = (row.take()?, row.take()?);
+    let (has_credential, instances) = (row.take()?, row.take()?);
     let report = read_report(row)?;
     Ok(Host {
         id,
@@ -180,6 +194,7 @@ fn read(row: &mut Row) -> Result<Host, StoreError> {
         underlay_address,
         capacity,
         is_draining,
+        has_credential,
         instances,
         report,
         created: row.take()?,

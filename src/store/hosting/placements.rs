@@ -23,6 +23,12 @@ pub fn usable_host_of(tx: &mut ReadTx, instance: InstanceId) -> Result<Option<Ho
     row.map(|mut row| row.take()).transpose()
 }
 
+/// The instances of a host, by ID.
+pub fn instances(tx: &mut ReadTx, host: HostId) -> Result<Vec<InstanceId>, StoreError> {
+    let sql = "SELECT instance FROM placement WHERE host = $1 ORDER BY instance";
+    tx.read(sql, args![host], |row| row.take())
+}
+
 /// Some instances of a host that are not busy, by ID.
 pub fn idle_instances(tx: &mut ReadTx, host: HostId, limit: i64) -> Result<Vec<InstanceId>, StoreError> {
     let sql = "SELECT p.instance FROM placement p JOIN instance i ON i.id = p.instance

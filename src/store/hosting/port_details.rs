@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::traffic;
-use crate::model::id::{HostId, SubnetId};
+use crate::model::id::{HostId, InstanceId, SubnetId};
 use crate::model::port::{PortDetails, PortRecord};
 use crate::store::error::StoreError;
 use crate::store::tx::ReadTx;
@@ -17,6 +17,15 @@ pub fn of_host(tx: &mut ReadTx, host: HostId, limit: i64) -> Result<Vec<PortDeta
 /// The ports in a subnet, those with problems first.
 pub fn of_subnet(tx: &mut ReadTx, subnet: SubnetId, limit: i64) -> Result<Vec<PortDetails>, StoreError> {
     find(tx, "f.subnet", args![subnet, limit])
+}
+
+/// The ports of an instance, those with problems first.
+pub fn of_instance(
+    tx: &mut ReadTx,
+    instance: InstanceId,
+    limit: i64,
+) -> Result<Vec<PortDetails>, StoreError> {
+    find(tx, "p.instance", args![instance, limit])
 }
 
 /// The number of ports in the state `error` of each host that has any.

@@ -107,6 +107,11 @@ async fn the_page_of_a_host_shows_its_problems_and_its_ports() {
         assert_contains(&page, expected);
     }
     assert_lacks(&page, "VXLAN");
+    let page = tenant.get("/instances/1").await;
+    for expected in ["Traffic", "2 KiB", "1,234 packets", "Up"] {
+        assert_contains(&page, expected);
+    }
+    assert_lacks(&page, "10.0.0.3");
     app.user("eve").of(app.another_account().await).await;
     let mut other = logged_in(&app, "eve").await;
     assert_eq!(other.get("/vpcs/1/subnets/1").await.status, 404);
@@ -118,8 +123,10 @@ async fn a_subnet_without_hosts_shows_no_traffic() {
     let ada = app.user("ada").await;
     ada.create_vpc("core", &["10.0.0.0/24"]).await;
     create_instance(&ada, 1).await;
-    let page = logged_in(&app, "ada").await.get("/vpcs/1/subnets/1").await;
-    assert_lacks(&page, "Traffic");
+    let mut tenant = logged_in(&app, "ada").await;
+    for path in ["/vpcs/1/subnets/1", "/instances/1"] {
+        assert_lacks(&tenant.get(path).await, "Traffic");
+    }
 }
 
 #[tokio::test]

@@ -47,6 +47,7 @@ async fn a_new_credential_replaces_the_previous_one_and_ends_its_stream() {
     assert_eq!(revoked.status, 200);
     assert_eq!(stream.next().await, None);
     assert_eq!(next.post("/agent/status", json!({})).await.status, 401);
+    assert_eq!(sam.get("/hosts/1").await.json()["status"], "offline");
 }
 
 #[tokio::test]

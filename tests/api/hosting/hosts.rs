@@ -65,6 +65,34 @@ async fn invalid_hosts_are_refused_with_all_errors() {
 }
 
 #[tokio::test]
+async fn the_hosts_of_a_region_have_addresses_of_one_family() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let host = |label: &str, address: &str| json!({"label": label, "region": "us-east", "underlay_address": address});
+    let only = sam.post("/hosts", host("rack-1", "192.0.2.1")).await;
+    assert_eq!(only.status, 200);
+    let other = sam.post("/hosts", host("rack-2", "2001:db8::2")).await;
+    assert_eq!(other.errors(), ["underlay_address address_invalid"]);
+    assert_eq!(
+        other.json()["errors"][0]["reason"],
+        "Must be an IPv4 address, as that of rack-1 in the same region"
+    );
+
+    let changed = sam
+        .put("/hosts/1", json!({"underlay_address": "2001:db8::1"}))
+        .await;
+    assert_eq!(changed.status, 200, "the only host can change");
+    assert_eq!(
+        sam.post("/hosts", host("rack-2", "2001:db8::2")).await.status,
+        200
+    );
+    let back = sam
+        .put("/hosts/2", json!({"underlay_address": "192.0.2.2"}))
+        .await;
+    assert_eq!(back.errors(), ["underlay_address address_invalid"]);
+}
+
+#[tokio::test]
 async fn a_host_is_online_while_its_agent_reports() {
     let app = TestApp::new().await;
     let sam = app.user("sam").staff().await;

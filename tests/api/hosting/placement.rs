@@ -91,12 +91,20 @@ async fn a_boot_fails_if_the_port_is_not_up_in_time() {
     app.advance(121);
     run_jobs(&app, &[JobKind::InstancePower]).await;
     assert_eq!(status_of(&ada, 1).await, "offline");
-    assert_eq!(last_event(&ada).await["status"], "failed");
+    let failed = last_event(&ada).await;
+    assert_eq!(
+        (&failed["status"], &failed["message"]),
+        (
+            &json!("failed"),
+            &json!("The network of the instance was not ready on its host in time. Boot the instance again.")
+        )
+    );
     assert_eq!(agent.state().await["vpcs"], json!([]));
     agent.report(json!([])).await;
     assert_eq!(ada.post("/linode/instances/1/boot", json!({})).await.status, 200);
     agent.apply().await;
     assert_eq!(status_of(&ada, 1).await, "running");
+    assert_eq!(last_event(&ada).await["message"], "");
 }
 
 #[tokio::test]
@@ -117,7 +125,14 @@ async fn instances_are_placed_on_the_host_with_the_most_free_capacity() {
         (unplaced.status.as_u16(), &unplaced.json()["status"]),
         (200, &json!("offline"))
     );
-    assert_eq!(last_event(&ada).await["status"], "failed");
+    let failed = last_event(&ada).await;
+    assert_eq!(
+        (&failed["status"], &failed["message"]),
+        (
+            &json!("failed"),
+            &json!("No host of the region has capacity for another instance. Boot the instance again later.")
+        )
+    );
     let refused = ada.post("/linode/instances/4/boot", json!({})).await;
     assert_eq!(refused.json()["errors"][0]["code"], "no_capacity");
     ada.delete("/linode/instances/3").await;

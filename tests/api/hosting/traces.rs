@@ -82,6 +82,20 @@ async fn a_trace_needs_an_instance_and_an_address() {
     create_instance(&ada, 1).await;
     let invalid = sam.get("/hosts/trace/1/10.0.0").await;
     assert_eq!(invalid.errors(), ["address address_invalid"]);
+    for address in [
+        "127.0.0.1",
+        "169.254.1.1",
+        "224.0.0.1",
+        "255.255.255.255",
+        "0.0.0.0",
+        "::",
+        "::1",
+        "fe80::1",
+        "ff02::1",
+    ] {
+        let refused = sam.get(&format!("/hosts/trace/1/{address}")).await;
+        assert_eq!(refused.errors(), ["address address_invalid"], "{address}");
+    }
     let simulated = trace(&sam, 1, "10.0.0.7").await;
     assert_eq!(simulated["cause"], "no_port");
     assert_eq!(ada.get("/hosts/trace/1/10.0.0.7").await.status, 403);

@@ -14,13 +14,14 @@ use crate::console::layout::{empty_state, region_name, time};
 use crate::console::power;
 use crate::console::visit::Visit;
 use crate::console::vpcs::active_tag;
-use crate::console::{subnets, vpcs};
+use crate::console::{port_table, subnets, vpcs};
 use crate::model::config::Config;
 use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::{InstanceId, SubnetId};
 use crate::model::instance::Instance;
 use crate::model::interface::{Interface, Purpose, VpcAttachment, write_address};
 use crate::model::policy::Policy;
+use crate::model::port::PortDetails;
 use crate::model::subnet_name::SubnetName;
 use crate::rules::caller::Caller;
 use crate::rules::lists::ListRequest;
@@ -73,6 +74,8 @@ struct InstancePage {
     configs: Vec<Config>,
     /// The subnets of the interfaces that the caller can see.
     subnets: HashMap<SubnetId, SubnetName>,
+    /// The ports on a host. An instance in a region without hosts has none.
+    ports: Vec<PortDetails>,
     may_change: bool,
 }
 
@@ -87,6 +90,7 @@ impl InstancePage {
             instance,
             configs,
             subnets,
+            ports: rules::ports::of_instance(tx, caller, id)?,
             may_change: permission.is_ok(),
         })
     }
@@ -131,6 +135,7 @@ impl InstancePage {
                 }
                 @for config in &self.configs { (self.config(config)) }
             }
+            (port_table::of_instance(&self.ports, &instance_url))
         } }
     }
 

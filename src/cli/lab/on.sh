@@ -1,0 +1,22 @@
+#!/bin/sh
+# Runs a command in an instance of the lab, on a host or on the server.
+usage="usage: on NAME COMMAND…, where NAME is an instance (label, or ID if it was created later), host-1, … or server"
+[ $# -ge 2 ] || { echo "$usage" >&2; exit 2; }
+name=$1
+shift
+if [ "$name" = server ]; then
+    exec nsenter --net=/proc/1/ns/net -- "$@"
+fi
+machine=$LAB_FOLDER/machines/$name
+if [ -e "$machine" ]; then
+    exec nsenter --target "$(cat "$machine")" --mount --net -- "$@"
+fi
+id=$(cat "$LAB_FOLDER/instances/$name" 2>/dev/null || echo "$name")
+for machine in "$LAB_FOLDER"/machines/*; do
+    network=/proc/$(cat "$machine")/root/run/netns/gi-$id
+    if [ -e "$network" ]; then
+        exec nsenter --net="$network" -- "$@"
+    fi
+done
+echo "$name does not run on a host of the lab. $usage" >&2
+exit 2
