@@ -1,6 +1,8 @@
 //! Draining moves instances to other hosts.
 
+use garth::model::id::{HostId, InstanceId};
 use garth::model::job::JobKind;
+use garth::rules::drain;
 use serde_json::json;
 
 use super::{add_host, create_instance, run_jobs, status_of};
@@ -80,4 +82,53 @@ async fn instances_remain_if_no_other_host_has_capacity() {
     app.advance(2);
     run_jobs(&app, &[JobKind::HostDrain]).await;
     assert_eq!(ada.post("/linode/instances/2/boot", json!({})).await.status, 200);
+}
+
+#[tokio::test]
+async fn the_progress_of_draining_has_the_instances_that_do_not_start() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let one = add_host(&sam, 1, 5).await;
+    for _ in 0..3 {
+        create_instance(&ada, 1).await;
+    }
+    one.apply().await;
+    let two = add_host(&sam, 2, 5).await;
+    let host = HostId(1);
+    let instances = app
+        .store
+        .read(move |tx| drain::instances(tx, host))
+        .await
+        .unwrap();
+    assert_eq!(instances, [1, 2, 3].map(InstanceId));
+    let progress = async || {
+        let instances = instances.clone();
+        let read = app.store.read(move |tx| drain::progress(tx, host, &instances));
+        let progress = read.await.unwrap();
+        (
+            progress.remaining,
+            progress.starting,
+            progress.running,
+            progress.offline,
+        )
+    };
+    assert_eq!(progress().await, (3, 0, 0, vec![]));
+    sam.post("/hosts/1/drain", json!({})).await;
+    run_jobs(&app, &[JobKind::HostDrain]).await;
+    assert_eq!(progress().await, (0, 3, 0, vec![]));
+
+    let ports = json!([{"interface_id": 1, "status": "up"}, {"interface_id": 2, "status": "error", "reason": "no VXLAN"}]);
+    two.report(ports).await;
+    ada.delete("/linode/instances/3").await;
+    assert_eq!(
+        progress().await,
+        (0, 1, 1, vec![]),
+        "a deleted instance is not counted"
+    );
+    app.advance(121);
+    run_jobs(&app, &[JobKind::InstancePower]).await;
+    let label = ada.get("/linode/instances/2").await.json()["label"].clone();
+    let label = label.as_str().unwrap().to_owned();
+    assert_eq!(progress().await, (0, 0, 1, vec![label]));
 }
