@@ -22,7 +22,7 @@ mod support;
 pub(crate) use compute::{instances, interfaces};
 pub(crate) use identity::oauth;
 pub(crate) use network::{ips, ranges, subnets, vpc_ips, vpcs};
-pub(crate) use support::{desk, history, replies, tickets};
+pub(crate) use support::{desk, history, replies, reports, saved_views, tickets};
 
 pub use desk::DeskTicketView;
 pub use docs::openapi_json;

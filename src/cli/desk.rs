@@ -7,13 +7,18 @@ use clap::{Args, Subcommand};
 
 use super::arguments::{self, integer};
 use super::output::Output;
+use super::saved_views::{self, ViewCommand};
 use super::store_args::{OpenStore, StoreArgs};
+use crate::api::reports::ReportView;
 use crate::api::{DeskTicketView, HistoryView, ReplyView, entity_urls};
 use crate::model::history::{History, HistoryStep};
 use crate::model::id::TicketId;
 use crate::model::input::Input;
+use crate::model::report::Figures;
+use crate::model::target::{TargetProgress, TicketTargets};
 use crate::model::ticket::DeskTicket;
 use crate::model::ticket::Status;
+use crate::model::ticket_tag;
 use crate::model::time::Time;
 use crate::rules::agent::Agent;
 use crate::rules::conditions::Condition;
@@ -70,6 +75,25 @@ enum Command {
         #[arg(long, value_name = "USER")]
         assignee: Option<String>,
     },
+    /// Set the tags of a ticket, visible only to staff
+    Tag {
+        #[command(flatten)]
+        ticket: TicketArg,
+        /// All tags of the ticket, separated by spaces. Without any, the ticket has no tags
+        tags: Vec<String>,
+    },
+    /// Show the volume and the first response times of a period
+    Report {
+        /// First day of the period, in UTC, such as 2024-05-31 [default: 29 days before the last day]
+        #[arg(long, value_name = "DAY")]
+        from: Option<String>,
+        /// Last day of the period [default: today]
+        #[arg(long, value_name = "DAY")]
+        to: Option<String>,
+    },
+    /// List, save and delete views of the queue
+    #[command(subcommand)]
+    View(ViewCommand),
     /// Unassign a ticket
     Release(TicketArg),
     /// Close a ticket
@@ -99,9 +123,15 @@ struct Queue {
     /// List only unclaimed tickets
     #[arg(long, conflicts_with = "claimed_by")]
     unclaimed: bool,
+    /// List only tickets with this tag
+    #[arg(long, value_name = "TAG")]
+    tag: Option<String>,
     /// List only tickets that contain all these words
     #[arg(long, value_name = "WORDS")]
     search: Option<String>,
+    /// Sort by the time left until a target is missed [default: open tickets first, then newest first]
+    #[arg(long)]
+    by_time_left: bool,
     /// Page number (100 tickets per page)
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = integer(1..=i64::MAX))]
     page: i64,
@@ -180,6 +210,23 @@ pub async fn run(store: &StoreArgs, output: Output, desk: Desk) -> anyhow::Resul
             let ticket = act(&store, agent, id, fields, rules::desk::claim).await?;
             output.one(&DeskTicketView::new(&ticket), &text)
         }
+        Command::Tag {
+            ticket: TicketArg { id },
+            tags,
+        } => {
+            let tags = Input::List(tags.into_iter().map(Input::Text).collect());
+            let ticket = act(&store, agent, id, vec![("tags", tags)], rules::desk::update).await?;
+            let text = match ticket.tags.is_empty() {
+                true => format!("removed all tags of ticket {id}"),
+                false => format!("set the tags of ticket {id}: {}", ticket_tag::join(&ticket.tags)),
+            };
+            output.one(&DeskTicketView::new(&ticket), &text)
+        }
+        Command::Report { from, to } => report(&store, output, from, to).await,
+        Command::View(command) => {
+            let agent = load_agent(&store, agent).await?;
+            saved_views::run(&store, output, agent, command).await
+        }
         Command::Release(TicketArg { id }) => {
             let ticket = act(&store, agent, id, Vec::new(), rules::desk::release).await?;
             output.one(&DeskTicketView::new(&ticket), &format!("released ticket {id}"))
@@ -195,6 +242,16 @@ pub async fn run(store: &StoreArgs, output: Output, desk: Desk) -> anyhow::Resul
     }
 }
 
+/// The member of the staff in `--as`.
+async fn load_agent(store: &OpenStore, username: Option<String>) -> anyhow::Result<Agent> {
+    let username = username.context("no staff member specified: add --as USERNAME, or set GARTH_DESK_AS")?;
+    let loaded = {
+        let username = username.clone();
+        store.read(move |tx| Agent::at_terminal(tx, &username)).await
+    };
+    loaded.with_context(|| format!("user {username}"))
+}
+
 /// Runs a rule on a ticket as a member of the staff.
 async fn act<T: Send + 'static>(
     store: &OpenStore,
@@ -203,17 +260,12 @@ async fn act<T: Send + 'static>(
     fields: Vec<(&'static str, Input)>,
     rule: fn(&mut WriteTx, &Agent, TicketId, &Request) -> Result<T>,
 ) -> anyhow::Result<T> {
-    let agent = agent.context("no staff member specified: add --as USERNAME, or set GARTH_DESK_AS")?;
+    let agent = load_agent(store, agent).await?;
     let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
     let request = Request {
         expected: None,
         body: Ok(Input::Object(fields.collect())),
     };
-    let loaded = {
-        let agent = agent.clone();
-        store.read(move |tx| Agent::at_terminal(tx, &agent)).await
-    };
-    let agent = loaded.with_context(|| format!("user {agent}"))?;
     let result = store
         .write(move |tx| rule(tx, &agent, TicketId(id), &request).map_err(name_arguments))
         .await;
@@ -236,8 +288,12 @@ fn name_arguments(mut error: Error) -> Error {
 
 async fn list(store: &OpenStore, output: Output, queue: Queue) -> anyhow::Result<()> {
     let request = list_request(&queue);
+    let list = match queue.by_time_left {
+        true => rules::desk::list_by_time_left,
+        false => rules::desk::list_by_turn,
+    };
     let search = queue.search;
-    let listed = store.read(move |tx| rules::desk::list(tx, &request, search.as_deref()));
+    let listed = store.read(move |tx| list(tx, &request, search.as_deref(), None));
     let found = listed.await?;
     let now = store.now();
     let views: Vec<_> = found.items.iter().map(|ticket| queue_row(ticket, now)).collect();
@@ -259,11 +315,52 @@ async fn list(store: &OpenStore, output: Output, queue: Queue) -> anyhow::Result
         "PRIORITY",
         "ACCOUNT",
         "AGE",
+        "LEFT",
         "CLAIMED BY",
+        "TAGS",
         "ABOUT",
         "SUMMARY",
     ];
     output.many(&views, &head, Clone::clone)
+}
+
+async fn report(
+    store: &OpenStore,
+    output: Output,
+    from: Option<String>,
+    to: Option<String>,
+) -> anyhow::Result<()> {
+    let read = store.read(move |tx| rules::reports::view(tx, from.as_deref(), to.as_deref()));
+    let report = read.await?;
+    if output.json {
+        return output.one(&ReportView::new(&report), "");
+    }
+    output.hint(&format!(
+        "{} to {}",
+        report.period.first_day(),
+        report.period.last_day()
+    ))?;
+    let row = |name: String, figures: &Figures| {
+        let (volume, response) = (&figures.volume, &figures.first_response);
+        let time = |seconds: Option<i64>| seconds.map_or("-".to_owned(), format_duration);
+        vec![
+            name,
+            volume.opened.to_string(),
+            volume.closed.to_string(),
+            time(response.median),
+            time(response.percentile_90),
+        ]
+    };
+    let mut rows = vec![row("total".to_owned(), &report.total)];
+    let accounts = report.accounts.iter();
+    rows.extend(accounts.map(|one| row(format!("account {} ({})", one.account, one.name), &one.figures)));
+    let tags = report.tags.iter();
+    rows.extend(tags.map(|(tag, figures)| row(format!("tag {tag}"), figures)));
+    output.many(
+        &rows,
+        &["TICKETS", "OPENED", "CLOSED", "MEDIAN", "P90"],
+        Clone::clone,
+    )
 }
 
 fn list_request(queue: &Queue) -> ListRequest {
@@ -281,6 +378,9 @@ fn list_request(queue: &Queue) -> ListRequest {
     } else if let Some(agent) = &queue.claimed_by {
         only.push(Condition::equal("claimed_by", agent.as_str()));
     }
+    if let Some(tag) = &queue.tag {
+        only.push(rules::ticket_tags::having(tag));
+    }
     ListRequest {
         only,
         ..ListRequest::default().at_page_in_url(&queue.page.to_string())
@@ -296,9 +396,14 @@ fn queue_row(desk: &DeskTicket, now: Time) -> Vec<String> {
         desk.priority.word().to_owned(),
         format_account(desk),
         format_age(now, ticket.opened),
+        desk.targets.as_ref().map_or("-".to_owned(), format_time_left),
         desk.claim
             .as_ref()
             .map_or("-".to_owned(), |claim| claim.username.clone()),
+        match desk.tags.is_empty() {
+            true => "-".to_owned(),
+            false => ticket_tag::join(&desk.tags),
+        },
         ticket.entity.as_ref().map_or("-".to_owned(), |entity| {
             format!("{} {}", entity.kind.word(), entity.label)
         }),
@@ -315,12 +420,41 @@ fn format_account(desk: &DeskTicket) -> String {
 
 /// An age in its largest unit: `3d`, `5h`, `12m`.
 fn format_age(now: Time, then: Time) -> String {
-    let seconds = (now.seconds() - then.seconds()).max(0);
+    format_duration((now.seconds() - then.seconds()).max(0))
+}
+
+fn format_duration(seconds: i64) -> String {
     match seconds {
         0..60 => format!("{seconds}s"),
         60..3600 => format!("{}m", seconds / 60),
         3600..86_400 => format!("{}h", seconds / 3600),
         _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// The time left until the next target is missed: `35m`, `-2h` after it was missed, `35m paused`.
+fn format_time_left(targets: &TicketTargets) -> String {
+    let Some(next) = targets.next() else {
+        return "-".to_owned();
+    };
+    let sign = if next.is_breached() { "-" } else { "" };
+    let paused = if targets.is_paused { " paused" } else { "" };
+    format!("{sign}{}{paused}", format_duration(next.remaining_seconds.abs()))
+}
+
+/// A target: `first response: met`, `resolution: 35m left, due 2024-06-01T12:00:00`.
+fn format_target(name: &str, target: &TargetProgress) -> String {
+    let duration = format_duration(target.remaining_seconds.abs());
+    let state = match (target.reached, target.is_breached()) {
+        (Some(_), false) => "met".to_owned(),
+        (Some(_), true) => format!("missed by {duration}"),
+        (None, false) => format!("{duration} left"),
+        (None, true) => format!("overdue by {duration}"),
+    };
+    match (target.due, target.reached) {
+        (Some(due), _) => format!("{name}: {state}, due {due}"),
+        (None, Some(_)) => format!("{name}: {state}"),
+        (None, None) => format!("{name}: {state}, paused"),
     }
 }
 
@@ -372,6 +506,19 @@ fn format_ticket(desk: &DeskTicket, history: &[History]) -> String {
             .as_ref()
             .map(|claim| format!("claimed by {} since {}", claim.username, claim.since)),
     );
+    if let Some(targets) = &desk.targets {
+        let named = [
+            ("first response", targets.first_response),
+            ("resolution", targets.resolution),
+        ];
+        let named = named
+            .iter()
+            .filter_map(|(name, target)| Some((name, target.as_ref()?)));
+        lines.extend(named.map(|(name, target)| format_target(name, target)));
+    }
+    if !desk.tags.is_empty() {
+        lines.push(format!("tags: {}", ticket_tag::join(&desk.tags)));
+    }
     if !ticket.attachments.is_empty() {
         lines.push(format!("attachments: {}", ticket.attachments.join(", ")));
     }
@@ -406,6 +553,8 @@ fn format_step(entry: &History) -> String {
         HistoryStep::Reopen => format!("{actor} reopened the ticket"),
         HistoryStep::Closable => format!("{actor} set closable to {after}"),
         HistoryStep::Priority => format!("{actor} set the priority to {after}"),
+        HistoryStep::Tags if after.is_empty() => format!("{actor} removed all tags"),
+        HistoryStep::Tags => format!("{actor} set the tags to {after}"),
         HistoryStep::Attachment => format!("{actor} attached {after}"),
         HistoryStep::AttachmentRefused => format!("{actor} uploaded {after}, which the scanner rejected"),
         HistoryStep::Download => format!("{actor} (staff) downloaded {after}"),

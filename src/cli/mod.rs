@@ -42,6 +42,7 @@ mod output;
 mod policy;
 mod progress;
 mod restore;
+mod saved_views;
 mod secret_file;
 mod serve;
 mod server_notification;

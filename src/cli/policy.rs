@@ -15,6 +15,7 @@ use crate::model::plan::{self, Plan, Price, PriceList, RegionPrice};
 use crate::model::policy::{Ipv6Policy, MailPolicy, Oauth, Policy, Quota, Support};
 use crate::model::region::{self, PlacementGroupLimits, Region};
 use crate::model::reply_address::MailAddress;
+use crate::model::target::Targets;
 use crate::model::time::Time;
 use crate::model::user::Email;
 use crate::rules::default_ranges;
@@ -222,6 +223,10 @@ fn support_of(settings: &Settings) -> anyhow::Result<Support> {
         strict_entities: desk.strict_entities.unwrap_or(false),
         attachment_max_bytes: max_bytes,
         attachments_per_ticket: per_ticket,
+        targets: Targets {
+            first_response: desk.first_response_minutes.unwrap_or_default().0,
+            resolution: desk.resolution_minutes.unwrap_or_default().0,
+        },
     })
 }
 

@@ -76,6 +76,8 @@ const NOTICES: &[(&str, &str)] = &[
     ),
     ("canned-reply-saved", "Canned reply saved."),
     ("canned-reply-deleted", "Canned reply deleted."),
+    ("view-saved", "View saved."),
+    ("view-deleted", "View deleted."),
     ("host-draining", "Draining has started."),
     ("host-undrained", "The host is available for instances again."),
     ("host-removed", "Host removed."),

@@ -30,6 +30,7 @@ ids!(
     NoteId,
     ReceivedMailId,
     ReplyId,
+    SavedViewId,
     SshKeyId,
     SubnetId,
     TicketId,

@@ -6,6 +6,7 @@ use super::plan::Plan;
 use super::reason::{Code, Reason, Reasons};
 use super::region::{Region, RegionId};
 use super::reply_address::MailAddress;
+use super::target::Targets;
 
 #[derive(Clone, Debug)]
 pub struct Policy {
@@ -70,6 +71,7 @@ pub struct Support {
     pub strict_entities: bool,
     pub attachment_max_bytes: i64,
     pub attachments_per_ticket: i64,
+    pub targets: Targets,
 }
 
 /// The policy for messages that arrive by mail.

@@ -60,7 +60,7 @@ pub use network::{
 };
 pub use support::{
     attachment_checks, attachments, canned_replies, desk, entities, history, notes, received_mails, replies,
-    tickets, viewers,
+    reports, saved_views, targets, ticket_tags, tickets, viewers,
 };
 
 use std::path::Path;

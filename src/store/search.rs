@@ -45,8 +45,8 @@ pub fn rebuild(tx: &mut WriteTx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The condition that the ticket `t` contains all of these words. A word also matches longer words: `net`
-/// finds `network`.
+/// The condition that the ticket `t` contains all of these words, or has tags that contain them. A word also matches
+/// longer words: `net` finds `network`. Words have only letters and digits, so they need no escapes in LIKE.
 pub fn condition(tx: &ReadTx, words: &[String]) -> (String, Vec<Value<'static>>) {
     let dialect = tx.dialect();
     let mut condition = "1 = 1".to_owned();
@@ -54,7 +54,9 @@ pub fn condition(tx: &ReadTx, words: &[String]) -> (String, Vec<Value<'static>>)
     for word in words {
         args.push(Value::from(dialect.prefix_term(word)));
         let matches = dialect.match_condition(args.len());
-        condition += &format!(" AND t.id IN (SELECT ticket FROM ticket_text WHERE {matches})");
+        args.push(Value::from(format!("%{word}%")));
+        let tagged = format!("SELECT ticket FROM ticket_tag WHERE label LIKE ${}", args.len());
+        condition += &format!(" AND t.id IN (SELECT ticket FROM ticket_text WHERE {matches} UNION {tagged})");
     }
     (condition, args)
 }

@@ -9,8 +9,8 @@ use crate::model::config::ConfigLabel;
 use crate::model::disk::DiskLabel;
 use crate::model::id::{
     AccountId, AnnouncementId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HistoryId, HostId,
-    InstanceId, InterfaceId, JobId, LoginRecordId, NoteId, ReceivedMailId, ReplyId, SshKeyId, SubnetId,
-    TicketId, TokenId, UserId, VpcId,
+    InstanceId, InterfaceId, JobId, LoginRecordId, NoteId, ReceivedMailId, ReplyId, SavedViewId, SshKeyId,
+    SubnetId, TicketId, TokenId, UserId, VpcId,
 };
 use crate::model::instance::InstanceLabel;
 use crate::model::ip::Hostname;
@@ -19,6 +19,7 @@ use crate::model::object_tag::TagLabel;
 use crate::model::region::RegionId;
 use crate::model::ssh_key::PublicKey;
 use crate::model::text::{Description, Line, OptionalLine, Prose};
+use crate::model::ticket_tag::TicketTag;
 use crate::model::time::Time;
 use crate::model::user::{Email, Username};
 
@@ -139,6 +140,7 @@ from_ids!(
     NoteId,
     ReceivedMailId,
     ReplyId,
+    SavedViewId,
     SshKeyId,
     SubnetId,
     TicketId,
@@ -174,6 +176,7 @@ from_texts!(
     PublicKey,
     TagLabel,
     Template,
+    TicketTag,
     Username
 );
 

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, header};
 use crate::model::brand_image::{BrandImage, ImageSlot};
 use crate::model::id::{
     AccountId, AnnouncementId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HostId, InstanceId,
-    InterfaceId, JobId, LoginRecordId, SshKeyId, SubnetId, TicketId, TokenId, VpcId,
+    InterfaceId, JobId, LoginRecordId, SavedViewId, SshKeyId, SubnetId, TicketId, TokenId, VpcId,
 };
 use crate::model::interface::parse_address;
 use crate::model::reason::{Code, Reason};
@@ -66,6 +66,30 @@ impl FromRequestParts<App> for Search {
                 .find(|(key, _)| key == "q")
                 .map(|(_, words)| words.into_owned()),
         ))
+    }
+}
+
+/// The days in `?from=` and `?to=`.
+pub struct Days {
+    pub from: Option<String>,
+    pub to: Option<String>,
+}
+
+impl FromRequestParts<App> for Days {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        let query = parts.uri.query().unwrap_or_default().as_bytes();
+        let find = |name: &str| {
+            let mut pairs = form_urlencoded::parse(query);
+            pairs
+                .find(|(key, _)| key == name)
+                .map(|(_, day)| day.into_owned())
+        };
+        Ok(Days {
+            from: find("from"),
+            to: find("to"),
+        })
     }
 }
 
@@ -203,6 +227,12 @@ impl FromPath for (TicketId, SubnetId) {
 impl FromPath for CannedReplyId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         CannedReplyId(parse_id(find("cannedReplyId")))
+    }
+}
+
+impl FromPath for SavedViewId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        SavedViewId(parse_id(find("savedViewId")))
     }
 }
 

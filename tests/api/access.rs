@@ -237,6 +237,7 @@ async fn app_with_objects() -> TestApp {
             "/desk/entities",
             json!({"account_id": 1, "type": "domain", "id": 1, "label": "example.com"}),
         ),
+        ("/desk/views", json!({"label": "Urgent", "shared": true})),
         ("/desk/tickets/1/claim", json!({})),
         (
             "/provider/announcements",
@@ -587,6 +588,7 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
         .replace("{attachmentId}", &id.to_string())
         .replace("{hostId}", &id.to_string())
         .replace("{targetAddress}", "10.0.0.9")
+        .replace("{savedViewId}", &id.to_string())
         .replace("{cannedReplyId}", &id.to_string());
     let path = path
         .replace("{accountId}", "1")
@@ -652,6 +654,7 @@ fn body_for(id: &str) -> Value {
         "createTicketReply" | "createDeskReply" | "createDeskNote" => json!({"description": "Yes."}),
         "createDeskTicket" => json!({"account_id": 1, "summary": "Notice", "description": "Beware."}),
         "updateDeskTicket" => json!({"priority": "high"}),
+        "createSavedView" => json!({"label": "New", "filters": {"status": "new"}}),
         "createCannedReply" => json!({"label": "Sorry", "description": "We are sorry."}),
         "updateCannedReply" => json!({"label": "Many thanks"}),
         "previewCannedReply" => json!({"ticket_id": 1}),

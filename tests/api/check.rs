@@ -35,6 +35,18 @@ const BREAKS: &[(&str, &str)] = &[
     (ACCEPTED_VALUES, "UPDATE ticket SET status = 'lost' WHERE id = 1"),
     (
         ACCEPTED_VALUES,
+        "INSERT INTO saved_view (created_by, label, is_shared, filters, created) VALUES ('x', '', 1, '', 0)",
+    ),
+    (
+        "saved views without an owner are shared",
+        "INSERT INTO saved_view (created_by, label, is_shared, filters, created) VALUES ('x', 'x', 0, '', 0)",
+    ),
+    (
+        ACCEPTED_VALUES,
+        "INSERT INTO ticket_tag (ticket, label) VALUES (1, 'Upper, case')",
+    ),
+    (
+        ACCEPTED_VALUES,
         "UPDATE attachment SET file_key = '../escape' WHERE id = 1",
     ),
     ("ID sequences are not behind the IDs in use", RESET_SEQUENCE),

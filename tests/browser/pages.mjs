@@ -8,7 +8,7 @@ import axe from "axe-core";
 import { DESKTOP, PASSWORD, PHONE, TABLET, fits, runTest } from "./harness.mjs";
 
 /** GET responses that are not pages: files, streams, and fragments of pages. */
-const PARTS = ["consoleAsset", "brandAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile", "exportVpcs", "exportSubnets", "exportInstances", "exportAddresses", "exportVpcAddresses", "exportTickets"];
+const PARTS = ["consoleAsset", "brandAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile", "exportVpcs", "exportSubnets", "exportInstances", "exportAddresses", "exportVpcAddresses", "exportTickets", "exportDeskReport"];
 /** The rules about colors, which are checked again in dark mode. */
 const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
@@ -399,6 +399,21 @@ async function desk(walk, harness, sam, noor, long) {
   await walk.check(sam, "a refused search");
   assert.equal((await rows()).size, before.size, "the error of one field moves the others");
   await walk.visit(sam, "pageDesk", {}, "?status=all&order=pressing");
+  await walk.visit(sam, "pageDesk", {}, "?order=left");
+  await walk.visit(sam, "pageDeskReports");
+  await sam.locator("summary", { hasText: "Figures by day" }).click();
+  await walk.check(sam, "figures of a report");
+  await walk.visit(sam, "pageDeskReports", {}, "?from=never");
+  await walk.visit(sam, "pageSavedViews", {}, "?none");
+  await walk.visit(sam, "pageSavedViewNew", {}, "?status=waiting&tag=network");
+  await press(sam, "Save");
+  await sam.getByRole("alert").waitFor();
+  await walk.check(sam, "a view refused");
+  await sam.getByLabel("Label").fill("W".repeat(64));
+  await press(sam, "Save");
+  await sam.getByText("View saved.").waitFor();
+  await walk.check(sam, "a queue with a saved view");
+  await walk.visit(sam, "pageSavedViews");
   await walk.visit(sam, "pageDeskKeys");
   await walk.visit(sam, "pageStaffPassword");
   await press(sam, "Change password");

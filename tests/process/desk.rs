@@ -44,6 +44,20 @@ fn staff_handle_a_ticket_on_the_command_line() {
         folder.json("desk claim 1 --take-over --as pat")["claimed_by"],
         "pat"
     );
+    let tagged = folder.run("desk tag 1 Network rack-4 --as pat");
+    assert_eq!(tagged, "set the tags of ticket 1: network, rack-4\n");
+    assert!(folder.run("desk queue --tag NETWORK").contains("network, rack-4"));
+    assert_eq!(folder.json("desk queue --tag billing"), json!([]));
+    let saved = folder.run("desk view save Mine claim=mine tag=network --shared --as pat");
+    assert_eq!(saved, "saved view 1 (Mine)\n");
+    assert!(
+        folder
+            .run("desk view list --as sam")
+            .contains("claim=mine tag=network")
+    );
+    assert_eq!(folder.run("desk view delete 1 --as sam"), "deleted view 1\n");
+    assert_eq!(folder.json("desk report")["tags"][1]["tag"], "rack-4");
+    assert!(folder.run("desk report").contains("tag network"));
     folder.run("desk note 1 Suspicious --as pat");
     let answer = folder.write("answer.txt", "Please try again.\nThank you.\n");
     folder.run(&format!("desk reply 1 --file {} --as pat", answer.display()));
@@ -57,6 +71,8 @@ fn staff_handle_a_ticket_on_the_command_line() {
         "sam claimed the ticket",
         "pat claimed the ticket from sam",
         "pat added an internal note:\n    Suspicious",
+        "pat set the tags to network, rack-4",
+        "tags: network, rack-4",
         "pat (staff) replied:\n    Please try again.\n    Thank you.",
         "pat closed the ticket",
     ] {
@@ -67,6 +83,10 @@ fn staff_handle_a_ticket_on_the_command_line() {
     assert_eq!(replies["data"][0]["description"], "Please try again.\nThank you.");
     assert_eq!(replies["data"][0]["created_by"], "Support");
     assert_eq!(folder.run("desk reopen 1 --as sam"), "reopened ticket 1\n");
+    assert_eq!(
+        folder.run("desk tag 1 --as sam"),
+        "removed all tags of ticket 1\n"
+    );
 }
 
 #[test]
@@ -111,6 +131,7 @@ fn desk_settings_apply_to_server_and_commands() {
     let mut serve = folder.serve();
     serve
         .env("GARTH_DESK_REOPEN", "3")
+        .env("GARTH_DESK_RESOLUTION_MINUTES", "normal=60")
         .env("GARTH_PROVIDER_NAME", "Acme");
     serve.env("GARTH_ATTACHMENTS_MAX_BYTES", "10");
     let server = crate::harness::Server::start(&mut serve);
@@ -122,6 +143,24 @@ fn desk_settings_apply_to_server_and_commands() {
     let body = json!({"summary": "Help", "description": "Please."});
     server.client().post("/v4/support/tickets", body).ok();
     folder.run("user create --staff --username sam --email sam@desk.example");
+    let mut queue = folder.garth("desk queue --by-time-left");
+    queue.env("GARTH_DESK_RESOLUTION_MINUTES", "normal=60,urgent=5");
+    let output = Process::spawn(&mut queue).wait();
+    assert!(output.stdout.contains("59m"), "{output:?}");
+    let mut show = folder.garth("desk show 1");
+    show.env("GARTH_DESK_FIRST_RESPONSE_MINUTES", "normal=90");
+    let output = Process::spawn(&mut show).wait();
+    assert!(
+        output.stdout.contains("first response: 1h left, due 2"),
+        "{output:?}"
+    );
+    let mut wrong = folder.garth("desk queue");
+    wrong.env("GARTH_DESK_FIRST_RESPONSE_MINUTES", "asap=1");
+    let output = Process::spawn(&mut wrong).wait();
+    assert!(
+        output.stderr.contains("must be minutes from 1 to 525600"),
+        "{output:?}"
+    );
     let mut reply = folder.garth("desk reply 1 Yes --as sam --json");
     reply.env("GARTH_PROVIDER_NAME", "Acme");
     let output = Process::spawn(&mut reply).wait();

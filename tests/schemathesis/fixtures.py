@@ -44,6 +44,7 @@ class Fixtures:
         example = ["--id", "7c21a9e04d5f38b6120e", "--redirect-uri", "https://app.example.com/oauth/callback"]
         self.garth.command("client", "create", "--label", "Network dashboard", *example)
         canned = self.post("grace", "/desk/canned-replies", label="Initial", description="Thank you.")
+        saved = self.post("grace", "/desk/views", label="Initial", filters={"status": "new"})
         self.post("grace", "/desk/entities", account_id=account, type="domain", id=1, label="example.com")
         self.post("grace", f"/desk/tickets/{ticket}/notes", description="Known.")
         host = self.post("grace", "/hosts", label="initial", region="us-west", underlay_address="192.0.2.200")
@@ -62,6 +63,7 @@ class Fixtures:
             "username": ["clerk"],
             "clientId": [client["id"]],
             "cannedReplyId": [canned["id"]],
+            "savedViewId": [saved["id"]],
             # The tokens that the run uses.
             "tokenId": [token["id"] for token in self.get("ada", "/profile/tokens")["data"]],
         }

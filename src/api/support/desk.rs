@@ -8,7 +8,9 @@ use serde::Serialize;
 use crate::api::handlers::ViewContext;
 use crate::api::tickets::TicketView;
 use crate::model::id::{AttachmentId, TicketId};
+use crate::model::target::{TargetProgress, TicketTargets};
 use crate::model::ticket::{Customer, DeskTicket};
+use crate::model::ticket_tag::TicketTag;
 use crate::model::time::Time;
 use crate::rules::agent::Staff;
 use crate::rules::lists::ListRequest;
@@ -25,6 +27,8 @@ pub struct DeskTicketView<'a> {
     account: AccountView<'a>,
     customer: Option<CustomerView<'a>>,
     priority: &'static str,
+    tags: Vec<&'a str>,
+    targets: Option<TargetsView>,
     claimed_by: Option<&'a str>,
     #[serde(serialize_with = "answer::optional_time")]
     claimed: Option<Time>,
@@ -38,6 +42,25 @@ struct AccountView<'a> {
     id: i64,
     company: &'a str,
     email: &'a str,
+}
+
+#[derive(Serialize)]
+struct TargetsView {
+    paused: bool,
+    first_response: Option<TargetView>,
+    resolution: Option<TargetView>,
+}
+
+#[derive(Serialize)]
+struct TargetView {
+    target_seconds: i64,
+    remaining_seconds: i64,
+    #[serde(serialize_with = "answer::optional_time")]
+    due: Option<Time>,
+    #[serde(serialize_with = "answer::optional_time")]
+    reached: Option<Time>,
+    met: bool,
+    breached: bool,
 }
 
 #[derive(Serialize)]
@@ -60,11 +83,36 @@ impl<'a> DeskTicketView<'a> {
             },
             customer: desk.customer.as_ref().map(CustomerView::new),
             priority: desk.priority.word(),
+            tags: desk.tags.iter().map(TicketTag::as_str).collect(),
+            targets: desk.targets.as_ref().map(TargetsView::new),
             claimed_by: desk.claim.as_ref().map(|claim| claim.username.as_str()),
             claimed: desk.claim.as_ref().map(|claim| claim.since),
             managed_issue: desk.managed_issue,
             replies: desk.ticket.replies,
             notes: desk.notes,
+        }
+    }
+}
+
+impl TargetsView {
+    fn new(targets: &TicketTargets) -> Self {
+        Self {
+            paused: targets.is_paused,
+            first_response: targets.first_response.as_ref().map(TargetView::new),
+            resolution: targets.resolution.as_ref().map(TargetView::new),
+        }
+    }
+}
+
+impl TargetView {
+    fn new(target: &TargetProgress) -> Self {
+        Self {
+            target_seconds: target.target_seconds,
+            remaining_seconds: target.remaining_seconds,
+            due: target.due,
+            reached: target.reached,
+            met: target.is_met(),
+            breached: target.is_breached(),
         }
     }
 }

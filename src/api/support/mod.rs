@@ -7,6 +7,8 @@ pub mod entities;
 pub mod history;
 pub mod notes;
 pub mod replies;
+pub mod reports;
+pub mod saved_views;
 pub mod tickets;
 
 use crate::api::handlers::{change, change_at, done, list, list_at, view, view_at};
@@ -32,6 +34,8 @@ const DESK_FILE: &str = "/desk/tickets/{ticketId}/attachments/{attachmentId}";
 const DESK_ENTITY: &str = "/desk/entities/{accountId}/{entityType}/{entityId}";
 const CANNED: &str = "/desk/canned-replies";
 const CANNED_ONE: &str = "/desk/canned-replies/{cannedReplyId}";
+const SAVED_VIEWS: &str = "/desk/views";
+const SAVED_VIEW: &str = "/desk/views/{savedViewId}";
 const CANNED_PREVIEW: &str = "/desk/canned-replies/{cannedReplyId}/preview";
 
 /// The operations for customers (interface §4.3).
@@ -224,6 +228,44 @@ pub fn desk_operations() -> Vec<Operation> {
         )
         .at_desk()
         .scope(Scope::DESK_READ_ONLY),
+        get("getDeskReport", "/desk/reports", handler(reports::view)).at_desk(),
+        get(
+            "getSavedViews",
+            SAVED_VIEWS,
+            list(
+                |tx, staff: &Staff, list| rules::saved_views::list(tx, &staff.agent, list),
+                saved_views::page,
+            ),
+        )
+        .at_desk()
+        .list(),
+        post(
+            "createSavedView",
+            SAVED_VIEWS,
+            change(
+                |tx, staff: &Staff, request| rules::saved_views::create(tx, &staff.agent, request),
+                saved_views::one,
+            ),
+        )
+        .at_desk(),
+        get(
+            "getSavedView",
+            SAVED_VIEW,
+            view_at(
+                |tx, staff: &Staff, id| rules::saved_views::view(tx, &staff.agent, id),
+                saved_views::one,
+            ),
+        )
+        .at_desk(),
+        delete(
+            "deleteSavedView",
+            SAVED_VIEW,
+            change_at(
+                |tx, staff: &Staff, id, request| rules::saved_views::delete(tx, &staff.agent, id, request),
+                done,
+            ),
+        )
+        .at_desk(),
         get(
             "getDeskEntities",
             "/desk/entities",

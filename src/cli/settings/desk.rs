@@ -1,7 +1,12 @@
 //! Settings of tickets, and the provider's name on staff replies.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use serde::Deserialize;
+
+use crate::model::target::TargetMinutes;
+use crate::model::ticket::Priority;
 
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -23,6 +28,24 @@ pub struct DeskSettings {
         value_name = "BOOL"
     )]
     pub strict_entities: Option<bool>,
+
+    /// Minutes until the first response to a ticket is due, for each priority, such as urgent=30,high=240 [default: no
+    /// targets]
+    #[arg(
+        long = "desk-first-response-minutes",
+        env = "GARTH_DESK_FIRST_RESPONSE_MINUTES",
+        value_name = "TARGETS"
+    )]
+    pub first_response_minutes: Option<MinutesByPriority>,
+
+    /// Minutes until the resolution of a ticket is due, for each priority, such as urgent=240,high=1440. Only the time
+    /// in which the ticket waits for staff counts [default: no targets]
+    #[arg(
+        long = "desk-resolution-minutes",
+        env = "GARTH_DESK_RESOLUTION_MINUTES",
+        value_name = "TARGETS"
+    )]
+    pub resolution_minutes: Option<MinutesByPriority>,
 }
 
 impl DeskSettings {
@@ -30,6 +53,8 @@ impl DeskSettings {
         Self {
             reopen: self.reopen.or(other.reopen),
             strict_entities: self.strict_entities.or(other.strict_entities),
+            first_response_minutes: self.first_response_minutes.or(other.first_response_minutes),
+            resolution_minutes: self.resolution_minutes.or(other.resolution_minutes),
         }
     }
 }
@@ -77,6 +102,61 @@ impl std::str::FromStr for Reopen {
     }
 }
 
+/// Minutes for some priorities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "MinutesValue")]
+pub struct MinutesByPriority(pub TargetMinutes);
+
+/// The value in a settings file: a table, or a string as on the command line.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum MinutesValue {
+    Table(BTreeMap<String, i64>),
+    Text(String),
+}
+
+impl TryFrom<MinutesValue> for MinutesByPriority {
+    type Error = String;
+
+    fn try_from(value: MinutesValue) -> Result<Self, String> {
+        match value {
+            MinutesValue::Table(table) => {
+                let entries = table
+                    .iter()
+                    .map(|(priority, minutes)| format!("{priority}={minutes}"));
+                entries.collect::<Vec<_>>().join(",").parse()
+            }
+            MinutesValue::Text(text) => text.parse(),
+        }
+    }
+}
+
+impl std::str::FromStr for MinutesByPriority {
+    type Err = String;
+
+    /// Parses `urgent=30,high=240`. An empty text means no targets.
+    fn from_str(raw: &str) -> Result<Self, String> {
+        let invalid = || {
+            let words = Priority::WORDS.join(", ");
+            format!(
+                "must be minutes from 1 to 525600 for some of {words}, such as urgent=30,high=240, not {raw}"
+            )
+        };
+        let mut minutes = TargetMinutes::default();
+        for entry in raw.split(',').map(str::trim).filter(|_| !raw.trim().is_empty()) {
+            let (priority, value) = entry.split_once('=').ok_or_else(invalid)?;
+            let priority = Priority::parse(priority.trim()).map_err(|_| invalid())?;
+            match value.trim().parse() {
+                Ok(value @ 1..=525_600) if minutes.of(priority).is_none() => {
+                    minutes.0[priority as usize] = Some(value);
+                }
+                _ => return Err(invalid()),
+            }
+        }
+        Ok(Self(minutes))
+    }
+}
+
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderSettings {
@@ -95,5 +175,36 @@ impl ProviderSettings {
             name: self.name.or(other.name),
             email: self.email.or(other.email),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minutes_are_read_from_texts_and_tables() {
+        let parse = |text: &str| text.parse::<MinutesByPriority>().map(|minutes| minutes.0.0);
+        assert_eq!(parse(""), Ok([None; 4]));
+        assert_eq!(
+            parse("urgent=30, normal=525600"),
+            Ok([None, Some(525_600), None, Some(30)])
+        );
+        for bad in [
+            "urgent",
+            "urgent=0",
+            "urgent=525601",
+            "urgent=x",
+            "asap=5",
+            "high=5,high=6",
+            ",",
+            "high=-5",
+        ] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+        let file: DeskSettings = toml::from_str("first_response_minutes = { low = 60, high = 5 }").unwrap();
+        let minutes = file.first_response_minutes.unwrap_or_default();
+        assert_eq!(minutes.0.0, [Some(60), None, Some(5), None]);
+        assert!(toml::from_str::<DeskSettings>("resolution_minutes = { low = 0 }").is_err());
     }
 }

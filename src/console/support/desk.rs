@@ -12,11 +12,14 @@ use crate::console::live;
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
 use crate::console::threads::{self, kind_label};
 use crate::console::visit::Visit;
+use crate::console::{saved_views, targets};
 use crate::model::account::DeskAccount;
 use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::page::Paged;
+use crate::model::saved_view::SavedView;
 use crate::model::ticket::{DeskTicket, Priority, Status, Turn};
+use crate::model::ticket_tag::TicketTag;
 use crate::model::time::Time;
 use crate::rules;
 use crate::rules::agent::Staff;
@@ -64,39 +67,49 @@ const SORT_ORDERS: [(&str, &str, &str, &str); 4] = [
     ("pressing", "Priority", "priority", "desc"),
     ("waiting", "Least recently updated", "updated", "asc"),
 ];
-/// The query parameters of the queue, without the page.
-const FILTERS: [&str; 7] = ["q", "status", "claim", "priority", "age", "account", "order"];
+/// The sort order by the time left until a target is missed: value and label. It exists only if targets are set.
+const TIME_LEFT: (&str, &str) = ("left", "Time left");
 
 pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query: Query) -> PageResult {
     let search = query.0;
-    let now = app.store().context().clock.now();
+    let context = app.store().context();
+    let (now, has_targets) = (context.clock.now(), !context.policy.support.targets.is_empty());
+    let list_tickets = match has_targets && search.text("order") == TIME_LEFT.0 {
+        true => rules::desk::list_by_time_left,
+        false => rules::desk::list_by_turn,
+    };
     let list_request = list_request(&search, &visit.username, now);
     let (account, turn) = (account_filter(&search), turn(&search));
     let words = match ticket_number(&search) {
         Some(_) => String::new(),
         None => search.text("q").to_owned(),
     };
-    let (tickets, updated_by, version) = app
+    let (tickets, rows, known_tags, version) = app
         .read(staff.clone(), move |tx, staff| {
             let version = rules::desk_version::current(tx, &staff.agent, None)?;
             let mut list_request = list_request.clone();
             if let Some(AccountFilter::Name(name)) = &account {
                 list_request = list_request.only(accounts_named(tx, name)?);
             }
-            let tickets = rules::desk::list_by_turn(tx, &list_request, Some(&words), turn);
+            let tickets = list_tickets(tx, &list_request, Some(&words), turn);
             let ids: Vec<_> = tickets
                 .iter()
                 .flat_map(|tickets| &tickets.items)
                 .map(|desk| desk.ticket.id)
                 .collect();
             let updated_by = rules::history::last_changers(tx, &ids)?;
-            Ok((tickets, updated_by, version))
+            let views = rules::saved_views::list(tx, &staff.agent, &ListRequest::full_page())?.items;
+            let known_tags = rules::ticket_tags::in_use(tx)?;
+            Ok((tickets, (updated_by, views), known_tags, version))
         })
         .await?;
+    let (updated_by, views) = rows;
     let context = QueueContext {
         me: &visit.username.clone(),
         updated_by,
+        views,
         now,
+        has_targets,
     };
     visit.stream_url = Some(live::desk_url(&version, None));
     let (list, form_state) = match tickets {
@@ -111,11 +124,12 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
         div .title {
             h1 { "Desk" }
             div .actions {
+                a .button href="/desk/reports" { "Reports" }
                 a .button href="/desk/keys" data-key="?" { "Keyboard shortcuts" }
                 a .button.main href="/desk/tickets/new" data-key="t" { "New ticket" }
             }
         }
-        (form(&search, &form_state))
+        (form(&search, &form_state, (&known_tags, has_targets)))
         (list)
     };
     Ok(visit.form_page(&form_state, "Desk", &[], &body))
@@ -153,6 +167,9 @@ fn list_request(search: &FormData, me: &str, now: Time) -> ListRequest {
     }
     if Priority::WORDS.contains(&search.text("priority")) {
         only.push(Condition::equal("priority", search.text("priority")));
+    }
+    if !search.text("tag").trim().is_empty() {
+        only.push(rules::ticket_tags::having(search.text("tag").trim()));
     }
     if let Some(AccountFilter::Id(id)) = account_filter(search) {
         only.push(Condition::equal("account_id", id));
@@ -222,19 +239,28 @@ fn sort_order(search: &FormData) -> (&'static str, &'static str, &'static str, &
 
 /// The URL of the queue with these filters, without the page.
 fn search_url(search: &FormData) -> String {
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    for name in FILTERS {
-        if !search.text(name).is_empty() {
-            query.append_pair(name, search.text(name));
-        }
-    }
-    match query.finish() {
-        query if query.is_empty() => "/desk".to_owned(),
-        query => format!("/desk?{query}"),
+    saved_views::url_with_filters(QUEUE.1, saved_views::filters_in(search))
+}
+
+/// The label of a filter of the queue.
+pub fn filter_label(name: &str) -> &'static str {
+    match name {
+        "q" => "Search",
+        "status" => "Status",
+        "claim" => "Assignee",
+        "priority" => "Priority",
+        "tag" => "Tag",
+        "age" => "Age",
+        "account" => "Account",
+        _ => "Sort by",
     }
 }
 
-fn form(search: &FormData, form_state: &FormState) -> Markup {
+fn form(
+    search: &FormData,
+    form_state: &FormState,
+    (known_tags, has_targets): (&[TicketTag], bool),
+) -> Markup {
     let errors = form_state.errors_on("q");
     let choice = |name: &str, label: &str, choices: &[(&str, &str)]| {
         html! {
@@ -252,6 +278,8 @@ fn form(search: &FormData, form_state: &FormState) -> Markup {
     priorities.extend(Priority::WORDS.map(|word| (word, word)));
     let mut ages = vec![("", "Any")];
     ages.extend(AGES.map(|(value, label, ..)| (value, label)));
+    let mut orders = SORT_ORDERS.map(|(value, label, ..)| (value, label)).to_vec();
+    orders.extend(has_targets.then_some(TIME_LEFT));
     html! {
         form .search.filters role="search" method="get" action="/desk" hx-get="/desk" hx-target="#list" hx-select="#list"
             hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
@@ -265,23 +293,32 @@ fn form(search: &FormData, form_state: &FormState) -> Markup {
             (choice("status", "Status", &STATUSES))
             (choice("claim", "Assignee", &ASSIGNEES))
             (choice("priority", "Priority", &priorities))
+            div .field.short {
+                label for="by-tag" { "Tag" }
+                input #by-tag type="text" name="tag" value=(search.text("tag")) placeholder="Any" list="known-tags" autocomplete="off"
+                    maxlength=(MAX_SEARCH_CHARS);
+                datalist #known-tags { @for tag in known_tags { option value=(tag.as_str()) {} } }
+            }
             (choice("age", "Age", &ages))
             div .field.short {
                 label for="by-account" { "Account" }
                 input #by-account type="text" name="account" value=(search.text("account")) placeholder="Name or ID" title="Company, e-mail address or ID"
                     autocomplete="off" maxlength=(MAX_SEARCH_CHARS);
             }
-            (choice("order", "Sort by", &SORT_ORDERS.map(|(value, shown, ..)| (value, shown))))
+            (choice("order", "Sort by", &orders))
             button type="submit" { "Search" }
         }
     }
 }
 
-/// The context of the rows: the current user, the user who last updated each ticket, and the time.
+/// The context of the rows: the current user, the user who last updated each ticket, the saved views, the time, and
+/// whether targets are set.
 struct QueueContext<'a> {
     me: &'a str,
     updated_by: HashMap<TicketId, String>,
+    views: Vec<SavedView>,
     now: Time,
+    has_targets: bool,
 }
 
 fn render_list(tickets: &Paged<DeskTicket>, search: &FormData, context: &QueueContext) -> Markup {
@@ -289,6 +326,7 @@ fn render_list(tickets: &Paged<DeskTicket>, search: &FormData, context: &QueueCo
     let reload_url = page_url(&list_url, tickets.page.number);
     html! {
         div #list hx-get=(reload_url) hx-trigger="garth:queue from:body" hx-select="#list" hx-swap="outerHTML" {
+            (saved_views::links(&context.views, search, &list_url))
             @if tickets.items.is_empty() && tickets.results > 0 {
                 (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &list_url))))
             } @else if tickets.items.is_empty() && list_url == "/desk" {
@@ -300,6 +338,7 @@ fn render_list(tickets: &Paged<DeskTicket>, search: &FormData, context: &QueueCo
                 table .list.queue data-rows {
                     thead { tr {
                         th scope="col" { "Ticket" } th scope="col" { "Account" } th scope="col" { "Status" } th scope="col" { "Assignee" }
+                        @if context.has_targets { th scope="col" { (TIME_LEFT.1) } }
                         th scope="col" .number { "Age" } th scope="col" .number { "Last updated" }
                     } }
                     tbody { @for ticket in &tickets.items { (row(ticket, context)) } }
@@ -318,6 +357,7 @@ fn row(desk: &DeskTicket, context: &QueueContext) -> Markup {
             th scope="row" {
                 (priority(desk.priority))
                 a href=(url(ticket.id)) { (ticket.summary.as_str()) } " " span .id { (ticket.id) }
+                @if !desk.tags.is_empty() { " " (tags(&desk.tags)) }
                 @if let Some(entity) = &ticket.entity {
                     span .quiet.small.line { (kind_label(entity.kind.word())) " " (entity.label) }
                 }
@@ -325,6 +365,7 @@ fn row(desk: &DeskTicket, context: &QueueContext) -> Markup {
             td data-label="Account" { span { (account_name(desk)) " " span .id { (ticket.account) } } }
             td data-label="Status" { (threads::status_tag(ticket.status)) }
             td data-label="Assignee" { span { (assignee(desk, context.me)) } }
+            @if context.has_targets { td data-label=(TIME_LEFT.1) { span { (targets::time_left(desk.targets.as_ref())) } } }
             td .number data-label="Age" { (age(ticket.opened, now)) }
             td .number data-label="Last updated" {
                 span { (age(ticket.updated, now)) @if let Some(by) = updated_by { " " span .quiet.small { "by " (by) } } }
@@ -355,6 +396,11 @@ pub fn account_name(desk: &DeskTicket) -> &str {
 
 pub fn priority(priority: Priority) -> Markup {
     html! { @if priority != Priority::Normal { span .priority .(priority.word()) { (priority.word()) } " " } }
+}
+
+/// The tags of a ticket.
+pub fn tags(tags: &[TicketTag]) -> Markup {
+    html! { @for tag in tags { span .tag { (tag.as_str()) } " " } }
 }
 
 /// The keyboard shortcuts: place, key and action.

@@ -5,7 +5,10 @@ pub mod desk;
 mod desk_home;
 pub mod desk_ticket;
 pub mod new_ticket;
+mod reports;
+pub mod saved_views;
 pub mod subjects;
+pub mod targets;
 pub mod threads;
 pub mod ticket;
 pub mod tickets;
@@ -107,6 +110,17 @@ pub fn desk_pages() -> Vec<Page> {
             "getDeskAttachmentFile",
             "/desk/tickets/{ticketId}/attachments/{attachmentId}",
             desk_ticket::actions::download,
+        )
+        .staff(),
+        get("pageDeskReports", "/desk/reports", reports::view).staff(),
+        get("exportDeskReport", "/desk/reports/export.csv", reports::export).staff(),
+        get("pageSavedViews", "/desk/views", saved_views::list).staff(),
+        get("pageSavedViewNew", "/desk/views/new", saved_views::form).staff(),
+        post("sendSavedViewNew", "/desk/views/new", saved_views::create).staff(),
+        post(
+            "sendSavedViewDelete",
+            "/desk/views/{savedViewId}/delete",
+            saved_views::delete,
         )
         .staff(),
         get("pageCannedReplies", "/desk/canned-replies", canned_replies::list).staff(),

@@ -22,6 +22,8 @@ pub enum ChangeKind {
     /// An authorization of an OAuth client by a user.
     OauthGrant,
     Reply,
+    /// A saved view of the queue.
+    SavedView,
     SshKey,
     Subnet,
     Tag,
@@ -33,7 +35,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    pub const ALL: [ChangeKind; 24] = [
+    pub const ALL: [ChangeKind; 25] = [
         ChangeKind::Account,
         ChangeKind::Announcement,
         ChangeKind::Attachment,
@@ -50,6 +52,7 @@ impl ChangeKind {
         ChangeKind::OauthClient,
         ChangeKind::OauthGrant,
         ChangeKind::Reply,
+        ChangeKind::SavedView,
         ChangeKind::SshKey,
         ChangeKind::Subnet,
         ChangeKind::Tag,
@@ -78,6 +81,7 @@ impl ChangeKind {
             ChangeKind::OauthClient => "oauth_client",
             ChangeKind::OauthGrant => "oauth_grant",
             ChangeKind::Reply => "reply",
+            ChangeKind::SavedView => "saved_view",
             ChangeKind::SshKey => "ssh_key",
             ChangeKind::Subnet => "subnet",
             ChangeKind::Tag => "tag",

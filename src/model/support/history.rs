@@ -49,6 +49,7 @@ steps! {
     Reopen = "reopen",
     Closable = "closable",
     Priority = "priority",
+    Tags = "tags",
     Attachment = "attachment",
     AttachmentRefused = "attachment_refused",
     Download = "download",

@@ -2,10 +2,15 @@
 
 pub mod attachment;
 pub mod canned_reply;
+pub mod clock;
 pub mod entity;
 pub mod history;
 pub mod received_mail;
 pub mod reply;
 pub mod reply_address;
+pub mod report;
+pub mod saved_view;
 pub mod subject;
+pub mod target;
 pub mod ticket;
+pub mod ticket_tag;

@@ -3,7 +3,9 @@
 use crate::model::entity::Entity;
 use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::target::TicketTargets;
 use crate::model::text::{Line, Prose};
+use crate::model::ticket_tag::TicketTag;
 use crate::model::time::Time;
 
 pub type Summary = Line<64>;
@@ -57,6 +59,10 @@ pub struct DeskTicket {
     /// The user who opened the ticket; `None` if staff opened it, or if the user was deleted.
     pub customer: Option<Customer>,
     pub priority: Priority,
+    /// By name.
+    pub tags: Vec<TicketTag>,
+    /// `None` if the priority has no targets.
+    pub targets: Option<TicketTargets>,
     pub claim: Option<Claim>,
     pub managed_issue: bool,
     pub notes: i64,

@@ -20,8 +20,10 @@ use crate::rules::tickets::{
     TicketAuthor, Transition, append_history, apply_transition, begin, refuse_unless_allowed,
 };
 use crate::rules::transitions::TicketAction;
+use crate::rules::{targets, ticket_tags};
 use crate::store::filter::Filter;
 use crate::store::history::NewHistory;
+use crate::store::list::ListQuery;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// A page of the queue; `search` limits it to tickets with all these words.
@@ -36,12 +38,43 @@ pub fn list_by_turn(
     search: Option<&str>,
     turn: Option<Turn>,
 ) -> Result<Paged<DeskTicket>> {
+    let (query, words) = read_query(tx, list, search, turn)?;
+    let mut tickets = store::desk::list(tx, &words, &query)?;
+    targets::add(tx, &mut tickets.items)?;
+    Ok(tickets)
+}
+
+/// Like `list_by_turn`, sorted by the time left until a target is missed. This reads the history of all open tickets.
+pub fn list_by_time_left(
+    tx: &mut ReadTx,
+    list: &ListRequest,
+    search: Option<&str>,
+    turn: Option<Turn>,
+) -> Result<Paged<DeskTicket>> {
+    let (query, words) = read_query(tx, list, search, turn)?;
+    let mut ids = store::desk::all_matching(tx, &words, &query)?;
+    targets::sort_by_time_left(tx, &mut ids)?;
+    let (page, results) = (query.page, ids.len() as i64);
+    let shown = ids
+        .into_iter()
+        .skip(page.offset() as usize)
+        .take(page.size as usize);
+    let mut items = store::desk::load_all(tx, &shown.collect::<Vec<_>>())?;
+    targets::add(tx, &mut items)?;
+    Ok(Paged { items, page, results })
+}
+
+fn read_query(
+    tx: &ReadTx,
+    list: &ListRequest,
+    search: Option<&str>,
+    turn: Option<Turn>,
+) -> Result<(ListQuery, Vec<String>)> {
     let mut query = list.read(tx.policy(), &store::desk::FIELDS)?;
     if let Some(turn) = turn {
         query.filter = Filter::All(vec![query.filter, store::tickets::turn_filter(turn)]);
     }
-    let words = read_search(search)?;
-    Ok(store::desk::list(tx, &words, &query)?)
+    Ok((query, read_search(search)?))
 }
 
 /// The tickets that wait for an answer of the provider, for monitoring.
@@ -113,7 +146,7 @@ pub fn view(tx: &mut ReadTx, id: TicketId) -> Result<DeskTicket> {
     load(tx, id)
 }
 
-/// Changes a ticket's priority, and whether users of the account can close the ticket. Only the second change
+/// Changes a ticket's priority, its tags, and whether users of the account can close the ticket. Only the last change
 /// creates an event for the account.
 pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<DeskTicket> {
     let mut desk = load_unchanged(tx, id, request)?;
@@ -123,6 +156,7 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
         .boolean("closable")
         .filter(|closable| *closable != desk.ticket.closable());
     let priority = form.optional("priority", Priority::parse);
+    let tags = ticket_tags::read(&mut form);
     if closable.is_some() {
         refuse_unless_allowed(tx, &mut form, &desk.ticket, TicketAction::SetClosable);
     }
@@ -144,6 +178,9 @@ pub fn update(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
             ..NewHistory::default()
         };
         append_history(tx, &desk.ticket, &author, HistoryStep::Priority, &details)?;
+    }
+    if let Some(tags) = tags {
+        ticket_tags::set(tx, &desk, &author, &tags)?;
     }
     load(tx, id)
 }
@@ -236,7 +273,9 @@ pub fn reopen(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
 }
 
 pub fn load(tx: &mut ReadTx, id: TicketId) -> Result<DeskTicket> {
-    store::desk::find(tx, id)?.ok_or(Error::NotFound)
+    let mut desk = store::desk::find(tx, id)?.ok_or(Error::NotFound)?;
+    targets::add(tx, std::slice::from_mut(&mut desk))?;
+    Ok(desk)
 }
 
 pub(super) fn load_unchanged(tx: &mut ReadTx, id: TicketId, request: &Request) -> Result<DeskTicket> {

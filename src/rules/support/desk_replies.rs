@@ -79,6 +79,7 @@ fn may_outdate_reply(step: HistoryStep) -> bool {
         HistoryStep::Note
         | HistoryStep::Closable
         | HistoryStep::Priority
+        | HistoryStep::Tags
         | HistoryStep::AttachmentRefused
         | HistoryStep::Download => false,
     }

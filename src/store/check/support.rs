@@ -40,4 +40,9 @@ pub const INVARIANTS: &[Invariant] = &[
         "SELECT 'attachment ' || a.id, 'has a file that is also an upload'
          FROM attachment a JOIN upload u ON u.file_key = a.file_key ORDER BY a.id",
     ),
+    Invariant::query(
+        "saved views without an owner are shared",
+        "SELECT 'saved view ' || id, 'has no owner, but is not shared' FROM saved_view
+         WHERE owner IS NULL AND is_shared = 0 ORDER BY id",
+    ),
 ];

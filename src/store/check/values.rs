@@ -11,7 +11,7 @@ use crate::store::value::args;
 use crate::store::{
     accounts, announcements, attachments, branding, canned_replies, configs, disks, encryption, entities,
     events, history, hosts, instances, interfaces, ips, jobs, login_records, oauth_clients, oauth_grants,
-    ports, replies, ssh_keys, subnets, tags, tickets, tokens, users, vpcs,
+    ports, replies, saved_views, ssh_keys, subnets, tags, ticket_tags, tickets, tokens, users, vpcs,
 };
 
 pub const INVARIANTS: &[Invariant] = &[Invariant::function(
@@ -40,10 +40,12 @@ const TABLES: &[ModelRows] = &[
     tags::ROWS,
     entities::ROWS,
     tickets::ROWS,
+    ticket_tags::ROWS,
     replies::ROWS,
     history::ROWS,
     attachments::ROWS,
     canned_replies::ROWS,
+    saved_views::ROWS,
     announcements::ROWS,
     branding::ROWS,
     events::ROWS,

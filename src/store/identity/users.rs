@@ -15,7 +15,7 @@ use crate::store::list::{Collection, ListQuery};
 use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
-use crate::store::{grants, ssh_keys, tokens};
+use crate::store::{grants, saved_views, ssh_keys, tokens};
 
 pub(super) const COLUMNS: &str =
     "id, account, username, email, restricted, account_access, created, timezone,
@@ -209,6 +209,7 @@ pub fn update(tx: &mut WriteTx, user: &User) -> Result<(), StoreError> {
 pub fn delete(tx: &mut WriteTx, id: UserId) -> Result<(), StoreError> {
     tx.changed(Owner::User(id), ChangeKind::User, id.0)?;
     tokens::invalidate_identities(tx, Owner::User(id))?;
+    saved_views::delete_private(tx, id)?;
     tx.execute("DELETE FROM app_user WHERE id = $1", args![id])?;
     Ok(())
 }

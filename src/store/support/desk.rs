@@ -9,6 +9,7 @@ use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
 use crate::store::list::{Collection, ListQuery, id_list};
 use crate::store::search;
+use crate::store::ticket_tags::add_tags;
 use crate::store::tickets::{self, add_attachments};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{FromValue, Row, Value, args};
@@ -20,7 +21,7 @@ const FILTERED_FROM: &str = "ticket t LEFT JOIN app_user s ON s.id = t.claimer";
 const COLUMNS: &str = "a.company, a.email, c.username, c.email, c.restricted, t.priority,
     t.claimer, s.username, t.claimed, t.managed_issue, t.notes, t.revision";
 
-pub static FIELDS: [Field; 19] = [
+pub static FIELDS: [Field; 20] = [
     Field::new("id", Kind::Integer, "t.id"),
     Field::new("summary", Kind::Text, "t.summary"),
     Field::new("status", Kind::Text, "t.status"),
@@ -37,6 +38,7 @@ pub static FIELDS: [Field; 19] = [
     Field::new("claimed_by", Kind::Text, "s.username"),
     Field::new("claimed", Kind::Time, "t.claimed"),
     Field::new("priority", Kind::Rank(&Priority::WORDS), "t.priority"),
+    Field::new("tags", Kind::Text, "g.label").subquery("SELECT 1 FROM ticket_tag g WHERE g.ticket = t.id"),
     Field::new("managed_issue", Kind::Boolean, "t.managed_issue"),
     Field::new("replies", Kind::Integer, "t.replies"),
     Field::new("notes", Kind::Integer, "t.notes"),
@@ -99,8 +101,25 @@ fn read_id(row: &mut Row) -> Result<TicketId, StoreError> {
     row.take()
 }
 
+/// The IDs of all tickets that match, in the default order.
+pub fn all_matching(
+    tx: &mut ReadTx,
+    words: &[String],
+    query: &ListQuery,
+) -> Result<Vec<TicketId>, StoreError> {
+    let query = ListQuery {
+        page: Page {
+            number: 1,
+            size: i64::MAX,
+        },
+        filter: query.filter.clone(),
+        order: None,
+    };
+    Ok(matching(tx, words, &query)?.items)
+}
+
 /// The tickets with these IDs, in the same order.
-fn load_all(tx: &mut ReadTx, ids: &[TicketId]) -> Result<Vec<DeskTicket>, StoreError> {
+pub fn load_all(tx: &mut ReadTx, ids: &[TicketId]) -> Result<Vec<DeskTicket>, StoreError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -111,6 +130,7 @@ fn load_all(tx: &mut ReadTx, ids: &[TicketId]) -> Result<Vec<DeskTicket>, StoreE
     let positions: HashMap<TicketId, usize> = ids.iter().copied().zip(0..).collect();
     found.sort_by_key(|found| positions.get(&found.ticket.id));
     add_attachments(tx, found.iter_mut().map(|found| &mut found.ticket))?;
+    add_tags(tx, found.iter_mut())?;
     Ok(found)
 }
 
@@ -134,6 +154,7 @@ pub fn find(tx: &mut ReadTx, id: TicketId) -> Result<Option<DeskTicket>, StoreEr
     };
     let mut found = read(&mut row)?;
     add_attachments(tx, std::iter::once(&mut found.ticket))?;
+    add_tags(tx, std::iter::once(&mut found))?;
     Ok(Some(found))
 }
 
@@ -162,6 +183,8 @@ fn read(row: &mut Row) -> Result<DeskTicket, StoreError> {
         email: row.take()?,
         customer: read_customer(row)?,
         priority: row.take()?,
+        tags: Vec::new(),
+        targets: None,
         claim: read_claim(row)?,
         managed_issue: row.take()?,
         notes: row.take()?,

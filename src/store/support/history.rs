@@ -26,10 +26,11 @@ const COLUMNS: &str = "h.id, h.step, h.created, h.created_by, h.from_staff, h.st
 pub(in crate::store) const ROWS: ModelRows = ModelRows::new(FROM, COLUMNS, |row| read(row).map(drop));
 
 /// Steps that do not count as an update of the ticket.
-const STEPS_WITHOUT_UPDATE: [HistoryStep; 5] = [
+const STEPS_WITHOUT_UPDATE: [HistoryStep; 6] = [
     HistoryStep::Opened,
     HistoryStep::Note,
     HistoryStep::Priority,
+    HistoryStep::Tags,
     HistoryStep::AttachmentRefused,
     HistoryStep::Download,
 ];

@@ -40,6 +40,12 @@ async fn hostile_texts_names_and_files_are_harmless() {
         )
         .await;
 
+    grace
+        .put("/desk/tickets/1", json!({"tags": ["<b>bold</b>\"><script>"]}))
+        .await;
+    let hostile_view = json!({"label": SCRIPT, "filters": {"q": SCRIPT, "tag": SCRIPT}});
+    assert_eq!(grace.post("/desk/views", hostile_view).await.status, 200);
+
     let mut tenant = logged_in(&app, "eve").await;
     let mut staff = logged_in(&app, "grace").await;
     let mut count = 0;
@@ -67,11 +73,13 @@ async fn hostile_texts_names_and_files_are_harmless() {
         "/desk/tickets/1?canned=1&use=1",
         "/desk/canned-replies",
         "/desk/canned-replies/1",
+        "/desk/views",
+        "/desk/views/new?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E",
     ] {
         assert_harmless(path, &text(&staff.get(path).await));
         count += 1;
     }
-    assert_eq!(count, 10);
+    assert_eq!(count, 12);
 
     // Files are downloaded, not displayed; SVG files are rejected.
     for (browser, path) in [

@@ -7,6 +7,7 @@ mod conflicts;
 mod desk;
 mod desk_customers;
 mod desk_replies;
+mod desk_tools;
 mod events;
 mod grants;
 mod home;

@@ -78,6 +78,7 @@ impl TicketForm {
             Ok(_) => Ok(redirect_with_notice(&url(ticket), notice)),
             Err(error) => {
                 let mut action = forms::from_error(self.data.clone(), error)?;
+                action = action.with_list_errors_at("tags");
                 for error in &mut action.errors {
                     error.reason = page_reason(error);
                 }
@@ -254,6 +255,11 @@ pub async fn change(form: TicketForm) -> PageResult {
     if form.data.has("may_close") {
         let closable = Input::Bool(form.data.text("may_close") == "yes");
         object.push(("closable".to_owned(), closable));
+    }
+    if form.data.has("tags") {
+        let tags = form.data.text("tags").split(',').map(str::trim);
+        let tags = tags.filter(|tag| !tag.is_empty()).map(Input::from).collect();
+        object.push(("tags".to_owned(), Input::List(tags)));
     }
     form.run(object, rules::desk::update, "ticket-changed").await
 }

@@ -11,6 +11,7 @@ use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
 use crate::model::entity_tag::EntityTag;
 use crate::model::ticket::{DeskTicket, Priority, Status};
+use crate::model::ticket_tag;
 
 pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr]) -> Markup {
     let (desk, ticket) = (&page.desk, &page.desk.ticket);
@@ -73,6 +74,8 @@ fn properties(visit: &Visit, desk: &DeskTicket) -> Markup {
             select #by-priority name="priority" {
                 @for word in Priority::WORDS { option value=(word) selected[word == desk.priority.word()] { (word) } }
             }
+            label for="f-tags" { "Tags, separated by commas" }
+            input #f-tags type="text" name="tags" value=(ticket_tag::join(&desk.tags)) autocomplete="off" spellcheck="false";
             @if desk.ticket.status != Status::Closed {
                 label for="may-close" { "Customer can close the ticket" }
                 select #may-close name="may_close" {

@@ -82,6 +82,9 @@ pub fn step_text(step: &History, file_url: Option<&str>) -> Markup {
             HistoryStep::Closable if after == "true" => "allowed the customer to close the ticket",
             HistoryStep::Closable => "stopped the customer from closing the ticket",
             HistoryStep::Priority => { "changed the priority from " (before) " to " (after) }
+            HistoryStep::Tags if step.after.is_none() => { "removed all tags (" (before) ")" }
+            HistoryStep::Tags if step.before.is_none() => { "set the tags to " (after) }
+            HistoryStep::Tags => { "changed the tags from " (before) " to " (after) }
             HistoryStep::Attachment => { "attached " @match file_url { Some(url) => a href=(url) download { (after) }, None => (after) } }
             HistoryStep::AttachmentRefused => { "tried to attach " em { (after) } ", which the virus scanner rejected" }
             HistoryStep::Download => { "downloaded " em { (after) } }

@@ -15,12 +15,13 @@ use maud::{Markup, html};
 use self::compose::CANNED_FIELD;
 use self::history::thread;
 use self::ticket_page::{Forms, PageQuery, TicketPage, canned_reply_in, load};
-use crate::console::desk::{QUEUE, assignee, priority, url};
+use crate::console::desk::{QUEUE, assignee, priority, tags, url};
 use crate::console::error_page::PageResult;
 use crate::console::forms::VERSION_FIELD;
 use crate::console::layout::{age, page_url, time};
 use crate::console::live;
 use crate::console::query::Query;
+use crate::console::targets;
 use crate::console::threads;
 use crate::console::visit::Visit;
 use crate::model::entity_tag::EntityTag;
@@ -87,6 +88,8 @@ fn head(visit: &Visit, page: &TicketPage) -> Markup {
             dl .facts {
                 div { dt { "Status" } dd { (threads::status_tag(ticket.status)) } }
                 div { dt { "Assignee" } dd { (assignee(desk, &visit.username)) @if let Some(claim) = &desk.claim { " " span .quiet { "since " (time(claim.since)) } } } }
+                @if let Some(targets) = &desk.targets { (targets::facts(targets)) }
+                @if !desk.tags.is_empty() { div { dt { "Tags" } dd { (tags(&desk.tags)) } } }
                 div { dt { "Age" } dd { (age(ticket.opened, page.now)) } }
                 div { dt { "Last updated" } dd { (threads::time_and_user(ticket.updated, page.updated_by.as_deref())) } }
             }

@@ -1,0 +1,167 @@
+//! Tags, targets, saved views and reports of the desk in the console.
+
+use garth::model::target::{TargetMinutes, Targets};
+use serde_json::json;
+
+use crate::browser::{hidden_field, text};
+use crate::console::desk::{app_with_desk, open_three_tickets};
+use crate::console::{assert_contains, assert_lacks, logged_in};
+use crate::harness::TestApp;
+
+/// The tickets of a page, in order.
+fn tickets(html: &str) -> Vec<i64> {
+    let links = html.split("<a href=\"/desk/tickets/").skip(1);
+    links
+        .filter_map(|link| link.split('"').next()?.parse().ok())
+        .collect()
+}
+
+#[tokio::test]
+async fn staff_tag_a_ticket_and_filter_the_queue_by_the_tag() {
+    let app = app_with_desk().await;
+    open_three_tickets(&app).await;
+    let mut grace = logged_in(&app, "grace").await;
+    let page = grace.get("/desk/tickets/1").await;
+    let version = hidden_field(&page, "version");
+    let change = "/desk/tickets/1/change";
+    let fields = [
+        ("priority", "normal"),
+        ("tags", "Rack 4, billing,"),
+        ("version", version.as_str()),
+    ];
+    assert_eq!(grace.submit(&page, change, &fields).await.status, 303);
+
+    let tagged = grace.get("/desk/tickets/1").await;
+    assert_contains(&tagged, "value=\"billing, rack 4\"");
+    assert_contains(&tagged, "set the tags to billing, rack 4");
+    let queue = text(&grace.get("/desk?tag=RACK+4").await);
+    assert_eq!(tickets(&queue), [1]);
+    assert!(queue.contains("<span class=\"tag\">rack 4</span>"), "{queue}");
+    assert_eq!(tickets(&text(&grace.get("/desk?tag=missing").await)), [0; 0]);
+    let wrong = grace.submit(&page, change, &[("tags", "ok, no")]).await;
+    assert_eq!(wrong.status, 400);
+    assert_contains(&wrong, "3 to 50 characters");
+    // A form without the field does not remove the tags.
+    grace.submit(&page, change, &[("priority", "high")]).await;
+    assert_contains(&grace.get("/desk/tickets/1").await, "value=\"billing, rack 4\"");
+    let mut ada = logged_in(&app, "ada").await;
+    assert_lacks(&ada.get("/tickets/1").await, "rack 4");
+}
+
+#[tokio::test]
+async fn the_queue_shows_and_sorts_by_the_time_left() {
+    let app = TestApp::with(|policy, _| {
+        policy.support.targets = Targets {
+            first_response: TargetMinutes([None, Some(240), None, Some(90)]),
+            resolution: TargetMinutes::default(),
+        };
+    })
+    .await;
+    app.user("grace").staff().await;
+    open_three_tickets(&app).await;
+    let mut grace = logged_in(&app, "grace").await;
+    let page = grace.get("/desk/tickets/3").await;
+    grace
+        .submit(&page, "/desk/tickets/3/change", &[("priority", "urgent")])
+        .await;
+    // Ticket 1 has one hour left, ticket 2 two hours, and ticket 3 half an hour.
+    let queue = text(&grace.get("/desk?order=left").await);
+    assert_eq!(tickets(&queue), [3, 1, 2]);
+    for word in ["Time left", ">30 min<", ">1 h<", ">2 h<"] {
+        assert!(queue.contains(word), "{word}: {queue}");
+    }
+    app.advance(3600);
+    assert_contains(&grace.get("/desk").await, "Overdue by 30 min");
+    let page = grace.get("/desk/tickets/3").await;
+    assert_contains(&page, "First response");
+    assert_contains(&page, "Overdue by 30 min");
+    let reply = [("description", "Yes.")];
+    grace.submit(&page, "/desk/tickets/3/replies", &reply).await;
+    assert_contains(&grace.get("/desk/tickets/3").await, "Missed by 30 min");
+}
+
+#[tokio::test]
+async fn without_targets_the_queue_has_no_column_for_them() {
+    let app = app_with_desk().await;
+    open_three_tickets(&app).await;
+    let mut grace = logged_in(&app, "grace").await;
+    let queue = grace.get("/desk?order=left").await;
+    assert_lacks(&queue, "Time left");
+    assert_eq!(tickets(&text(&queue)), [3, 2, 1]);
+}
+
+#[tokio::test]
+async fn staff_save_use_and_delete_a_view() {
+    let app = app_with_desk().await;
+    open_three_tickets(&app).await;
+    let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
+    assert_lacks(&grace.get("/desk").await, "Save this view");
+    let queue = grace.get("/desk?status=new&q=rack").await;
+    assert_contains(&queue, "href=\"/desk/views/new?q=rack&amp;status=new\"");
+    let form = grace.get("/desk/views/new?q=rack&status=new").await;
+    let fields = [
+        ("q", "rack"),
+        ("status", "new"),
+        ("label", "Racks"),
+        ("shared", "true"),
+    ];
+    let saved = grace.submit(&form, "/desk/views/new", &fields).await;
+    assert_eq!(
+        (saved.status.as_u16(), saved.header("location")),
+        (303, "/desk?q=rack&status=new&done=view-saved")
+    );
+    let again = grace.submit(&form, "/desk/views/new", &fields).await;
+    assert_eq!(again.status, 400);
+    assert_contains(&again, "value=\"rack\"");
+    for browser in [&mut grace, &mut linus] {
+        assert_contains(
+            &browser.get("/desk").await,
+            "href=\"/desk?q=rack&amp;status=new\">Racks</a>",
+        );
+    }
+    let current = grace.get("/desk?q=rack&status=new").await;
+    assert_contains(&current, "aria-current=\"page\">Racks</a>");
+    assert_lacks(&current, "Save this view");
+    let list = linus.get("/desk/views").await;
+    assert_contains(&list, "Search: rack, Status: new");
+    assert_eq!(linus.submit(&list, "/desk/views/1/delete", &[]).await.status, 303);
+    assert_contains(&linus.get("/desk/views").await, "No saved views yet");
+}
+
+#[tokio::test]
+async fn a_report_has_a_plot_tables_and_a_csv_file() {
+    let app = app_with_desk().await;
+    let ada = open_three_tickets(&app).await;
+    let staff = app.user("sam").staff().await;
+    staff.put("/desk/tickets/1", json!({"tags": ["=rack"]})).await;
+    ada.post("/support/tickets/1/close", json!({})).await;
+    let mut grace = logged_in(&app, "grace").await;
+
+    let page = grace.get("/desk/reports?from=2024-06-01&to=2024-06-02").await;
+
+    for part in [
+        "<title id=\"plot-title\">Tickets opened and closed by day</title>",
+        "3 tickets were opened and 1 were closed",
+        "<th scope=\"row\">2024-06-02</th>",
+        "href=\"/desk?status=all&amp;tag=%3Drack\"",
+        "href=\"/desk/reports/export.csv?from=2024-06-01&amp;to=2024-06-02\"",
+    ] {
+        assert_contains(&page, part);
+    }
+    assert_eq!(text(&page).matches("<rect class=\"opened\" x=").count(), 1);
+    let csv = grace
+        .get("/desk/reports/export.csv?from=2024-06-01&to=2024-06-02")
+        .await;
+    assert_eq!(csv.header("content-type"), "text/csv; charset=utf-8");
+    let csv = text(&csv);
+    for row in [
+        "\"total\",\"\",\"3\",\"1\",\"0\",\"\",\"\"",
+        "\"tag\",\"'=rack\",\"1\",\"1\",\"0\",\"\",\"\"",
+        "\"day\",\"2024-06-02\",\"0\",\"0\",\"\",\"\",\"\"",
+    ] {
+        assert!(csv.lines().any(|line| line == row), "{row}: {csv}");
+    }
+    let wrong = grace.get("/desk/reports?from=never").await;
+    assert_eq!(wrong.status, 400);
+    assert_contains(&wrong, "Must be a day in UTC");
+}
