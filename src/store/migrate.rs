@@ -240,6 +240,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "branding",
         sql: include_str!("migrations/0026_branding.sql"),
     },
+    Migration {
+        number: 28,
+        name: "catalog",
+        sql: include_str!("migrations/0028_catalog.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

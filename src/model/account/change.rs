@@ -21,6 +21,10 @@ pub enum ChangeKind {
     OauthClient,
     /// An authorization of an OAuth client by a user.
     OauthGrant,
+    /// A plan that staff have added or changed.
+    Plan,
+    /// A region that staff have added or changed.
+    Region,
     Reply,
     SshKey,
     Subnet,
@@ -33,7 +37,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    pub const ALL: [ChangeKind; 24] = [
+    pub const ALL: [ChangeKind; 26] = [
         ChangeKind::Account,
         ChangeKind::Announcement,
         ChangeKind::Attachment,
@@ -49,6 +53,8 @@ impl ChangeKind {
         ChangeKind::Interface,
         ChangeKind::OauthClient,
         ChangeKind::OauthGrant,
+        ChangeKind::Plan,
+        ChangeKind::Region,
         ChangeKind::Reply,
         ChangeKind::SshKey,
         ChangeKind::Subnet,
@@ -77,6 +83,8 @@ impl ChangeKind {
             ChangeKind::Interface => "interface",
             ChangeKind::OauthClient => "oauth_client",
             ChangeKind::OauthGrant => "oauth_grant",
+            ChangeKind::Plan => "plan",
+            ChangeKind::Region => "region",
             ChangeKind::Reply => "reply",
             ChangeKind::SshKey => "ssh_key",
             ChangeKind::Subnet => "subnet",

@@ -11,7 +11,7 @@ use crate::store::value::args;
 use crate::store::{
     accounts, announcements, attachments, branding, canned_replies, configs, disks, encryption, entities,
     events, history, hosts, instances, interfaces, ips, jobs, login_records, oauth_clients, oauth_grants,
-    ports, replies, ssh_keys, subnets, tags, tickets, tokens, users, vpcs,
+    plans, ports, regions, replies, ssh_keys, subnets, tags, tickets, tokens, users, vpcs,
 };
 
 pub const INVARIANTS: &[Invariant] = &[Invariant::function(
@@ -46,6 +46,8 @@ const TABLES: &[ModelRows] = &[
     canned_replies::ROWS,
     announcements::ROWS,
     branding::ROWS,
+    regions::ROWS,
+    plans::ROWS,
     events::ROWS,
     jobs::ROWS,
 ];
