@@ -49,8 +49,8 @@ type Tallies = BTreeMap<(String, i64, i64, i64), i64>;
 impl Raw {
     pub async fn run(self) -> anyhow::Result<()> {
         let context = context(Clock::System)?;
-        let regions: Vec<_> = context
-            .policy
+        let policy = context.policy.get();
+        let regions: Vec<_> = policy
             .regions
             .iter()
             .filter(|region| region.has_capability(Region::VPCS))

@@ -43,7 +43,7 @@ impl Rows {
             rules::vpcs::list(tx, &caller, &ListRequest::default())
         };
         let page = Arc::new(store.read(first).await.map_err(error_in("reading the page"))?);
-        let policy = store.context().policy.clone();
+        let policy = store.policy();
         drop(store);
 
         let respond =

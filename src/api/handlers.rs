@@ -172,7 +172,7 @@ async fn write<C: Principal, T>(
     response.await.into_response()
 }
 
-/// Reads a page of the provider's public catalog. The catalog is part of the settings, so there is no transaction.
+/// Reads a page of the provider's public catalog. The catalog is part of the policy, so there is no transaction.
 pub fn catalog_list<T: 'static>(
     rule: impl Fn(&Policy, &ListRequest) -> Result<T> + Copy + Send + Sync + 'static,
     view: impl Fn(&T, &ViewContext) -> Response + Copy + Send + Sync + 'static,
@@ -199,9 +199,10 @@ fn catalog_view<T>(
     rule: impl Fn(&Policy) -> Result<T>,
     view: impl Fn(&T, &ViewContext) -> Response,
 ) -> Response {
+    let policy = app.store().policy();
     let context = ViewContext {
         names: app.names(),
-        policy: &app.store().context().policy,
+        policy: &policy,
         default_ranges: &app.default_ranges(),
     };
     let response = rule(context.policy).map(|found| view(&found, &context));

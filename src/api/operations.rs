@@ -26,6 +26,7 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         account::provider_operations(),
         account::announcement_operations(),
         account::branding_operations(),
+        compute::provider_operations(),
         identity::staff_operations(),
         jobs::operations(),
         hosting::operations(),

@@ -40,7 +40,7 @@ pub async fn run(store: &StoreArgs, command: Command) -> Result<ExitCode, Failur
     let Command::Receive { recipient, sender } = command;
     // Invalid settings and an unreachable store can be corrected, so the mail server tries again.
     let (opened, uploads) = open(store).map_err(retry)?;
-    let policy = opened.store().context().policy.mail.clone();
+    let policy = opened.store().policy().mail.clone();
     let policy = policy
         .context("mail.reply_address: required, such as support@example.com")
         .map_err(retry)?;

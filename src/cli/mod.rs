@@ -39,8 +39,10 @@ mod mail;
 mod man;
 mod open_files;
 mod output;
+mod plan;
 mod policy;
 mod progress;
+mod region;
 mod restore;
 mod saved_views;
 mod secret_file;
@@ -116,6 +118,12 @@ enum Command {
     /// Set the name, the logo and the colors of the console
     #[command(subcommand)]
     Branding(branding::Command),
+    /// List, add, change and retire regions
+    #[command(subcommand)]
+    Region(region::Command),
+    /// List, add, change and retire plans of instances
+    #[command(subcommand)]
+    Plan(plan::Command),
     /// Manage the hosts that run instances
     #[command(subcommand)]
     Host(host::Command),
@@ -228,6 +236,8 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Entity(command) => entity::run(&cli.store, output, command).await?,
         Command::Announcement(command) => announcement::run(&cli.store, output, command).await?,
         Command::Branding(command) => branding::run(&cli.store, output, command).await?,
+        Command::Region(command) => region::run(&cli.store, output, command).await?,
+        Command::Plan(command) => plan::run(&cli.store, output, command).await?,
         Command::Host(command) => host::run(&cli.store, output, command).await?,
         Command::Mail(command) => return mail::run(&cli.store, command).await,
         Command::Jobs(command) => jobs::run(&cli.store, output, command).await?,

@@ -304,6 +304,7 @@ fn region_of(settings: &RegionSettings) -> anyhow::Result<Region> {
         resolvers_ipv4: or_default(&settings.resolvers.ipv4, Region::RESOLVERS_IPV4),
         resolvers_ipv6: or_default(&settings.resolvers.ipv6, Region::RESOLVERS_IPV6),
         placement_group_limits: PlacementGroupLimits::NONE,
+        retired: false,
     })
 }
 
@@ -337,6 +338,7 @@ fn plan_of(settings: &TypeSettings) -> anyhow::Result<Plan> {
         backup_prices: PriceList::free_like(&prices),
         prices,
         successor: settings.successor.clone(),
+        retired: false,
     })
 }
 

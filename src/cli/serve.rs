@@ -216,6 +216,7 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
 
     let archiving = archive.map(|archive| archive.start(&files, &prepared.folder));
     let app = App::new(store.clone(), files, prepared.options, stopping.clone());
+    tokio::spawn(store.clone().watch_catalog(stopping.clone()));
     tokio::spawn(reload_on_hangup(prepared.certificate.clone(), hup));
     let (router, jobs) = match test_setup {
         None => {

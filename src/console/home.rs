@@ -55,7 +55,8 @@ impl Overview {
 
 pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> PageResult {
     let overview = app.read(caller, Overview::load).await?;
-    let provider = &app.store().context().policy.support.provider;
+    let policy = app.store().policy();
+    let provider = &policy.support.provider;
     let body = html! {
         h1 { "Home" }
         div #overview hx-get="/home" hx-trigger="garth:event from:body" hx-select="#overview" hx-swap="outerHTML" {

@@ -109,7 +109,7 @@ async fn attach(
     stored: &StoredMail,
     file: MailFile,
 ) -> Result<Option<String>> {
-    let max_bytes = uploads.store.context().policy.support.attachment_max_bytes;
+    let max_bytes = uploads.store.policy().support.attachment_max_bytes;
     if file.content.len() as i64 > max_bytes {
         return Ok(Some(format!("larger than {max_bytes} bytes")));
     }

@@ -21,7 +21,9 @@ pub mod text;
 pub mod time;
 
 pub use account::{accent_color, announcement, brand_image, branding, change, event, object_tag};
-pub use compute::{config, disk, image, instance, interface, kernel, plan, region, upkeep, work};
+pub use compute::{
+    config, disk, image, instance, interface, kernel, plan, region, stored_catalog, upkeep, work,
+};
 pub use hosting::{encryption, host, port, trace, traffic};
 pub use identity::{
     device, grant, login_record, oauth, oauth_grant, proof, scope, ssh_key, staff_role, token, user,

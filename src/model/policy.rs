@@ -113,9 +113,9 @@ impl Policy {
         }
     }
 
-    /// The region with this ID, if it supports VPCs. The error lists the regions that support VPCs.
+    /// The region with this ID, if VPCs can be created in it. The error lists the regions in which they can.
     pub fn vpc_region(&self, raw: &str) -> Result<RegionId, Reasons> {
-        let supports_vpcs = |region: &&Region| region.has_capability(Region::VPCS);
+        let supports_vpcs = |region: &&Region| region.offers(Region::VPCS);
         match self
             .regions
             .iter()

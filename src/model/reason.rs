@@ -162,6 +162,11 @@ codes! {
     JobRunning = "job_running",
     JobRecurring = "job_recurring",
 
+    // Regions and plans of the provider.
+    IdInvalid = "id_invalid",
+    IdTaken = "id_taken",
+    RetiredState = "retired_state",
+
     // Branding.
     ColorInvalid = "color_invalid",
     ColorContrast = "color_contrast",

@@ -27,8 +27,8 @@ mod unique;
 
 pub use account::{accounts, announcements, branding, events, provider_accounts, settings, tags};
 pub use compute::{
-    configs, disks, images, instances, interfaces, kernels, maintenance_policies, plans, power, refusals,
-    regions, usage,
+    configs, disks, images, instances, interfaces, kernels, maintenance_policies, plans, power,
+    provider_plans, provider_regions, refusals, regions, usage,
 };
 use compute::{deployment, loading, work};
 pub use hosting::{

@@ -1,46 +1,60 @@
-//! The provider's policy in use. Test control can replace it while the server runs (decision 0035).
+//! The provider's policy in use: the settings, with the regions and plans that staff have stored (decision 0043).
+//!
+//! A transaction uses one policy from its start to its end. Test control can replace the settings while the server
+//! runs (decision 0035).
 
-use std::ops::{Deref, DerefMut};
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::model::policy::Policy;
+use crate::model::stored_catalog::StoredCatalog;
 
-pub struct CurrentPolicy {
+pub struct CurrentPolicy(RwLock<Parts>);
+
+struct Parts {
     configured: Policy,
-    /// The policy that replaces the configured one. It is set only by test control, so a server without test control
-    /// takes no lock. Transactions borrow the policy for as long as they run, so a replacement is never freed.
-    replacement: OnceLock<RwLock<Option<&'static Policy>>>,
+    /// The policy that replaces the configured one.
+    replacement: Option<Policy>,
+    stored: StoredCatalog,
+    /// The result: the configured policy or its replacement, with the stored regions and plans.
+    in_use: Arc<Policy>,
+}
+
+impl Parts {
+    fn combine(&mut self) {
+        let settings = self.replacement.as_ref().unwrap_or(&self.configured);
+        self.in_use = Arc::new(settings.with_stored(&self.stored));
+    }
 }
 
 impl CurrentPolicy {
+    pub fn get(&self) -> Arc<Policy> {
+        let parts = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        parts.in_use.clone()
+    }
+
     /// Replaces the configured policy, or returns to it.
-    pub fn replace(&self, policy: Option<&'static Policy>) {
-        let replacement = self.replacement.get_or_init(RwLock::default);
-        *replacement.write().unwrap_or_else(PoisonError::into_inner) = policy;
+    pub fn replace(&self, policy: Option<Policy>) {
+        let mut parts = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        parts.replacement = policy;
+        parts.combine();
+    }
+
+    pub fn set_stored(&self, stored: StoredCatalog) {
+        let mut parts = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if parts.stored != stored {
+            parts.stored = stored;
+            parts.combine();
+        }
     }
 }
 
 impl From<Policy> for CurrentPolicy {
     fn from(configured: Policy) -> Self {
-        Self {
+        Self(RwLock::new(Parts {
+            in_use: Arc::new(configured.clone()),
             configured,
-            replacement: OnceLock::new(),
-        }
-    }
-}
-
-impl Deref for CurrentPolicy {
-    type Target = Policy;
-
-    fn deref(&self) -> &Policy {
-        let replacement = self.replacement.get();
-        let replaced = replacement.and_then(|policy| *policy.read().unwrap_or_else(PoisonError::into_inner));
-        replaced.unwrap_or(&self.configured)
-    }
-}
-
-impl DerefMut for CurrentPolicy {
-    fn deref_mut(&mut self) -> &mut Policy {
-        &mut self.configured
+            replacement: None,
+            stored: StoredCatalog::default(),
+        }))
     }
 }

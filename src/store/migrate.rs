@@ -245,6 +245,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "desk",
         sql: include_str!("migrations/0027_desk.sql"),
     },
+    Migration {
+        number: 28,
+        name: "catalog",
+        sql: include_str!("migrations/0028_catalog.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

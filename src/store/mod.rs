@@ -5,6 +5,7 @@
 //! `sqlite` and `postgres` have code that is specific to a database.
 
 mod account;
+pub mod catalog;
 pub mod changes;
 pub mod check;
 mod compute;
@@ -46,7 +47,7 @@ mod virtual_clock;
 pub mod write_lock;
 
 pub use account::{account_usage, accounts, announcements, branding, events, tags};
-pub use compute::{configs, disks, instances, interface_ranges, interfaces};
+pub use compute::{configs, disks, instances, interface_ranges, interfaces, plans, regions};
 pub use hosting::{
     encryption, host_credentials, host_reports, host_revisions, hosts, placements, port_details, ports,
     removed_ports, traffic,
@@ -82,6 +83,8 @@ pub use virtual_clock::VirtualClock;
 pub use write_lock::WriteLock;
 
 use crate::model::id::AccountId;
+use crate::model::policy::Policy;
+use catalog::CatalogChanges;
 use engine::Engine;
 use log_archive::{ArchiveStart, LogCopier};
 use notifier::Notifier;
@@ -93,6 +96,7 @@ pub struct Store {
     engine: Arc<dyn Engine>,
     context: Arc<StoreContext>,
     notifier: Arc<Notifier>,
+    catalog: Arc<CatalogChanges>,
     /// The number of this build's newest migration.
     schema: i64,
 }
@@ -164,9 +168,11 @@ impl Store {
         let store = Self {
             engine: Arc::new(engine),
             context,
+            catalog: Arc::new(CatalogChanges::new(&notifier)),
             notifier,
             schema: schema.newest(),
         };
+        store.load_catalog();
         Ok((store, copier))
     }
 
@@ -185,12 +191,15 @@ impl Store {
         let context = Arc::new(context);
         let notifier = Arc::new(Notifier::default());
         let engine = postgres::Postgres::open(database, schema, &context, &notifier)?;
-        Ok(Self {
+        let store = Self {
             engine: Arc::new(engine),
             context,
+            catalog: Arc::new(CatalogChanges::new(&notifier)),
             notifier,
             schema: schema.newest(),
-        })
+        };
+        store.load_catalog();
+        Ok(store)
     }
 
     #[cfg(not(feature = "postgres"))]
@@ -296,7 +305,10 @@ impl Store {
         let (reply, result) = oneshot::channel();
         let task = Task::new(work).with_reply(reply);
         self.engine.write(Box::new(task), lock)?;
-        result.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
+        let written = result.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))?;
+        // The next request of the same client must see the regions and plans that this write has changed.
+        self.refresh_catalog().await;
+        Ok(written)
     }
 
     /// Moves the write-ahead log of an embedded store into the database file. This is optional, because the store is
@@ -316,6 +328,11 @@ impl Store {
 
     pub fn context(&self) -> &StoreContext {
         &self.context
+    }
+
+    /// The policy in use. A transaction has the policy of its start instead.
+    pub fn policy(&self) -> Arc<Policy> {
+        self.context.policy.get()
     }
 
     pub fn notifier(&self) -> &Notifier {

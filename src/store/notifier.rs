@@ -20,6 +20,8 @@ pub enum Topic {
     Jobs,
     /// A change of the provider's brand.
     Branding,
+    /// A change of the provider's regions or plans.
+    Catalog,
     /// A change of the desired state or of the credential of this host.
     Host(HostId),
     /// An event of this account.

@@ -3,6 +3,7 @@
 //! The statements are those of `garth backup` and `garth restore`, so they are the same for both engines.
 
 use super::error::StoreError;
+use super::notifier::Topic;
 use super::tables::{TABLES, Table};
 use super::transfer::{self, RowValues};
 use super::tx::{ReadTx, WriteTx};
@@ -57,6 +58,7 @@ impl TableSnapshot {
                 tx.set_last_generated_id(table.name, *last_id)?;
             }
         }
+        tx.notify_on_commit(Topic::Catalog);
         transfer::rebuild(tx)
     }
 

@@ -67,6 +67,8 @@ pub const TABLES: &[Table] = &[
     numbered("saved_view"),
     numbered("announcement"),
     keyed("branding", &["id"]),
+    numbered("catalog_region"),
+    numbered("catalog_plan"),
     keyed("entity", &["account", "kind", "id"]),
     numbered("vlan"),
     keyed("oauth_client", &["id"]),

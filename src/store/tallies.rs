@@ -310,7 +310,8 @@ mod tests {
         write(&connection, &other, &ids, -1);
 
         let mut sql = Statements::on(&connection);
-        let tx = &mut ReadTx::new(&mut sql, &context);
+        let policy = context.policy.get();
+        let tx = &mut ReadTx::new(&mut sql, &context, &policy);
         assert_eq!(count(tx, &mine).unwrap(), remaining.len() as i64);
         for skip in 0..remaining.len() {
             let Start { id, offset } = start(tx, &mine, skip as i64, false).unwrap();

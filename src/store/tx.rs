@@ -38,6 +38,8 @@ impl<T> PendingQuery<T> {
 pub struct ReadTx<'a> {
     sql: &'a mut dyn Sql,
     context: &'a StoreContext,
+    /// The policy at the start of the transaction.
+    policy: &'a Policy,
     pending_tallies: PendingTallies<'a>,
 }
 
@@ -54,11 +56,12 @@ struct PendingTallies<'a> {
 }
 
 impl<'a> ReadTx<'a> {
-    pub(super) fn new(sql: &'a mut dyn Sql, context: &'a StoreContext) -> Self {
+    pub(super) fn new(sql: &'a mut dyn Sql, context: &'a StoreContext, policy: &'a Policy) -> Self {
         let pending_tallies = PendingTallies::default();
         Self {
             sql,
             context,
+            policy,
             pending_tallies,
         }
     }
@@ -80,7 +83,7 @@ impl<'a> ReadTx<'a> {
     }
 
     pub fn policy(&self) -> &'a Policy {
-        &self.context.policy
+        self.policy
     }
 
     pub(super) fn dialect(&self) -> &dyn Sql {
@@ -220,9 +223,10 @@ impl<'a> WriteTx<'a> {
     pub(super) fn new(
         sql: &'a mut dyn Sql,
         context: &'a StoreContext,
+        policy: &'a Policy,
         batch: Option<&'a TallyChanges>,
     ) -> Self {
-        let mut tx = ReadTx::new(sql, context);
+        let mut tx = ReadTx::new(sql, context, policy);
         tx.pending_tallies.batch = batch;
         Self {
             tx,

@@ -1,7 +1,5 @@
 //! Settings that can be changed while the server runs: those that only the policy contains.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Value};
 
 use crate::model::policy::Policy;
@@ -14,8 +12,6 @@ pub type PolicyChange = Box<dyn Fn(&Map<String, Value>) -> Result<Policy> + Send
 pub struct ChangedSettings {
     settings: Map<String, Value>,
     change_policy: PolicyChange,
-    /// A policy cannot be freed, so the same changes use the same policy again.
-    policies: HashMap<String, &'static Policy>,
 }
 
 impl ChangedSettings {
@@ -23,7 +19,6 @@ impl ChangedSettings {
         Self {
             settings: Map::new(),
             change_policy,
-            policies: HashMap::new(),
         }
     }
 
@@ -41,15 +36,7 @@ impl ChangedSettings {
                 value => drop(settings.insert(name.clone(), value.clone())),
             }
         }
-        let key = Value::Object(settings.clone()).to_string();
-        let policy = match self.policies.get(&key) {
-            Some(policy) => policy,
-            None => {
-                let policy: &'static Policy = Box::leak(Box::new((self.change_policy)(&settings)?));
-                self.policies.insert(key, policy);
-                policy
-            }
-        };
+        let policy = (self.change_policy)(&settings)?;
         store.context().policy.replace(Some(policy));
         self.settings = settings;
         Ok(())

@@ -128,7 +128,7 @@ impl App {
         let limits = options.rate_limits.then(Limits::default);
         let identities = Cache::new(MAX_CACHED_IDENTITIES);
         let response_memory = ResponseMemory::new(options.response_memory);
-        let default_ranges = answer::ranges_json(&store.context().policy.default_ranges);
+        let default_ranges = answer::ranges_json(&store.policy().default_ranges);
         let known_brand = KnownBrand::new(&store);
         Self(Arc::new(Shared {
             store,
@@ -232,7 +232,7 @@ impl App {
     /// Converts a request to the input of a rule. This also parses the lists in the body, so that the writer
     /// thread does not have to parse them.
     pub fn prepare<I: Prepared>(&self, request: Request) -> I {
-        I::prepare(request, &self.store().context().policy)
+        I::prepare(request, &self.store().policy())
     }
 
     /// The identity of a token. It can be outdated, because it can come from the cache. `read` and `write` confirm it

@@ -499,6 +499,11 @@ async fn prepare_for(app: &TestApp, operation: &Operation) {
             }
         }
         "reactivateProviderAccount" => set_status(app, AccountId(1)).await,
+        "reactivateProviderRegion" | "reactivateProviderPlan" => {
+            let staff = app.user("operator").staff().await;
+            let retire = path(operation, 1, 1).replace("reactivate", "retire");
+            assert_eq!(staff.post(&retire, json!({})).await.status, 200);
+        }
         // Only an unassigned ticket can be claimed.
         "claimDeskTicket" | "releaseDeskTicket" => {
             let front = app.user("back").staff().await;
@@ -667,6 +672,10 @@ fn body_for(id: &str) -> Value {
         "updateProviderAccountQuotas" => json!({"vpcs_per_region": 5}),
         "updateBranding" => json!({"name": "Harbor Cloud"}),
         "updateProviderAccountUser" => json!({"disabled": true}),
+        "createProviderRegion" => json!({"id": "is-rkv", "country": "is"}),
+        "updateProviderRegion" => json!({"status": "outage"}),
+        "createProviderPlan" => json!({"id": "g1-small", "memory": 2048, "disk": 51200, "vcpus": 1}),
+        "updateProviderPlan" => json!({"label": "Small"}),
         "createAnnouncement" => json!({"title": "Outage", "text": "We are working on it."}),
         "updateAnnouncement" => json!({"severity": "critical"}),
         "createStaffUser" => json!({"username": "second", "email": "second@example.com", "role": "support"}),

@@ -243,7 +243,7 @@ const BREAKS: &[(&str, &str)] = &[
         "UPDATE disk SET size = 999999 WHERE id = 1",
     ),
     (
-        "instances have a plan of the settings",
+        "instances have a plan that exists",
         "UPDATE instance SET plan = 'g0-none' WHERE id = 1",
     ),
     (
@@ -279,6 +279,23 @@ const BREAKS: &[(&str, &str)] = &[
         ACCEPTED_VALUES,
         "INSERT INTO announcement (title, body, severity, starts, created, updated)
          VALUES ('x', 'x', 'dire', 0, 0, 0)",
+    ),
+    (
+        ACCEPTED_VALUES,
+        "INSERT INTO catalog_region (name, label, country, capabilities, status, retired, updated)
+         VALUES ('', 'x', 'us', '', 'ok', 0, 0)",
+    ),
+    (
+        ACCEPTED_VALUES,
+        "INSERT INTO catalog_plan (name, label, class, memory, disk, transfer, vcpus, gpus, network_out, hourly, monthly,
+             region_prices, retired, updated)
+         VALUES ('x', 'x', 'standard', 1, 1, 1, 1, 0, 0, 0, 0, 'free us-east', 0, 0)",
+    ),
+    (
+        "stored plans have no negative sizes and prices",
+        "INSERT INTO catalog_plan (name, label, class, memory, disk, transfer, vcpus, gpus, network_out, hourly, monthly,
+             region_prices, retired, updated)
+         VALUES ('y', 'y', 'standard', 1, 1, 1, 1, 0, 0, -1, 0, '', 0, 0)",
     ),
     (
         ACCEPTED_VALUES,

@@ -67,8 +67,12 @@ impl TestApp {
 
     pub async fn with_engine(engine: Engine, change: impl FnOnce(&mut Policy, &mut Options)) -> Self {
         let mut options = Options::default();
-        let mut context = context();
-        change(&mut context.policy, &mut options);
+        let mut policy = policy_of(&Settings::default()).expect("the defaults are valid");
+        change(&mut policy, &mut options);
+        let context = StoreContext {
+            policy: policy.into(),
+            ..context()
+        };
         let (store, home) = engine.open(context);
         let email = Email::parse("owner@example.com").expect("an address");
         let account = store

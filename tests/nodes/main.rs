@@ -22,6 +22,7 @@ mod stored_files;
 
 mod backup;
 mod branding;
+mod catalog;
 mod check;
 #[path = "../process/backup/content.rs"]
 mod content;

@@ -13,6 +13,7 @@ mod backup;
 mod bootstrap;
 mod branding;
 mod canary;
+mod catalog;
 mod check;
 mod client;
 mod commands;

@@ -8,9 +8,14 @@ pub mod interfaces;
 pub mod kernels;
 pub mod maintenance_policies;
 pub mod plans;
+mod provider_catalog;
+mod provider_plans;
+mod provider_regions;
 mod refusals;
 pub mod regions;
 mod usage;
+
+pub use provider_catalog::operations as provider_operations;
 
 use crate::api::handlers::{catalog_item, catalog_list, change, change_at, done, list, list_at, view_at};
 use crate::api::ips;

@@ -27,13 +27,13 @@ struct TypeView<'a> {
 }
 
 #[derive(Serialize)]
-struct PriceView {
+pub struct PriceView {
     hourly: f64,
     monthly: f64,
 }
 
 #[derive(Serialize)]
-struct RegionPriceView<'a> {
+pub struct RegionPriceView<'a> {
     id: &'a str,
     hourly: f64,
     monthly: f64,
@@ -51,7 +51,7 @@ struct BackupsView<'a> {
 }
 
 impl PriceView {
-    fn new(prices: &PriceList) -> Self {
+    pub fn new(prices: &PriceList) -> Self {
         Self {
             hourly: prices.hourly.dollars(),
             monthly: prices.monthly.dollars(),
@@ -60,7 +60,7 @@ impl PriceView {
 }
 
 impl<'a> RegionPriceView<'a> {
-    fn list(prices: &'a PriceList) -> Vec<Self> {
+    pub fn list(prices: &'a PriceList) -> Vec<Self> {
         let view = |price: &'a RegionPrice| Self {
             id: &price.region,
             hourly: price.hourly.dollars(),

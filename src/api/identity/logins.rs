@@ -99,7 +99,8 @@ async fn is_logged_in(app: &App, headers: &HeaderMap) -> Result<bool> {
 /// The page for a forgotten password. The public Linode web app links to it; the console does not. Only the provider can
 /// create a password link.
 pub async fn forgot_password(State(app): State<App>) -> Response {
-    let provider = &app.store().context().policy.support.provider;
+    let policy = app.store().policy();
+    let provider = &policy.support.provider;
     let text = format!("Contact {provider} to get a link with which you can choose a new password.");
     pages::message_with_log_in("Forgot your password?", &text, "../oauth/style.css")
 }

@@ -184,7 +184,7 @@ struct ServerView {
 pub async fn metadata(State(app): State<App>, parts: Parts) -> Response {
     const AUTH: [&str; 3] = ["client_secret_post", "client_secret_basic", "none"];
     let issuer = issuer(&app, &parts);
-    let implicit = app.store().context().policy.oauth.implicit;
+    let implicit = app.store().policy().oauth.implicit;
     let supported = |always: &[&'static str], if_implicit: &'static str| {
         let added = implicit.then_some(if_implicit);
         always.iter().copied().chain(added).collect::<Vec<_>>()

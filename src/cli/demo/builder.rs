@@ -45,8 +45,8 @@ impl DemoBuilder {
         Self { store, files, end }
     }
 
-    pub fn policy(&self) -> &crate::model::policy::Policy {
-        &self.store.context().policy
+    pub fn policy(&self) -> std::sync::Arc<crate::model::policy::Policy> {
+        self.store.policy()
     }
 
     /// Advances the clock, at most to the end.
@@ -97,7 +97,7 @@ impl DemoBuilder {
     ) -> anyhow::Result<T> {
         let hash = actor.token.hash();
         let description = describe(&body);
-        let request = I::prepare(request(body), self.policy());
+        let request = I::prepare(request(body), &self.policy());
         let result = self
             .write(move |tx| {
                 let caller = Caller::admit(authenticate(tx, hash)?, Requirements::default())?;

@@ -66,10 +66,10 @@ fn limits_text(used: &QuotaUse) -> String {
 }
 
 fn regions(app: &App, used: &QuotaUse) -> Markup {
+    let policy = app.store().policy();
     let name = |id: &str| {
-        let regions = &app.store().context().policy.regions;
+        let mut regions = policy.regions.iter();
         regions
-            .iter()
             .find(|region| region.id == id)
             .map(|region| region.label.clone())
     };

@@ -7,7 +7,7 @@ pub fn element_id(name: &str) -> String {
 }
 
 /// Labels that differ from the field name.
-const LABELS: [(&str, &str); 21] = [
+const LABELS: [(&str, &str); 27] = [
     ("about", "Regarding"),
     ("about_id", "ID"),
     ("about_kind", "Type"),
@@ -18,10 +18,15 @@ const LABELS: [(&str, &str); 21] = [
     ("devices.sda.disk_id", "Boot disk"),
     ("email", "E-mail"),
     ("expiry", "Expires"),
+    ("gpus", "GPUs"),
+    ("id", "ID"),
     ("interfaces[0].ipv4.vpc", "Private address"),
     ("interfaces[0].subnet_id", "Subnet"),
     ("ipv4.vpc", "Private address"),
+    ("network_out", "Outbound bandwidth"),
     ("old_password", "Current password"),
+    ("price.hourly", "Price per hour"),
+    ("price.monthly", "Price per month"),
     ("redirect_uri", "Redirect URI"),
     ("root_pass", "Root password"),
     ("scopes", "Permissions"),
@@ -29,6 +34,7 @@ const LABELS: [(&str, &str); 21] = [
     ("summary", "Subject"),
     ("timezone", "Time zone"),
     ("type", "Plan"),
+    ("vcpus", "vCPUs"),
 ];
 
 /// The label of a field: `subnets[0].ipv4` is "Subnet 1, IPv4 range".

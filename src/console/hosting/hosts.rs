@@ -169,7 +169,8 @@ pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: Fo
 }
 
 fn render_new(app: &App, visit: &Visit, form_state: &FormState) -> Response {
-    let regions = app.store().context().policy.regions.iter();
+    let policy = app.store().policy();
+    let regions = policy.regions.iter().filter(|region| !region.retired);
     let regions: Vec<_> = regions
         .map(|region| (region.id.clone(), format!("{} ({})", region.label, region.id)))
         .collect();

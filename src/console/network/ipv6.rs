@@ -58,12 +58,7 @@ pub fn with_field_errors(mut form_state: FormState) -> FormState {
 
 /// The prefix lengths that a new VPC can have in at least one region; empty if the provider has no pool.
 pub fn vpc_choices(policy: &Policy) -> Vec<(String, String)> {
-    let regions = || {
-        policy
-            .regions
-            .iter()
-            .filter(|region| region.has_capability(Region::VPCS))
-    };
+    let regions = || policy.regions.iter().filter(|region| region.offers(Region::VPCS));
     let is_offered =
         |prefix: u8| regions().any(|region| policy.ipv6_prefix_lengths(region).contains(&prefix));
     let offered = OF_VPCS

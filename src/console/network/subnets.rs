@@ -86,7 +86,7 @@ pub async fn new(
     let ranges: Vec<Cidr> = vpc.subnets.iter().map(|subnet| subnet.ipv4).collect();
     let in_block = address_map::parse_block(query.text("free"))
         .and_then(|(first, last)| rules::subnets::propose_in(&ranges, first, last));
-    let next = || rules::subnets::propose(&app.store().context().policy, &ranges, None);
+    let next = || rules::subnets::propose(&app.store().policy(), &ranges, None);
     let proposed = in_block.or_else(next);
     let range = proposed.map(|range| range.to_string()).unwrap_or_default();
     let label = format!("subnet-{}", vpc.subnets.len() + 1);
@@ -134,7 +134,7 @@ pub async fn check(State(app): State<App>, caller: Caller, At(id): At<VpcId>, qu
         })
         .await?;
     let prefix = Cidr::prefix_length_of(data.text("ipv4"));
-    let proposed = rules::subnets::propose(&app.store().context().policy, &ranges, prefix);
+    let proposed = rules::subnets::propose(&app.store().policy(), &ranges, prefix);
     let feedback = range_feedback("ipv4", data.text("ipv4"), &errors, proposed);
     Ok(fragment(&feedback))
 }

@@ -35,7 +35,7 @@ pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, At(id): Pa
         })
         .await?;
     let title = name(&details.account);
-    let limits = quota(&details.account, app.store().context().policy.quota);
+    let limits = quota(&details.account, app.store().policy().quota);
     let body = html! {
         div .title {
             h1 { (title) }

@@ -129,7 +129,7 @@ fn limit(text: &str) -> Input {
 fn render_quotas(app: &App, visit: &Visit, account: &Account, form_state: &FormState) -> Response {
     let (title, account_url) = (format!("Quotas of {}", name(account)), url(account.id));
     let form = Card::new(format!("{account_url}/quotas"), "Save", &account_url);
-    let defaults = app.store().context().policy.quota;
+    let defaults = app.store().policy().quota;
     let defaults = [
         defaults.vpcs_per_region,
         defaults.subnets_per_vpc,

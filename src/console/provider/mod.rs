@@ -1,4 +1,4 @@
-//! Pages with which the provider manages accounts, staff, background jobs, announcements and its brand.
+//! Pages with which the provider manages accounts, staff, regions, plans, background jobs, announcements and its brand.
 
 mod account;
 mod account_edit;
@@ -8,7 +8,11 @@ mod accounts;
 mod announcements;
 mod brand_preview;
 mod branding;
+mod catalog;
 mod jobs;
+mod plan_form;
+mod plans;
+mod regions;
 mod staff;
 mod tabs;
 
@@ -18,11 +22,15 @@ use crate::model::staff_role::StaffRole;
 const ACCOUNT: &str = "/provider/accounts/{accountId}";
 const ANNOUNCEMENT: &str = "/provider/announcements/{announcementId}";
 const BRANDING_IMAGE: &str = "/provider/branding/images/{brandImage}";
+const PROVIDER_PLAN: &str = "/provider/plans/{typeId}";
+const PROVIDER_REGION: &str = "/provider/regions/{regionId}";
 const STAFF_USER: &str = "/provider/staff/{staffUsername}";
 
 pub fn pages() -> Vec<Page> {
     let mut pages = account_pages();
     pages.extend(staff_pages());
+    pages.extend(region_pages());
+    pages.extend(plan_pages());
     pages.extend(job_pages());
     pages.extend(announcement_pages());
     pages.extend(branding_pages());
@@ -123,6 +131,50 @@ fn staff_pages() -> Vec<Page> {
     ];
     let for_admins = |page: Page| page.role(StaffRole::Admin);
     pages.into_iter().map(for_admins).collect()
+}
+
+fn region_pages() -> Vec<Page> {
+    let pages = vec![
+        get("pageProviderRegions", "/provider/regions", regions::list),
+        get("pageProviderRegionNew", "/provider/regions/new", regions::new),
+        post("sendProviderRegionNew", "/provider/regions/new", regions::create),
+        get("pageProviderRegion", PROVIDER_REGION, regions::edit),
+        post("sendProviderRegion", PROVIDER_REGION, regions::update),
+        post(
+            "sendProviderRegionRetire",
+            "/provider/regions/{regionId}/retire",
+            regions::retire,
+        ),
+        post(
+            "sendProviderRegionReactivate",
+            "/provider/regions/{regionId}/reactivate",
+            regions::reactivate,
+        ),
+    ];
+    let for_operators = |page: Page| page.role(StaffRole::Operator);
+    pages.into_iter().map(for_operators).collect()
+}
+
+fn plan_pages() -> Vec<Page> {
+    let pages = vec![
+        get("pageProviderPlans", "/provider/plans", plans::list),
+        get("pageProviderPlanNew", "/provider/plans/new", plans::new),
+        post("sendProviderPlanNew", "/provider/plans/new", plans::create),
+        get("pageProviderPlan", PROVIDER_PLAN, plans::edit),
+        post("sendProviderPlan", PROVIDER_PLAN, plans::update),
+        post(
+            "sendProviderPlanRetire",
+            "/provider/plans/{typeId}/retire",
+            plans::retire,
+        ),
+        post(
+            "sendProviderPlanReactivate",
+            "/provider/plans/{typeId}/reactivate",
+            plans::reactivate,
+        ),
+    ];
+    let for_operators = |page: Page| page.role(StaffRole::Operator);
+    pages.into_iter().map(for_operators).collect()
 }
 
 fn job_pages() -> Vec<Page> {

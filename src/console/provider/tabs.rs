@@ -13,6 +13,10 @@ pub const JOBS: (&str, &str) = ("Jobs", "/provider/jobs");
 /// The label and the URL of the list of announcements.
 pub const ANNOUNCEMENTS: (&str, &str) = ("Announcements", "/provider/announcements");
 
+/// The label and the URL of the list of regions.
+pub const REGIONS: (&str, &str) = ("Regions", "/provider/regions");
+/// The label and the URL of the list of plans.
+pub const PLANS: (&str, &str) = ("Plans", "/provider/plans");
 /// The label and the URL of the page of the brand.
 pub const BRANDING: (&str, &str) = ("Branding", "/provider/branding");
 
@@ -21,6 +25,8 @@ pub fn tabs(visit: &Visit, current_path: &str) -> Markup {
     let tabs = [
         (account_summary::LIST, StaffRole::Support),
         (STAFF, StaffRole::Admin),
+        (REGIONS, StaffRole::Operator),
+        (PLANS, StaffRole::Operator),
         (JOBS, StaffRole::Operator),
         (ANNOUNCEMENTS, StaffRole::Operator),
         (BRANDING, StaffRole::Operator),

@@ -99,7 +99,8 @@ fn render(
     (choices, newest): &(Vec<Candidate>, i64),
     shows_preview: bool,
 ) -> Response {
-    let support = &app.store().context().policy.support;
+    let policy = app.store().policy();
+    let support = &policy.support;
     let body = html! {
         h1 { "Open a ticket" }
         (form_state.alert_with_labels(&[(DESCRIPTION.name, DESCRIPTION.label)]))

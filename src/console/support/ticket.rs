@@ -241,7 +241,8 @@ fn load(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
 }
 
 fn render_page(app: &App, visit: &Visit, ticket_page: &TicketPage, forms: &Forms) -> Response {
-    let support = &app.store().context().policy.support;
+    let policy = app.store().policy();
+    let support = &policy.support;
     let ticket = &ticket_page.ticket;
     let ticket_url = url(ticket.id);
     let page = ticket_page.replies.page.number;

@@ -47,7 +47,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                 a .button.main href="/tickets/new" { "Open a ticket" }
             }
         }
-        @if !has_no_tickets { (search.form(&app.store().context().policy.support.provider)) }
+        @if !has_no_tickets { (search.form(&app.store().policy().support.provider)) }
         (render_list(&tickets, other_count, &search, has_no_tickets))
     };
     Ok(visit.page("Tickets", &[], &body))

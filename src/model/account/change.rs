@@ -21,6 +21,10 @@ pub enum ChangeKind {
     OauthClient,
     /// An authorization of an OAuth client by a user.
     OauthGrant,
+    /// A plan that staff have added or changed.
+    Plan,
+    /// A region that staff have added or changed.
+    Region,
     Reply,
     /// A saved view of the queue.
     SavedView,
@@ -35,7 +39,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    pub const ALL: [ChangeKind; 25] = [
+    pub const ALL: [ChangeKind; 27] = [
         ChangeKind::Account,
         ChangeKind::Announcement,
         ChangeKind::Attachment,
@@ -51,6 +55,8 @@ impl ChangeKind {
         ChangeKind::Interface,
         ChangeKind::OauthClient,
         ChangeKind::OauthGrant,
+        ChangeKind::Plan,
+        ChangeKind::Region,
         ChangeKind::Reply,
         ChangeKind::SavedView,
         ChangeKind::SshKey,
@@ -80,6 +86,8 @@ impl ChangeKind {
             ChangeKind::Interface => "interface",
             ChangeKind::OauthClient => "oauth_client",
             ChangeKind::OauthGrant => "oauth_grant",
+            ChangeKind::Plan => "plan",
+            ChangeKind::Region => "region",
             ChangeKind::Reply => "reply",
             ChangeKind::SavedView => "saved_view",
             ChangeKind::SshKey => "ssh_key",

@@ -9,5 +9,6 @@ pub mod interface;
 pub mod kernel;
 pub mod plan;
 pub mod region;
+pub mod stored_catalog;
 pub mod upkeep;
 pub mod work;

@@ -18,6 +18,8 @@ pub struct Plan {
     pub backup_prices: PriceList,
     /// The plan that replaces this plan.
     pub successor: Option<String>,
+    /// Instances keep a retired plan, but it cannot be chosen.
+    pub retired: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -68,6 +70,19 @@ impl PriceList {
     }
 }
 
+impl Plan {
+    /// The classes of the public service.
+    pub const CLASSES: [&str; 7] = [
+        "nanode",
+        "standard",
+        "dedicated",
+        "premium",
+        "highmem",
+        "gpu",
+        "accelerated",
+    ];
+}
+
 /// The default plans.
 pub fn built_in() -> Vec<Plan> {
     catalog::rows(include_str!("catalog/plans.txt"))
@@ -105,6 +120,7 @@ fn plan(row: [&'static str; 14]) -> Plan {
         prices: price_list(price, [jakarta, sao_paulo]),
         backup_prices: price_list(backup, [backup_jakarta, backup_sao_paulo]),
         successor: None,
+        retired: false,
     }
 }
 

@@ -14,6 +14,8 @@ pub struct Region {
     pub resolvers_ipv4: String,
     pub resolvers_ipv6: String,
     pub placement_group_limits: PlacementGroupLimits,
+    /// A retired region keeps its objects, but accepts no new ones.
+    pub retired: bool,
 }
 
 /// The limits of placement groups in a region. Garth has no placement groups, but clients read these numbers.
@@ -71,6 +73,16 @@ impl Region {
     pub const RESOLVERS_IPV4: &str = "9.9.9.9,149.112.112.112";
     pub const RESOLVERS_IPV6: &str = "2620:fe::fe,2620:fe::9";
 
+    /// The values of `status` that staff can choose.
+    pub const STATUSES: [&str; 2] = ["ok", "outage"];
+
+    /// All capabilities that Garth knows, including those that have no effect.
+    pub fn known_capabilities() -> Vec<&'static str> {
+        let mut known = PUBLIC_CAPABILITIES.to_vec();
+        known.push(Self::LARGE_PREFIXES);
+        known
+    }
+
     /// All capabilities that Garth implements.
     pub fn all_capabilities() -> Vec<String> {
         let all = [Self::LINODES, "Vlans", Self::VPCS, "Maintenance Policy"];
@@ -100,6 +112,11 @@ impl Region {
             _ => true,
         };
         self.capabilities.retain(|held| is_available(held));
+    }
+
+    /// Whether new objects that need this capability can be created in the region.
+    pub fn offers(&self, capability: &str) -> bool {
+        !self.retired && self.has_capability(capability)
     }
 
     pub fn has_capability(&self, capability: &str) -> bool {
@@ -137,6 +154,7 @@ fn garth_region([id, label, country, ..]: Row) -> Region {
         resolvers_ipv4: Region::RESOLVERS_IPV4.to_owned(),
         resolvers_ipv6: Region::RESOLVERS_IPV6.to_owned(),
         placement_group_limits: PlacementGroupLimits::NONE,
+        retired: false,
     }
 }
 

@@ -11,6 +11,8 @@ pub mod loading;
 pub mod maintenance_policies;
 pub mod plans;
 pub mod power;
+pub mod provider_plans;
+pub mod provider_regions;
 pub mod refusals;
 pub mod regions;
 pub mod usage;

@@ -1,5 +1,7 @@
 //! Plans: the provider's public catalog of instance sizes.
 
+use std::borrow::Cow;
+
 use crate::model::page::Paged;
 use crate::model::plan::Plan;
 use crate::model::policy::Policy;
@@ -21,14 +23,25 @@ static FIELDS: [Field; 10] = [
     Field::new("successor", Kind::Text, ""),
 ];
 
+/// The plans that new instances can have. Retired plans can only be viewed one by one.
 pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Plan>> {
     let query = list.read(policy, &FIELDS)?;
-    Ok(query.select(&policy.plans, field))
+    Ok(query.select(&offered(policy), field))
 }
 
 pub fn view(policy: &Policy, id: &str) -> Result<Plan> {
     let plan = policy.plans.iter().find(|plan| plan.id == id);
     plan.cloned().ok_or(Error::NotFound)
+}
+
+fn offered(policy: &Policy) -> Cow<'_, [Plan]> {
+    match policy.plans.iter().any(|plan| plan.retired) {
+        false => Cow::Borrowed(&policy.plans),
+        true => {
+            let offered = policy.plans.iter().filter(|plan| !plan.retired);
+            offered.cloned().collect()
+        }
+    }
 }
 
 fn field<'a>(plan: &'a Plan, name: &str) -> Value<'a> {

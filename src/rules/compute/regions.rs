@@ -1,5 +1,7 @@
 //! Regions: the provider's public catalog.
 
+use std::borrow::Cow;
+
 use crate::model::page::Paged;
 use crate::model::policy::Policy;
 use crate::model::region::Region;
@@ -22,7 +24,7 @@ static NAMED_FIELDS: [Field; 1] = [Field::new("region", Kind::Text, "")];
 /// The regions, for a list whose items have a field `region`. Clients filter by this field instead of `id`.
 pub fn list_named(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
     let query = list.read(policy, &NAMED_FIELDS)?;
-    Ok(query.select(&policy.regions, |region, _| Value::from(region.id.as_str())))
+    Ok(query.select(&offered(policy), |region, _| Value::from(region.id.as_str())))
 }
 
 /// Whether instances of a plan can be created in a region.
@@ -42,8 +44,8 @@ static PLAN_FIELDS: [Field; 3] = [
 /// The availability of all plans in all regions.
 pub fn list_plan_availability(policy: &Policy, list: &ListRequest) -> Result<Paged<PlanAvailability>> {
     let query = list.read(policy, &PLAN_FIELDS)?;
-    let all: Vec<_> = policy
-        .regions
+    let regions = offered(policy);
+    let all: Vec<_> = regions
         .iter()
         .flat_map(|region| plans_in(policy, region))
         .collect();
@@ -60,8 +62,9 @@ pub fn plan_availability(policy: &Policy, id: &str) -> Result<Vec<PlanAvailabili
 }
 
 fn plans_in(policy: &Policy, region: &Region) -> impl Iterator<Item = PlanAvailability> {
-    let available = region.has_capability(Region::LINODES);
-    policy.plans.iter().map(move |plan| PlanAvailability {
+    let available = region.offers(Region::LINODES);
+    let offered = policy.plans.iter().filter(|plan| !plan.retired);
+    offered.map(move |plan| PlanAvailability {
         region: region.id.clone(),
         plan: plan.id.clone(),
         available,
@@ -85,7 +88,7 @@ impl VpcAvailability {
     fn of(policy: &Policy, region: &Region) -> Self {
         Self {
             region: region.id.clone(),
-            available: region.has_capability(Region::VPCS),
+            available: region.offers(Region::VPCS),
             ipv6_prefix_lengths: policy.ipv6_prefix_lengths(region),
         }
     }
@@ -94,8 +97,9 @@ impl VpcAvailability {
 /// The availability of VPCs in all regions.
 pub fn list_vpc_availability(policy: &Policy, list: &ListRequest) -> Result<Paged<VpcAvailability>> {
     let query = list.read(policy, &VPC_FIELDS)?;
-    let regions = policy.regions.iter();
+    let regions = offered(policy);
     let all: Vec<_> = regions
+        .iter()
         .map(|region| VpcAvailability::of(policy, region))
         .collect();
     Ok(query.select(&all, |row, name| match name {
@@ -109,14 +113,25 @@ pub fn vpc_availability(policy: &Policy, id: &str) -> Result<VpcAvailability> {
     Ok(VpcAvailability::of(policy, &view(policy, id)?))
 }
 
+/// The regions in which objects can be created. Retired regions can only be viewed one by one.
 pub fn list(policy: &Policy, list: &ListRequest) -> Result<Paged<Region>> {
     let query = list.read(policy, &FIELDS)?;
-    Ok(query.select(&policy.regions, field))
+    Ok(query.select(&offered(policy), field))
 }
 
 pub fn view(policy: &Policy, id: &str) -> Result<Region> {
     let region = policy.regions.iter().find(|region| region.id == id);
     region.cloned().ok_or(Error::NotFound)
+}
+
+fn offered(policy: &Policy) -> Cow<'_, [Region]> {
+    match policy.regions.iter().any(|region| region.retired) {
+        false => Cow::Borrowed(&policy.regions),
+        true => {
+            let offered = policy.regions.iter().filter(|region| !region.retired);
+            offered.cloned().collect()
+        }
+    }
 }
 
 fn field<'a>(region: &'a Region, name: &str) -> Value<'a> {

@@ -201,10 +201,11 @@ fn underlay_changed(tx: &mut WriteTx, host: &Host) -> Result<()> {
 }
 
 fn parse_region(policy: &Policy, raw: &str) -> Result<String, Reasons> {
-    match policy.regions.iter().any(|region| region.id == raw) {
+    let available = || policy.regions.iter().filter(|region| !region.retired);
+    match available().any(|region| region.id == raw) {
         true => Ok(raw.to_owned()),
         false => {
-            let ids: Vec<_> = policy.regions.iter().map(|region| region.id.as_str()).collect();
+            let ids: Vec<_> = available().map(|region| region.id.as_str()).collect();
             let text = format!("region is not valid; must be one of {}", ids.join(", "));
             Err(vec![Reason::new(Code::RegionInvalid, text)])
         }

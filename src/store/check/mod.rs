@@ -61,7 +61,7 @@ pub fn depends_on_settings(finding: &Finding) -> bool {
 
 /// All invariants, in the order in which they are checked.
 pub fn invariants() -> impl Iterator<Item = &'static Invariant> {
-    let domains: [&'static [Invariant]; 13] = [
+    let domains: [&'static [Invariant]; 14] = [
         schema::INVARIANTS,
         values::INVARIANTS,
         references::INVARIANTS,
@@ -69,6 +69,7 @@ pub fn invariants() -> impl Iterator<Item = &'static Invariant> {
         ipv6::INVARIANTS,
         compute::INVARIANTS,
         hosting::INVARIANTS,
+        plans::STORED,
         plans::INVARIANTS,
         support::INVARIANTS,
         search::INVARIANTS,

@@ -11,7 +11,8 @@ use crate::store::value::args;
 use crate::store::{
     accounts, announcements, attachments, branding, canned_replies, configs, disks, encryption, entities,
     events, history, hosts, instances, interfaces, ips, jobs, login_records, oauth_clients, oauth_grants,
-    ports, replies, saved_views, ssh_keys, subnets, tags, ticket_tags, tickets, tokens, users, vpcs,
+    plans, ports, regions, replies, saved_views, ssh_keys, subnets, tags, ticket_tags, tickets, tokens,
+    users, vpcs,
 };
 
 pub const INVARIANTS: &[Invariant] = &[Invariant::function(
@@ -48,6 +49,8 @@ const TABLES: &[ModelRows] = &[
     saved_views::ROWS,
     announcements::ROWS,
     branding::ROWS,
+    regions::ROWS,
+    plans::ROWS,
     events::ROWS,
     jobs::ROWS,
 ];

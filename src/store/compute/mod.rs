@@ -5,4 +5,6 @@ pub mod disks;
 pub mod instances;
 pub mod interface_ranges;
 pub mod interfaces;
+pub mod plans;
+pub mod regions;
 mod upkeep;

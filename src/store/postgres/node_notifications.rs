@@ -159,6 +159,7 @@ fn encode(topic: Topic) -> String {
         Topic::Desk => "desk".to_owned(),
         Topic::Jobs => "jobs".to_owned(),
         Topic::Branding => "branding".to_owned(),
+        Topic::Catalog => "catalog".to_owned(),
         Topic::Host(host) => format!("host {host}"),
         Topic::Account(account) => account.to_string(),
     }
@@ -171,6 +172,7 @@ fn decode(text: &str) -> Option<Topic> {
         "desk" => Some(Topic::Desk),
         "jobs" => Some(Topic::Jobs),
         "branding" => Some(Topic::Branding),
+        "catalog" => Some(Topic::Catalog),
         other => match other.strip_prefix("host ") {
             Some(host) => host.parse().ok().map(|id| Topic::Host(HostId(id))),
             None => other.parse().ok().map(|id| Topic::Account(AccountId(id))),
@@ -189,6 +191,7 @@ mod tests {
             Topic::Desk,
             Topic::Jobs,
             Topic::Branding,
+            Topic::Catalog,
             Topic::Host(HostId(7)),
             Topic::Account(AccountId(7)),
         ] {

@@ -98,7 +98,8 @@ impl Worker {
             Err(cause) => return job.complete(Err(cause)),
         };
         connection.begin(BEGIN_READ, &BTreeSet::new());
-        job.run(&mut ReadTx::new(connection, &self.context));
+        let policy = self.context.policy.get();
+        job.run(&mut ReadTx::new(connection, &self.context, &policy));
         // The job's result contains any error. The caller does not have to wait for the end of a read transaction.
         job.complete(Ok(()));
         let ended = connection.end_read();
@@ -162,7 +163,8 @@ fn run_transaction(
     context: &StoreContext,
 ) -> Result<(Result<(), StoreError>, BTreeSet<Topic>), Failure> {
     connection.begin(BEGIN_WRITE, locks);
-    let mut tx = WriteTx::new(connection, context, None);
+    let policy = context.policy.get();
+    let mut tx = WriteTx::new(connection, context, &policy, None);
     let commit = job.run(&mut tx);
     let finished = match commit {
         true => tx.finish().and_then(|finished| {

@@ -112,7 +112,8 @@ fn run_read(
     context: &StoreContext,
 ) -> Result<(), StoreError> {
     statements.run("BEGIN")?;
-    job.run(&mut ReadTx::new(statements, context));
+    let policy = context.policy.get();
+    job.run(&mut ReadTx::new(statements, context, &policy));
     match statements.run("COMMIT") {
         Err(_) if !statements.is_autocommit() => statements.run("ROLLBACK"),
         _ => Ok(()),

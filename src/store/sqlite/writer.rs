@@ -180,7 +180,8 @@ impl Writer {
             }
             statements.take_changed();
             statements.take_conflicted();
-            let mut tx = WriteTx::new(statements, &self.context, Some(&tally_changes));
+            let policy = self.context.policy.get();
+            let mut tx = WriteTx::new(statements, &self.context, &policy, Some(&tally_changes));
             let commit = batch[next].run(&mut tx);
             if commit {
                 let finished = tx.finish()?;

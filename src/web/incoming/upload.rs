@@ -105,7 +105,7 @@ async fn discard_body(app: &App, headers: &HeaderMap, body: Body) {
 
 /// Reads a form with one file. Reports all errors together.
 async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> Result<Received> {
-    let max_bytes = app.store().context().policy.support.attachment_max_bytes;
+    let max_bytes = app.store().policy().support.attachment_max_bytes;
     let too_large = || Error::Body(BodyFault::FileTooLarge { max_bytes });
     let max_form_bytes = max_bytes as u64 + MAX_OTHER_BYTES;
     let max_discarded = if expects_continue(headers) {

@@ -49,7 +49,7 @@ const UPDATES: [(&str, &str, &str); 16] = [
     ),
 ];
 /// Updates without an event: of the preferences of the web app, of objects of the provider, and those that are not offered.
-const WITHOUT_EVENT: [&str; 16] = [
+const WITHOUT_EVENT: [&str; 18] = [
     "updatePreferences",
     "updateDeskTicket",
     "updateCannedReply",
@@ -57,6 +57,8 @@ const WITHOUT_EVENT: [&str; 16] = [
     "updateRegionEncryption",
     "updateAnnouncement",
     "updateBranding",
+    "updateProviderRegion",
+    "updateProviderPlan",
     "setBrandingLogo",
     "setBrandingFavicon",
     "updateStaffUser",

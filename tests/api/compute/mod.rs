@@ -11,6 +11,8 @@ pub mod interfaces;
 pub mod interfaces_ipv6;
 pub mod kernels;
 mod power;
+mod provider_plans;
+mod provider_regions;
 pub mod regions;
 mod upkeep;
 pub mod usage;

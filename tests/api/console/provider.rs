@@ -8,7 +8,7 @@ use garth::web::operation::Audience;
 use hyper::Method;
 use serde_json::json;
 
-use crate::browser::text;
+use crate::browser::{hidden_field, text};
 use crate::console::{assert_contains, assert_lacks, assert_redirects_to, example, logged_in};
 use crate::harness::TestApp;
 
@@ -175,4 +175,114 @@ async fn an_operator_disables_a_user_and_retries_a_job() {
     assert_contains(&oscar.get("/provider/jobs").await, "No jobs");
     let sam = app.user("sam").staff().await;
     assert_eq!(sam.get("/provider/jobs").await.json()["data"], json!([]));
+}
+
+#[tokio::test]
+async fn an_operator_adds_changes_and_retires_a_region() {
+    let app = TestApp::new().await;
+    app.user("ada").await;
+    app.user("sam").role(StaffRole::Operator).await;
+    let mut sam = logged_in(&app, "sam").await;
+    let form = sam.get("/provider/regions/new").await;
+    let refused = sam
+        .submit(&form, "/provider/regions/new", &[("id", "SE"), ("country", "")])
+        .await;
+    assert_eq!(refused.status, 400);
+    assert_contains(&refused, "Must be 1 to 32 lowercase letters");
+    let fields = [
+        ("id", "is-rkv"),
+        ("label", "Reykjavik <IS>"),
+        ("country", "is"),
+        ("status", "ok"),
+        ("capabilities[0]", "true"),
+        ("capabilities[3]", "true"),
+    ];
+    let added = sam.submit(&form, "/provider/regions/new", &fields).await;
+    assert_redirects_to(&added, "/provider/regions?done=region-saved");
+    let listed = sam.get("/provider/regions").await;
+    assert_contains(&listed, "Reykjavik &lt;IS&gt;");
+    assert_contains(&listed, "35 regions");
+    let mut ada = logged_in(&app, "ada").await;
+    assert_contains(&ada.get("/vpcs/new").await, "Reykjavik &lt;IS&gt; (is-rkv)");
+
+    let edit = sam.get("/provider/regions/is-rkv").await;
+    let fields = [
+        ("label", "Reykjavik"),
+        ("country", "is"),
+        ("status", "outage"),
+        ("capabilities[0]", "true"),
+    ];
+    let saved = sam.submit(&edit, "/provider/regions/is-rkv", &fields).await;
+    assert_redirects_to(&saved, "/provider/regions?done=region-saved");
+    assert_contains(&sam.get("/provider/regions").await, "Outage");
+    // Without the capability, customers cannot create VPCs.
+    assert_lacks(&ada.get("/vpcs/new").await, "is-rkv");
+    let version = hidden_field(&edit, "version");
+    let stale = [("label", "Akureyri"), ("version", version.as_str())];
+    let stale = sam.submit(&edit, "/provider/regions/is-rkv", &stale).await;
+    assert_eq!(stale.status, 412);
+
+    let retired = sam.submit(&edit, "/provider/regions/us-east/retire", &[]).await;
+    assert_redirects_to(&retired, "/provider/regions?done=region-retired");
+    assert_lacks(&ada.get("/vpcs/new").await, "(us-east)");
+    let again = sam.submit(&edit, "/provider/regions/us-east/retire", &[]).await;
+    assert_redirects_to(&again, "/provider/regions/us-east");
+    let page = sam.get("/provider/regions/us-east").await;
+    assert_contains(&page, "The region is already retired");
+    assert_contains(&page, "Reactivate");
+    let back = sam
+        .submit(&edit, "/provider/regions/us-east/reactivate", &[])
+        .await;
+    assert_redirects_to(&back, "/provider/regions?done=region-reactivated");
+    assert_contains(&ada.get("/vpcs/new").await, "(us-east)");
+}
+
+#[tokio::test]
+async fn an_operator_adds_changes_and_retires_a_plan() {
+    let app = TestApp::new().await;
+    app.user("ada").await;
+    app.user("sam").role(StaffRole::Operator).await;
+    let mut sam = logged_in(&app, "sam").await;
+    let form = sam.get("/provider/plans/new").await;
+    let fields = [
+        ("id", "g1-small"),
+        ("label", "Small"),
+        ("class", "standard"),
+        ("vcpus", "many"),
+        ("memory", "2048"),
+        ("disk", "51200"),
+        ("price.monthly", "ten"),
+    ];
+    let refused = sam.submit(&form, "/provider/plans/new", &fields).await;
+    assert_eq!(refused.status, 400);
+    for expected in ["Must be an integer", "Must be a number", "value=\"51200\""] {
+        assert_contains(&refused, expected);
+    }
+    let mut fields = fields;
+    fields[3].1 = "1";
+    fields[6].1 = "10.50";
+    let added = sam.submit(&form, "/provider/plans/new", &fields).await;
+    assert_redirects_to(&added, "/provider/plans?done=plan-saved");
+    let listed = sam.get("/provider/plans").await;
+    for expected in ["Small", "$10.5 a month", "38 plans"] {
+        assert_contains(&listed, expected);
+    }
+    let mut ada = logged_in(&app, "ada").await;
+    assert_contains(&ada.get("/instances/new").await, "g1-small");
+
+    let edit = sam.get("/provider/plans/g1-small").await;
+    assert_contains(&edit, "value=\"10.5\"");
+    fields[1].1 = "Smaller";
+    let saved = sam.submit(&edit, "/provider/plans/g1-small", &fields[1..]).await;
+    assert_redirects_to(&saved, "/provider/plans?done=plan-saved");
+    assert_contains(&sam.get("/provider/plans").await, "Smaller");
+
+    let retired = sam.submit(&edit, "/provider/plans/g1-small/retire", &[]).await;
+    assert_redirects_to(&retired, "/provider/plans?done=plan-retired");
+    assert_lacks(&ada.get("/instances/new").await, "g1-small");
+    let back = sam
+        .submit(&edit, "/provider/plans/g1-small/reactivate", &[])
+        .await;
+    assert_redirects_to(&back, "/provider/plans?done=plan-reactivated");
+    assert_contains(&ada.get("/instances/new").await, "g1-small");
 }

@@ -59,7 +59,8 @@ pub async fn create(
     let plan = builder
         .policy()
         .plans
-        .first()
+        .iter()
+        .find(|plan| !plan.retired)
         .context("the settings have no instance types")?
         .id
         .clone();

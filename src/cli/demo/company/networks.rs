@@ -86,9 +86,9 @@ pub async fn create(builder: &DemoBuilder, mara: &Actor) -> anyhow::Result<Subne
 
 /// The ID of the demo's region with this index. If the provider has too few regions, several indexes share a region.
 pub fn region_of(builder: &DemoBuilder, index: usize) -> anyhow::Result<String> {
-    let is_usable =
-        |region: &&Region| region.has_capability(Region::VPCS) && region.has_capability("Linodes");
-    let mut regions: Vec<_> = builder.policy().regions.iter().filter(is_usable).collect();
+    let is_usable = |region: &&Region| region.offers(Region::VPCS) && region.offers(Region::LINODES);
+    let policy = builder.policy();
+    let mut regions: Vec<_> = policy.regions.iter().filter(is_usable).collect();
     ensure!(
         !regions.is_empty(),
         "no region has the capabilities for both VPCs and instances"

@@ -14,6 +14,7 @@ use crate::console::visit::Visit;
 use crate::model::grant::Global;
 use crate::model::input::Input;
 use crate::model::policy::Policy;
+use crate::model::region::Region;
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::request::Request;
@@ -93,12 +94,7 @@ async fn render(app: &App, visit: &Visit, caller: Caller, mut form_state: FormSt
     {
         form_state.data.set("region", region.as_str());
     }
-    Ok(render_form(
-        &app.store().context().policy,
-        visit,
-        &form_state,
-        &choices,
-    ))
+    Ok(render_form(&app.store().policy(), visit, &form_state, &choices))
 }
 
 fn render_form(policy: &Policy, visit: &Visit, form_state: &FormState, choices: &Choices) -> Response {
@@ -136,11 +132,12 @@ fn choice_fields(policy: &Policy, form_state: &FormState) -> Markup {
     let regions = policy
         .regions
         .iter()
-        .filter(|region| region.has_capability("Linodes"));
+        .filter(|region| region.offers(Region::LINODES));
     let regions: Vec<_> = regions
         .map(|region| (region.id.clone(), format!("{} ({})", region.label, region.id)))
         .collect();
-    let plans = policy.plans.iter().filter(|plan| plan.successor.is_none());
+    let plans = policy.plans.iter();
+    let plans = plans.filter(|plan| plan.successor.is_none() && !plan.retired);
     let plans: Vec<_> = plans.map(|plan| (plan.id.clone(), plan.label.clone())).collect();
     let images = policy.images.iter().filter(|image| !image.is_deprecated());
     let images: Vec<_> = images

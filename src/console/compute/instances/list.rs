@@ -33,7 +33,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             Ok((instances, caller.require_global_grant(Global::AddLinodes).is_ok()))
         })
         .await?;
-    let policy = &app.store().context().policy;
+    let policy = &app.store().policy();
     let body = html! {
         div .title {
             h1 { "Instances" }

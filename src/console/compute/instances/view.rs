@@ -96,7 +96,7 @@ impl InstancePage {
     }
 
     fn respond(&self, app: &App, visit: &Visit, form_state: &FormState) -> Response {
-        let body = self.render(&app.store().context().policy, visit, form_state);
+        let body = self.render(&app.store().policy(), visit, form_state);
         visit.form_page(form_state, self.instance.label.as_str(), &[LIST], &body)
     }
 

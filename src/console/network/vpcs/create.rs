@@ -89,7 +89,7 @@ pub async fn check(State(app): State<App>, caller: Caller, query: Query) -> Page
         .map(|(_, range)| range)
         .collect();
     let prefix = Cidr::prefix_length_of(data.text(&field));
-    let proposed = rules::subnets::propose(&app.store().context().policy, &other_ranges, prefix);
+    let proposed = rules::subnets::propose(&app.store().policy(), &other_ranges, prefix);
     let feedback = range_feedback(&field, data.text(&field), &errors, proposed);
     Ok(fragment(&feedback))
 }
@@ -118,18 +118,15 @@ fn ranges(data: &FormData) -> Vec<(String, Cidr)> {
 fn add_row(app: &App, data: &mut FormData) {
     let at = data.row_count("subnets", &SUBNET_FIELDS);
     let taken: Vec<Cidr> = ranges(data).into_iter().map(|(_, range)| range).collect();
-    let proposed = rules::subnets::propose(&app.store().context().policy, &taken, None);
+    let proposed = rules::subnets::propose(&app.store().policy(), &taken, None);
     data.set(&format!("subnets[{at}].label"), format!("subnet-{}", at + 1));
     let range = proposed.map(|range| range.to_string()).unwrap_or_default();
     data.set(&format!("subnets[{at}].ipv4"), range);
 }
 
 fn render_new(app: &App, visit: &Visit, form_state: &FormState) -> Response {
-    let policy = &app.store().context().policy;
-    let available = policy
-        .regions
-        .iter()
-        .filter(|region| region.has_capability(Region::VPCS));
+    let policy = &app.store().policy();
+    let available = policy.regions.iter().filter(|region| region.offers(Region::VPCS));
     let regions: Vec<_> = available
         .map(|region| (region.id.clone(), format!("{} ({})", region.label, region.id)))
         .collect();

@@ -36,7 +36,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             Ok((vpcs, used, caller.require_global_grant(Global::AddVpcs).is_ok()))
         })
         .await?;
-    let policy = &app.store().context().policy;
+    let policy = &app.store().policy();
     let body = html! {
         div .title {
             h1 { "VPCs" }

@@ -72,7 +72,7 @@ pub async fn view(
         }
         other => other?,
     };
-    let policy = &app.store().context().policy;
+    let policy = &app.store().policy();
     Ok(visit.page(page.vpc.label.as_str(), &[LIST], &page.render(policy)))
 }
 

@@ -53,7 +53,7 @@ fn render(app: &App, mut visit: Visit, page: &TicketPage, forms: &Forms) -> Resp
     let ticket = &page.desk.ticket;
     let ticket_url = url(ticket.id);
     visit.stream_url = Some(live::desk_url(&page.version, Some(ticket.id)));
-    let policy = &app.store().context().policy;
+    let policy = &app.store().policy();
     let (provider, forbidden) = (policy.support.provider.as_str(), &policy.forbidden_ranges);
     let mut reload_url = format!("{ticket_url}?after={}", page.newest);
     if !page.is_last_page() {

@@ -84,7 +84,8 @@ pub async fn page(State(app): State<App>, visit: Visit, staff: Staff, At(id): At
         [network] => network.vpc.label.as_str(),
         _ => "VPCs of the instance",
     };
-    let forbidden = &app.store().context().policy.forbidden_ranges;
+    let policy = app.store().policy();
+    let forbidden = &policy.forbidden_ranges;
     let ticket = format!("Ticket {id}");
     let breadcrumbs = [QUEUE, (ticket.as_str(), &url(id))];
     let body = html! {

@@ -11,6 +11,7 @@ use crate::model::instance::{InstanceLabel, NewInstance};
 use crate::model::object_tag::TagLabel;
 use crate::model::policy::Policy;
 use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::region::Region;
 use crate::model::upkeep::{DiskEncryption, Upkeep};
 use crate::rules::configs::read_kernel;
 use crate::rules::deployment::{
@@ -295,7 +296,7 @@ fn read_disk_size(form: &mut Form, name: &'static str, min: i64, space: i64) -> 
 }
 
 fn plan_named(policy: &Policy, raw: &str) -> Result<String, Reasons> {
-    let found = policy.plans.iter().find(|plan| plan.id == raw);
+    let found = policy.plans.iter().find(|plan| plan.id == raw && !plan.retired);
     found.map(|plan| plan.id.clone()).ok_or_else(|| {
         let text = "A valid plan type by that ID was not found";
         vec![Reason::new(Code::PlanInvalid, text)]
@@ -306,12 +307,12 @@ fn region_named(policy: &Policy, raw: &str) -> Result<String, Reasons> {
     let found = policy
         .regions
         .iter()
-        .find(|region| region.id == raw && region.has_capability("Linodes"));
+        .find(|region| region.id == raw && region.offers(Region::LINODES));
     found.map(|region| region.id.clone()).ok_or_else(|| {
         let regions = policy
             .regions
             .iter()
-            .filter(|region| region.has_capability("Linodes"));
+            .filter(|region| region.offers(Region::LINODES));
         let ids: Vec<_> = regions.map(|region| region.id.as_str()).collect();
         let text = format!("region is not valid; choose one of {}", ids.join(", "));
         vec![Reason::new(Code::RegionInvalid, text)]

@@ -1,0 +1,40 @@
+//! The parts that the pages for regions and for plans share.
+
+use maud::{Markup, html};
+
+use crate::console::layout::{number, pluralize, time};
+use crate::console::threads::confirmation;
+use crate::console::visit::Visit;
+use crate::model::page::Paged;
+use crate::model::time::Time;
+
+/// The number of items of a list.
+pub fn count<T>(list: &Paged<T>, one: &str, many: &str) -> Markup {
+    html! { p .count role="status" { (pluralize(list.results as usize, one, many)) } }
+}
+
+pub fn number_cell(count: i64) -> String {
+    number(count.unsigned_abs())
+}
+
+/// Where a region or plan comes from. Stored ones have the time of their last change.
+pub fn source(updated: Option<Time>) -> Markup {
+    html! { @match updated { Some(updated) => { "Changed " (time(updated)) }, None => span .quiet { "Settings" } } }
+}
+
+/// The button that retires a region or plan after a confirmation, or reactivates a retired one.
+pub fn retirement(visit: &Visit, url: &str, label: &str, retired: bool, effect: &str) -> Markup {
+    html! {
+        @if retired {
+            form method="post" action=(format!("{url}/reactivate")) { (visit.form_token()) button type="submit" { "Reactivate" } }
+        } @else {
+            (confirmation("Retire", (true, None), &html! {
+                p { (effect) }
+                form method="post" action=(format!("{url}/retire")) {
+                    (visit.form_token())
+                    button .danger type="submit" { "Retire " (label) }
+                }
+            }))
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Pages for the provider's plans: list, add, change and retire.
+
+use axum::extract::State;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::account_summary::refused;
+use super::catalog::{count, number_cell, retirement, source};
+use super::plan_form::{editable_fields, fields, request};
+use super::tabs::{PLANS as LIST, tabs};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, Card, Field, FormData, FormState};
+use crate::console::layout::{pagination, redirect_with_notice};
+use crate::console::query::Query;
+use crate::console::visit::Visit;
+use crate::model::page::Page;
+use crate::model::plan::Price;
+use crate::model::stored_catalog::CatalogId;
+use crate::rules;
+use crate::rules::agent::Staff;
+use crate::rules::provider_plans::PlanDetails;
+use crate::rules::request::Request;
+use crate::store::WriteTx;
+use crate::web::App;
+use crate::web::extract::At;
+
+const NEW_URL: &str = "/provider/plans/new";
+
+fn url(id: &str) -> String {
+    format!("{}/{id}", LIST.1)
+}
+
+pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
+    let list_request = query.list_request(Page::DEFAULT_SIZE);
+    let plans = app
+        .read(staff, move |tx, _| rules::provider_plans::list(tx, &list_request))
+        .await?;
+    let body = html! {
+        (tabs(&visit, LIST.1))
+        div .title { h1 { "Plans" } a .button.main href=(NEW_URL) { "Add plan" } }
+        p .lead { "Customers choose one of these plans for each instance. Changes apply without a restart." }
+        (count(&plans, "plan", "plans"))
+        table .list {
+            thead { tr {
+                th scope="col" { "Plan" } th scope="col" { "Class" } th scope="col" { "vCPUs" } th scope="col" { "Memory" }
+                th scope="col" { "Disk" } th scope="col" { "Transfer" } th scope="col" { "Price" }
+                th scope="col" { "Instances" } th scope="col" { "Source" }
+            } }
+            tbody { @for details in &plans.items { (row(details)) } }
+        }
+        (pagination(&plans, LIST.1))
+    };
+    Ok(visit.page("Plans", &[], &body))
+}
+
+fn row(details: &PlanDetails) -> Markup {
+    let plan = &details.plan;
+    html! {
+        tr {
+            th scope="row" {
+                a href=(url(&plan.id)) { (plan.label) } " " span .id { (plan.id) }
+                @if plan.retired { " " span .tag { "Retired" } }
+            }
+            td data-label="Class" { (plan.class) }
+            td data-label="vCPUs" { (number_cell(plan.vcpus)) }
+            td data-label="Memory" { (number_cell(plan.memory)) " MB" }
+            td data-label="Disk" { (number_cell(plan.disk)) " MB" }
+            td data-label="Transfer" { (number_cell(plan.transfer)) " GB" }
+            td data-label="Price" { (price(plan.prices.monthly)) " a month" }
+            td data-label="Instances" { (number_cell(details.instances)) }
+            td data-label="Source" { (source(details.updated)) }
+        }
+    }
+}
+
+fn price(price: Price) -> String {
+    format!("${}", price.dollars())
+}
+
+pub async fn new(visit: Visit) -> PageResult {
+    let form_state = FormState::prefilled(&[("class", "standard")]);
+    Ok(render_new(&visit, &form_state))
+}
+
+pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: FormData) -> PageResult {
+    let request = request(&data, true);
+    let created = app
+        .write(staff, move |tx, _| rules::provider_plans::create(tx, &request))
+        .await;
+    match created {
+        Ok(_) => Ok(redirect_with_notice(LIST.1, "plan-saved")),
+        Err(error) => Ok(render_new(&visit, &forms::from_error(data, error)?)),
+    }
+}
+
+fn render_new(visit: &Visit, form_state: &FormState) -> Response {
+    let id = Field {
+        name: "id",
+        label: "ID",
+        hint: "Lowercase letters, digits, dashes and dots, such as g1-small. Cannot be changed later.",
+        autofocus: true,
+        code: true,
+        max_chars: Some(CatalogId::MAX),
+        ..Field::default()
+    };
+    let form = Card::new(NEW_URL, "Add plan", LIST.1);
+    let body = html! {
+        h1 { "Add plan" }
+        (forms::card(visit, form_state, &form, &html! {
+            (forms::text_input(form_state, id))
+            (fields(form_state, true))
+        }))
+    };
+    visit.form_page(form_state, "Add plan", &[LIST], &body)
+}
+
+async fn load(app: &App, staff: Staff, id: String) -> rules::Result<PlanDetails> {
+    app.read(staff, move |tx, _| rules::provider_plans::view(tx, &id))
+        .await
+}
+
+pub async fn edit(State(app): State<App>, visit: Visit, staff: Staff, At(id): At<String>) -> PageResult {
+    let details = load(&app, staff, id).await?;
+    let mut form_state = FormState::default().with_version_of(&details.plan);
+    for (name, value) in editable_fields(&details.plan) {
+        form_state.data.set(name, value);
+    }
+    Ok(render_edit(&visit, &details, &form_state))
+}
+
+pub async fn update(
+    State(app): State<App>,
+    visit: Visit,
+    staff: Staff,
+    At(id): At<String>,
+    data: FormData,
+) -> PageResult {
+    let (request, plan_id) = (request(&data, false), id.clone());
+    let changed = app
+        .write(staff.clone(), move |tx, _| {
+            rules::provider_plans::update(tx, &plan_id, &request)
+        })
+        .await;
+    let form_state = match changed {
+        Ok(_) => return Ok(redirect_with_notice(LIST.1, "plan-saved")),
+        Err(error) => forms::from_error(data, error)?,
+    };
+    let details = load(&app, staff, id).await?;
+    let current = editable_fields(&details.plan);
+    let current: Vec<_> = current
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    let form_state = form_state
+        .with_version_of(&details.plan)
+        .with_current_values(&current);
+    Ok(render_edit(&visit, &details, &form_state))
+}
+
+fn render_edit(visit: &Visit, details: &PlanDetails, form_state: &FormState) -> Response {
+    let plan = &details.plan;
+    let (title, plan_url) = (format!("Edit {}", plan.label), url(&plan.id));
+    let form = Card::new(plan_url.clone(), "Save", LIST.1);
+    let effect = "Customers can no longer choose this plan. Existing instances keep it.";
+    let body = html! {
+        div .title {
+            h1 { (title) }
+            div .actions { (retirement(visit, &plan_url, &plan.label, plan.retired, effect)) }
+        }
+        @if let Some(message) = &visit.refused { div .alert role="alert" { p { (message) } } }
+        (forms::card(visit, form_state, &form, &fields(form_state, false)))
+    };
+    visit.form_page(form_state, &title, &[LIST], &body)
+}
+
+pub async fn retire(State(app): State<App>, staff: Staff, At(id): At<String>, data: FormData) -> PageResult {
+    change(
+        &app,
+        staff,
+        id,
+        &data,
+        "plan-retired",
+        rules::provider_plans::retire,
+    )
+    .await
+}
+
+pub async fn reactivate(
+    State(app): State<App>,
+    staff: Staff,
+    At(id): At<String>,
+    data: FormData,
+) -> PageResult {
+    let rule = rules::provider_plans::reactivate;
+    change(&app, staff, id, &data, "plan-reactivated", rule).await
+}
+
+/// Runs a rule, and returns to the list.
+async fn change(
+    app: &App,
+    staff: Staff,
+    id: String,
+    data: &FormData,
+    notice: &str,
+    rule: fn(&mut WriteTx, &str, &Request) -> rules::Result<PlanDetails>,
+) -> PageResult {
+    let (request, plan_url) = (data.request(Vec::new()), url(&id));
+    match app.write(staff, move |tx, _| rule(tx, &id, &request)).await {
+        Ok(_) => Ok(redirect_with_notice(LIST.1, notice)),
+        Err(error) => refused(&plan_url, error),
+    }
+}
