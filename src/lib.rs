@@ -37,4 +37,6 @@ pub mod test_control;
 
 pub mod agent;
 
+pub mod exchange;
+
 pub mod cli;

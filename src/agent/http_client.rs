@@ -1,6 +1,5 @@
 //! A small HTTP client for the requests of the agent, over TLS or, on a loopback address, without it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,14 +8,13 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::{Method, Request, Response, Uri, header};
 use hyper_util::rt::TokioIo;
-use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
+
+use super::tls_connector::connector;
 
 /// The time for a connection, and for the head of a response.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -175,30 +173,6 @@ async fn read_all(response: Response<Incoming>) -> Result<Bytes, RequestError> {
     let body = timeout(TIMEOUT, body.collect()).await;
     let body = body.map_err(|_| RequestError::failed("the response did not arrive in time"))?;
     Ok(body.map_err(RequestError::failed)?.to_bytes())
-}
-
-fn connector(certificate: Option<&str>) -> Result<TlsConnector, String> {
-    let mut roots = RootCertStore::empty();
-    match certificate {
-        Some(pem) => {
-            for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
-                let certificate = certificate.map_err(|e| format!("certificate: {e}"))?;
-                roots.add(certificate).map_err(|e| format!("certificate: {e}"))?;
-            }
-        }
-        None => {
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
-    }
-    if roots.is_empty() {
-        return Err("there is no certificate to trust: name a PEM file with --certificate".to_owned());
-    }
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|e| format!("TLS: {e}"))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(TlsConnector::from(Arc::new(config)))
 }
 
 fn is_loopback(host: &str) -> bool {

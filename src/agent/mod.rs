@@ -27,3 +27,4 @@ pub mod router_advertisement;
 pub mod run;
 pub mod server_link;
 pub mod state_folder;
+pub mod tls_connector;

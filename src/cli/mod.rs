@@ -15,6 +15,7 @@ mod backup;
 mod bootstrap_token;
 mod branding;
 mod bucket_keys;
+mod certificate_file;
 mod check;
 mod client;
 mod continuous_archive;
@@ -42,7 +43,9 @@ mod output;
 mod plan;
 mod policy;
 mod progress;
+mod record;
 mod region;
+mod replay;
 mod restore;
 mod saved_views;
 mod secret_file;
@@ -55,6 +58,7 @@ mod settings_file;
 mod startup_message;
 mod stop_signals;
 mod store_args;
+mod temporary_server;
 mod test_mode;
 mod token;
 mod trace;
@@ -177,6 +181,18 @@ enum Command {
     /// run while a server is running. Objects are found by label, and users by username. The lines of the output begin
     /// with + (created), ~ (changed) or - (deleted).
     Apply(apply::Options),
+    /// Record the exchanges of clients with a service of this interface, without secrets
+    ///
+    /// Runs a proxy on a loopback address. It passes requests to the service, and writes each request and response to the
+    /// file when the response is complete. Tokens, passwords and other secrets are replaced by numbers, and uploads by
+    /// their name, size and SHA-256. Ends with Ctrl-C.
+    Record(record::Options),
+    /// Send the requests of a recording to Garth, and compare the responses with the recorded ones
+    ///
+    /// Without --server, the requests are sent to a server with an empty store, which is deleted afterward. IDs, times,
+    /// addresses and secrets that the server chooses are mapped to those of the recording. Exit code 0: all compared
+    /// responses are equal. 1: responses differ. 2: the replay failed, or no response can be compared.
+    Replay(replay::Options),
     /// Copy a store between a folder and a database, without the files of attachments
     Copy(copy::Options),
     /// Print the completion script of a shell
@@ -256,6 +272,14 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Restore(options) => restore::run(&cli.store, output, options).await?,
         Command::Export(options) => export::run(&cli.store, output, options).await?,
         Command::Apply(options) => apply::run(&cli.store, output, options).await?,
+        Command::Record(options) => record::run(output, options).await?,
+        Command::Replay(options) => {
+            let replayed = replay::run(&cli.store, output, options).await;
+            return replayed.map_err(|error| Failure {
+                error,
+                exit_code: ExitCode::from(replay::EXIT_FAILED),
+            });
+        }
         Command::Copy(options) => copy::run(&cli.store, output, options).await?,
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -96,14 +96,20 @@ impl TestMode {
         folder: &Path,
     ) -> anyhow::Result<Setup> {
         self.log();
-        let empty = empty_rows(folder, settings).await;
+        let empty = match self.has_control {
+            true => Some(
+                empty_rows(folder, settings)
+                    .await
+                    .context("cannot create an empty store for test control")?,
+            ),
+            false => None,
+        };
         let settings = settings.clone();
         Ok(Setup {
             jobs,
             options,
-            has_control: self.has_control,
             chaos: self.chaos,
-            empty: empty.context("cannot create an empty store for test control")?,
+            empty,
             change_policy: Box::new(move |changes| changed_policy(&settings, changes)),
         })
     }

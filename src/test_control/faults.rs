@@ -107,10 +107,17 @@ impl Faults {
         &self.rules
     }
 
+    /// Adds a rule after the others.
+    pub fn add(&mut self, mut rule: FaultRule) -> Result<()> {
+        rule.validate("")?;
+        self.rules.push(rule);
+        Ok(())
+    }
+
     /// Replaces all rules. Refuses all of them if one is invalid.
     pub fn replace(&mut self, mut rules: Vec<FaultRule>) -> Result<()> {
         for (index, rule) in rules.iter_mut().enumerate() {
-            rule.validate(&format!("[{index}]"))?;
+            rule.validate(&format!("[{index}]."))?;
         }
         self.rules = rules;
         Ok(())
@@ -118,11 +125,6 @@ impl Faults {
 
     pub fn clear(&mut self) {
         self.rules.clear();
-    }
-
-    /// Whether a rule has a condition on the account.
-    pub fn depend_on_account(&self) -> bool {
-        self.rules.iter().any(|rule| rule.condition.account.is_some())
     }
 
     /// The fault of the first rule that applies to a request.
@@ -133,10 +135,10 @@ impl Faults {
 }
 
 impl FaultRule {
-    /// Checks a rule, and converts its path to the canonical path.
+    /// Checks a rule, and converts its path to the canonical path. The fields of errors begin with `place`.
     fn validate(&mut self, place: &str) -> Result<()> {
         let refuse = |field: &str, reason: &str| {
-            let field = format!("{place}.{field}");
+            let field = format!("{place}{field}");
             Err::<(), Error>(input::refuse(field, Code::ChoiceInvalid, reason))
         };
         let condition = &mut self.condition;

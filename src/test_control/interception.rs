@@ -25,7 +25,7 @@ use crate::web::paths::{SentPath, without_secrets};
 use crate::web::{access, error};
 
 pub async fn handle(State(control): State<Control>, request: Request) -> Response {
-    if is_health(&request) {
+    if is_health(&request) || is_control(request.uri().path()) {
         return forward(&control, control.server().running().await, request).await;
     }
     let operation = operation_of(request.method(), request.uri().path());
@@ -35,8 +35,11 @@ pub async fn handle(State(control): State<Control>, request: Request) -> Respons
         .map(|SentPath(path)| path.as_str());
     let path = without_secrets(sent.unwrap_or(request.uri().path()));
     let method = request.method().clone();
-    let token = access::bearer(request.headers());
-    let fault = choose_fault(&control, &method, request.uri(), token, operation).await;
+    let account = match access::bearer(request.headers()) {
+        Some(token) => account_of(&control, token).await,
+        None => None,
+    };
+    let fault = choose_fault(&control, &method, request.uri(), account, operation);
 
     // A restart waits for this guard, so a delayed request does not write into the rows that follow.
     let running = control.server().running().await;
@@ -56,9 +59,16 @@ pub async fn handle(State(control): State<Control>, request: Request) -> Respons
         path,
         status: (!is_dropped).then(|| response.status().as_u16()),
         operation: operation.map(|operation| operation.id),
+        account_id: account.map(|account| account.0),
         fault: fault != Fault::default(),
     });
     response
+}
+
+/// Whether a path belongs to test control. It reaches this module only if it has no operation.
+fn is_control(path: &str) -> bool {
+    let rest = path.strip_prefix("/_test");
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Waits. The stop of the server ends the wait, so that a restart does not take long.
@@ -85,18 +95,13 @@ async fn forward(
 }
 
 /// The fault of a request: that of a rule, otherwise that of chaos. Chaos concerns only the API.
-async fn choose_fault(
+fn choose_fault(
     control: &Control,
     method: &Method,
     uri: &Uri,
-    token: Option<TokenHash>,
+    account: Option<AccountId>,
     operation: Option<&'static Operation>,
 ) -> Fault {
-    let depends_on_account = control.faults().depend_on_account();
-    let account = match token {
-        Some(token) if depends_on_account => account_of(control, token).await,
-        _ => None,
-    };
     let received = Received {
         method,
         path: without_version(uri.path()),

@@ -42,11 +42,9 @@ use crate::web::{Options, error};
 pub struct Setup {
     pub jobs: JobContext,
     pub options: Options,
-    /// Whether the server has the operations under `/_test`.
-    pub has_control: bool,
     pub chaos: Option<Chaos>,
-    /// The rows of a store that no server has used.
-    pub empty: TableSnapshot,
+    /// The rows of a store that no server has used. `None` if the server does not have the operations under `/_test`.
+    pub empty: Option<TableSnapshot>,
     pub change_policy: PolicyChange,
 }
 
@@ -57,12 +55,13 @@ pub async fn start(
     runner: Arc<Runner>,
     stopping: watch::Receiver<bool>,
 ) -> rules::Result<(Router, JoinHandle<()>)> {
+    let has_control = setup.empty.is_some();
     let snapshots = Snapshots::start(&setup.jobs.store, setup.empty).await?;
     let server = RestartableServer::start(setup.jobs, setup.options, runner);
     let settings = ChangedSettings::new(setup.change_policy);
     let control = Control::new(server, snapshots, settings, setup.chaos);
     let stopped = tokio::spawn(stop_with(control.clone(), stopping));
-    Ok((router(control, setup.has_control), stopped))
+    Ok((router(control, has_control), stopped))
 }
 
 async fn stop_with(control: Control, mut stopping: watch::Receiver<bool>) {

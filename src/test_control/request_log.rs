@@ -1,4 +1,4 @@
-//! The record of requests: method, path, status and operation. It has no tokens, queries or bodies.
+//! The record of requests: method, path, status, operation and account. It has no tokens, queries or bodies.
 
 use std::collections::VecDeque;
 
@@ -18,6 +18,8 @@ pub struct RecordedRequest {
     pub status: Option<u16>,
     /// `None` if the path belongs to no operation.
     pub operation: Option<&'static str>,
+    /// The ID of the account of the token; `None` if there is none.
+    pub account_id: Option<i64>,
     /// Whether a fault was injected.
     pub fault: bool,
 }

@@ -9,8 +9,8 @@ use crate::store::Store;
 use crate::store::table_snapshot::{StoredToken, TableSnapshot};
 
 pub struct Snapshots {
-    /// The rows of a store that no server has used.
-    pub empty: Arc<TableSnapshot>,
+    /// The rows of a store that no server has used. `None` if the server does not have the operations under `/_test`.
+    empty: Option<Arc<TableSnapshot>>,
     /// The token of the first start.
     pub first_token: Arc<Option<StoredToken>>,
     by_name: Mutex<BTreeMap<String, Snapshot>>,
@@ -24,12 +24,18 @@ pub struct Snapshot {
 
 impl Snapshots {
     /// Remembers the token of the first start, because a reset creates it again.
-    pub async fn start(store: &Store, empty: TableSnapshot) -> Result<Self> {
+    pub async fn start(store: &Store, empty: Option<TableSnapshot>) -> Result<Self> {
         Ok(Self {
-            empty: Arc::new(empty),
+            empty: empty.map(Arc::new),
             first_token: Arc::new(store.read(StoredToken::of_first_user).await?),
             by_name: Mutex::default(),
         })
+    }
+
+    /// The rows of a store that no server has used.
+    pub fn empty(&self) -> Arc<TableSnapshot> {
+        let empty = self.empty.clone();
+        empty.expect("a server with the operations under /_test has an empty snapshot")
     }
 
     pub fn by_name(&self) -> MutexGuard<'_, BTreeMap<String, Snapshot>> {

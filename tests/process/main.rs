@@ -27,6 +27,7 @@ mod declared;
 mod demo;
 mod desk;
 mod doctor;
+mod exchange;
 mod expected_state;
 mod fsync;
 mod harness;

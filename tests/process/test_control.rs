@@ -149,6 +149,22 @@ fn a_printed_seed_repeats_the_faults() {
     assert!(expected.iter().any(|outcome| outcome != "200"), "{expected:?}");
 }
 
+#[test]
+fn chaos_alone_does_not_create_an_empty_store() {
+    let folder = Folder::new("chaos-store");
+    folder.start().stop();
+    // A file at the path of the empty store, so that the store cannot be created.
+    std::fs::write(folder.data().join("empty-store"), "").expect("a file can be written");
+    let server = Server::start(folder.serve().args(["--chaos", "light-1"]));
+    assert_eq!(server.stop().code, Some(0));
+    let output = Process::spawn(folder.serve().arg("--test-control")).wait();
+    assert_eq!(output.code, Some(1), "{output:?}");
+    assert!(
+        output.stderr.contains("cannot create an empty store"),
+        "{output:?}"
+    );
+}
+
 /// The outcomes of some requests: the status, or `dropped`.
 fn outcomes(client: &mut Client) -> Vec<String> {
     let mut outcomes = Vec::new();

@@ -52,6 +52,7 @@ fn a_layer_imports_only_earlier_layers() {
         "console",
         "test_control",
         "agent",
+        "exchange",
         "cli",
     ];
     for (index, layer) in layers.iter().enumerate() {

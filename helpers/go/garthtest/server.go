@@ -117,6 +117,8 @@ type Request struct {
 	Status int
 	// Operation is the operationId of the API description.
 	Operation string
+	// AccountID is the account of the token, or 0.
+	AccountID int64 `json:"account_id"`
 	// Fault reports whether the server let the request fail.
 	Fault bool
 }

@@ -123,12 +123,13 @@ def test_a_snapshot_can_be_restored_by_name(garth, client):
     assert client.labels() == []
 
 
-def test_requests_are_recorded(garth, client):
+def test_requests_are_recorded(garth, garth_tenant, client):
     client.labels()
     garth.fail_next(status=503)
     client.send("GET", "/profile")
     first, second = garth.requests()
-    assert first == {"method": "GET", "path": "/v4/vpcs", "status": 200, "operation": "getVpcs", "fault": False}
+    sent = {"method": "GET", "path": "/v4/vpcs", "account_id": garth_tenant.account_id}
+    assert first == sent | {"status": 200, "operation": "getVpcs", "fault": False}
     assert (second["operation"], second["status"], second["fault"]) == ("getProfile", 503, True)
     garth.clear_requests()
     assert garth.requests() == []

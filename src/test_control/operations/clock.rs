@@ -4,7 +4,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::model::reason::Code;
 use crate::model::time::Time;
@@ -22,8 +22,17 @@ struct ClockView {
 
 #[derive(Deserialize)]
 struct ClockChange {
-    now: Option<String>,
+    /// `Some(None)` returns to the time of the system, and lets the clock run.
+    #[serde(default, deserialize_with = "null_or_text")]
+    now: Option<Option<String>>,
     frozen: Option<bool>,
+}
+
+/// A field that is null is different from a missing field.
+fn null_or_text<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 #[derive(Deserialize)]
@@ -46,7 +55,7 @@ pub async fn set(State(control): State<Control>, body: Bytes) -> Result<Response
         input::refuse(
             "now",
             Code::WrongType,
-            "Must be a time such as 2024-06-01T12:00:00",
+            "Must be a time such as 2024-06-01T12:00:00, or null for the time of the system",
         )
     };
     let parse = |raw: String| {
@@ -54,11 +63,14 @@ pub async fn set(State(control): State<Control>, body: Bytes) -> Result<Response
             .filter(|now| now.micros() >= 0)
             .ok_or_else(invalid)
     };
-    let now = change.now.map(parse).transpose()?;
+    let now = change.now.map(|now| now.map(parse).transpose()).transpose()?;
+    if now == Some(None) {
+        control.clock().reset();
+    }
     if let Some(frozen) = change.frozen {
         control.clock().freeze(frozen);
     }
-    if let Some(now) = now {
+    if let Some(Some(now)) = now {
         control.clock().set(now);
     }
     follow(&control).await?;

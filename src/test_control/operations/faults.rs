@@ -1,4 +1,4 @@
-//! Faults by rule: list, replace and delete.
+//! Faults by rule: list, add, replace and delete.
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -13,6 +13,11 @@ use crate::web::answer;
 
 pub async fn list(State(control): State<Control>) -> Response {
     answer::json(StatusCode::OK, &json!({"data": control.faults().rules()}))
+}
+
+pub async fn add(State(control): State<Control>, body: Bytes) -> Result<Response> {
+    control.faults().add(input::read(&body)?)?;
+    Ok(list(State(control)).await)
 }
 
 pub async fn replace(State(control): State<Control>, body: Bytes) -> Result<Response> {

@@ -10,7 +10,7 @@ mod snapshots;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::response::Response;
-use axum::routing::{delete, get, post, put};
+use axum::routing::{delete, get, post};
 
 use super::control::Control;
 use crate::model::reason::Code;
@@ -26,11 +26,14 @@ pub fn router() -> Router<Control> {
         .route("/_test/clock/advance", post(clock::advance))
         .route(
             "/_test/faults",
-            get(faults::list).put(faults::replace).delete(faults::clear),
+            get(faults::list)
+                .post(faults::add)
+                .put(faults::replace)
+                .delete(faults::clear),
         )
         .route("/_test/requests", get(requests::list).delete(requests::clear))
         .route("/_test/accounts", post(accounts::create))
-        .route("/_test/settings", put(settings::change))
+        .route("/_test/settings", get(settings::view).put(settings::change))
         .method_not_allowed_fallback(refuse_method)
 }
 

@@ -1,4 +1,4 @@
-//! Changes settings while the server runs. The response has all changed settings.
+//! The settings that were changed while the server runs: view and change.
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -11,6 +11,11 @@ use crate::test_control::control::Control;
 use crate::test_control::input;
 use crate::web::answer;
 
+pub async fn view(State(control): State<Control>) -> Response {
+    answer::json(StatusCode::OK, control.settings().settings())
+}
+
+/// The response has all changed settings.
 pub async fn change(State(control): State<Control>, body: Bytes) -> Result<Response> {
     let changes: Map<String, Value> = input::read(&body)?;
     let mut settings = control.settings();

@@ -40,7 +40,7 @@ struct SnapshotView<'a> {
 /// Returns to the store of a first start and to the initial state of test control. Snapshots remain.
 pub async fn reset(State(control): State<Control>) -> Result<Response> {
     let snapshots = control.snapshots();
-    let (empty, first_token) = (snapshots.empty.clone(), snapshots.first_token.clone());
+    let (empty, first_token) = (snapshots.empty(), snapshots.first_token.clone());
     let clock = control.clone();
     let work = move |tx: &mut WriteTx| {
         // The first user is created at the time of the system.

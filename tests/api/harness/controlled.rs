@@ -48,9 +48,8 @@ impl TestApp {
         let setup = Setup {
             jobs,
             options: options.clone(),
-            has_control: true,
             chaos,
-            empty,
+            empty: Some(empty),
             change_policy: Box::new(|changes| changed_policy(&Settings::default(), changes)),
         };
         let (app, stop, serving) = Self::bind(&store, &home, options).await;

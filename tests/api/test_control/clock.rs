@@ -35,6 +35,24 @@ async fn an_advance_of_a_frozen_clock_expires_a_token_and_its_stream() {
 }
 
 #[tokio::test]
+async fn null_returns_to_the_running_clock_of_the_system() {
+    let app = TestApp::with_test_control().await;
+    let started = app.controls(Method::GET, "/clock", Value::Null).await["now"].clone();
+    freeze(&app).await;
+    let clock = app.controls(Method::PUT, "/clock", json!({"now": null})).await;
+    assert_eq!(clock["frozen"], false);
+    assert!(clock["now"].as_str() >= started.as_str(), "{clock} {started}");
+    let frozen = app
+        .controls(Method::PUT, "/clock", json!({"now": null, "frozen": true}))
+        .await;
+    assert_eq!(frozen["frozen"], true);
+    // A missing field does not change the time.
+    freeze(&app).await;
+    let clock = app.controls(Method::PUT, "/clock", json!({"frozen": true})).await;
+    assert_eq!(clock["now"], "2024-06-01T12:00:00");
+}
+
+#[tokio::test]
 async fn an_advance_returns_after_the_jobs_that_became_due_have_run() {
     let app = TestApp::with_test_control().await;
     freeze(&app).await;

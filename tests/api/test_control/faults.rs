@@ -213,6 +213,49 @@ async fn invalid_rules_are_refused_and_change_nothing() {
 }
 
 #[tokio::test]
+async fn an_added_rule_applies_after_the_others() {
+    let app = TestApp::with_test_control().await;
+    let admin = app.admin();
+    let rule = |status: u16| json!({"match": {"path": "/vpcs"}, "times": 1, "action": {"status": status}});
+    for (status, number) in [(503, 1), (502, 2)] {
+        let rules = app.controls(Method::POST, "/faults", rule(status)).await;
+        let rules = rules["data"].as_array().expect("a list");
+        assert_eq!(rules.len(), number);
+        assert_eq!(rules[number - 1]["action"]["status"], status);
+    }
+    let (refused, reply) = app.control(Method::POST, "/faults", rule(200)).await;
+    assert_eq!(
+        (refused, &reply["errors"][0]["field"]),
+        (400, &json!("action.status"))
+    );
+    for expected in [503, 502, 200] {
+        assert_eq!(status(&admin, Method::GET, "/vpcs").await, Some(expected));
+    }
+}
+
+#[tokio::test]
+async fn recorded_requests_have_the_account_of_their_token() {
+    let app = TestApp::with_test_control().await;
+    let token = tenant_token(&app).await;
+    app.with_token(&token).get("/vpcs").await;
+    app.with_token(&"0".repeat(64)).get("/vpcs").await;
+    app.anonymous().get("/regions").await;
+    // The account of a token that the request itself deletes.
+    app.with_token(&token).delete("/profile/tokens/2").await;
+    // Paths of test control are not recorded, even if they do not exist.
+    for path in ["/nothing", "", "/reset/x"] {
+        assert_eq!(app.control(Method::GET, path, Value::Null).await.0, 404, "{path}");
+    }
+
+    let recorded = app.controls(Method::GET, "/requests", Value::Null).await;
+
+    let recorded = recorded["data"].as_array().expect("a list");
+    let accounts: Vec<_> = recorded.iter().map(|request| &request["account_id"]).collect();
+    let expected = [json!(2), Value::Null, Value::Null, json!(2)];
+    assert_eq!(accounts, expected.iter().collect::<Vec<_>>());
+}
+
+#[tokio::test]
 async fn requests_are_recorded_in_order_and_without_secrets() {
     let app = TestApp::with_test_control().await;
     let admin = app.admin();

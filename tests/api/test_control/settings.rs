@@ -18,6 +18,7 @@ async fn changed_settings_apply_to_the_next_request_and_null_restores_them() {
         )
         .await;
     assert_eq!(changed, json!({"quota.vpcs_per_region": 1, "page_size_min": 25}));
+    assert_eq!(app.controls(Method::GET, "/settings", Value::Null).await, changed);
     admin.create_vpc("one", &[]).await;
     let body = json!({"label": "two", "region": "us-east"});
     assert_eq!(admin.post("/vpcs", body).await.errors(), ["- quota_exceeded"]);
@@ -31,6 +32,10 @@ async fn changed_settings_apply_to_the_next_request_and_null_restores_them() {
     assert_eq!(admin.get("/vpcs?page_size=24").await.status, 400);
     app.controls(Method::POST, "/reset", Value::Null).await;
     assert_eq!(admin.get("/vpcs?page_size=24").await.status, 200);
+    assert_eq!(
+        app.controls(Method::GET, "/settings", Value::Null).await,
+        json!({})
+    );
 }
 
 #[tokio::test]

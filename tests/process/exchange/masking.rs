@@ -1,0 +1,93 @@
+//! A recording has no secrets.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+
+use super::{Recording, exchanges};
+use crate::connection::text;
+use crate::harness::{Folder, TOKEN};
+use crate::uploads::sha256;
+
+#[test]
+fn a_recording_has_no_secrets() {
+    let folder = Folder::new("record-secrets");
+    let server = folder.start();
+    let recording = Recording::start(&folder, &server);
+    let mut client = recording.client();
+
+    let token = json!({"label": "robot", "scopes": "vpc:read_write"});
+    let token = text(&client.post("/v4/profile/tokens", token).ok()["token"]);
+    let root_pass = "Correct-Horse 7 Battery";
+    let instance = json!({
+        "region": "us-east", "type": "g6-nanode-1", "label": "web-1", "image": "linode/debian12",
+        "root_pass": root_pass, "booted": false,
+    });
+    assert_eq!(client.post("/v4/linode/instances", instance).status, 200);
+    // The secrets again, in fields, a path, a query, a filter and an error text.
+    let unknown = json!({"label": format!("{root_pass} {token}"), "region": root_pass});
+    assert_eq!(client.post("/v4/vpcs", unknown).status, 400);
+    client.get(&format!("/v4/vpcs/{token}?access_token={token}&page={TOKEN}"));
+    let client_secret = "s3cret-of-the-client";
+    let form = format!("grant_type=authorization_code&code=c0de-1234&client_secret={client_secret}");
+    let kind = "application/x-www-form-urlencoded";
+    client
+        .try_send_bytes("POST", "/oauth/token", kind, form.as_bytes())
+        .expect("the server responds");
+    let head = client.head(
+        "GET",
+        "/v4/vpcs",
+        &format!("cookie: session=c00kie-value\r\nx-api-key: an-0ther-key\r\nx-filter: {{\"label\": \"{token}\"}}\r\n"),
+    );
+    client.try_send_head("GET", &head).expect("the server responds");
+    let ticket = client.open_ticket();
+    let content = b"password: in-the-file-7";
+    assert_eq!(
+        client
+            .upload(ticket, "log.txt", content)
+            .expect("a response")
+            .status,
+        200
+    );
+
+    let (file, output) = recording.end();
+    let name = file.display();
+    assert_eq!(output.stdout, format!("recorded 8 exchanges in {name}\n"));
+    let recorded = std::fs::read_to_string(&file).expect("the recording can be read");
+    for secret in [
+        TOKEN,
+        &token,
+        &token[..16],
+        root_pass,
+        "Correct-Horse",
+        client_secret,
+        "c0de-1234",
+        "c00kie-value",
+        "an-0ther-key",
+        "in-the-file-7",
+    ] {
+        assert!(!recorded.contains(secret), "{secret}");
+    }
+    let mode = std::fs::metadata(&file).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    let exchanges = exchanges(&file);
+    let sequence: Vec<_> = exchanges
+        .iter()
+        .map(|exchange| exchange["sequence"].clone())
+        .collect();
+    assert_eq!(sequence, (1..=8).map(|number| json!(number)).collect::<Vec<_>>());
+    // Equal secrets have the same number.
+    let created = &exchanges[0]["response"]["body"]["json"]["token"];
+    assert_eq!(*created, "<secret 2>");
+    assert_eq!(
+        exchanges[0]["request"]["headers"]["authorization"],
+        "Bearer <secret 1>"
+    );
+    let label = &exchanges[2]["request"]["body"]["json"]["label"];
+    assert_eq!(*label, "<secret 3> <secret 2>");
+    let upload = &exchanges[7]["request"]["body"]["multipart"][0];
+    let expected =
+        json!({"name": "file", "file_name": "log.txt", "size": content.len(), "sha256": sha256(content)});
+    assert_eq!(*upload, expected);
+}
