@@ -3,13 +3,16 @@
 mod details;
 mod quota;
 
+use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::arguments::{self, parse_with};
 use super::output::Output;
 use super::store_args::StoreArgs;
+use crate::declared;
 use crate::model::account::Account;
+use crate::model::id::AccountId;
 use crate::model::user::Email;
 use crate::rules::{accounts, provider_accounts};
 
@@ -52,6 +55,15 @@ pub enum Command {
     ///
     /// The account must have no instances and no VPCs. Its users lose access. Its tickets and events remain.
     Close {
+        /// ID of the account
+        #[arg(value_parser = arguments::id)]
+        id: i64,
+    },
+    /// Print the data of an account as JSON: its networks, instances, users, and tickets with replies
+    ///
+    /// For the customer, before the account is closed. The document of garth apply (garth export) is a part of it. There
+    /// are no secrets and no internal notes in it, and no content of attachments.
+    Export {
         /// ID of the account
         #[arg(value_parser = arguments::id)]
         id: i64,
@@ -145,6 +157,13 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
         }
         Command::Close { id } => {
             details::change(&store, output, id, &[], provider_accounts::close, "closed").await
+        }
+        Command::Export { id } => {
+            let exported = store
+                .read(move |tx| declared::export_account(tx, AccountId(id)))
+                .await;
+            let export = exported.with_context(|| format!("account {id}"))?;
+            output.bytes(export.to_json().as_bytes())
         }
         Command::Quota(options) => quota::run(&store, output, &options).await,
     }

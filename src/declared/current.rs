@@ -67,7 +67,7 @@ pub fn read(tx: &mut ReadTx, caller: &Caller) -> Result<(Document, Ids)> {
 }
 
 /// All pages of a list.
-fn all<T>(mut page: impl FnMut(&ListRequest) -> Result<Paged<T>>) -> Result<Vec<T>> {
+pub fn all<T>(mut page: impl FnMut(&ListRequest) -> Result<Paged<T>>) -> Result<Vec<T>> {
     let mut items = Vec::new();
     for number in 1.. {
         let found = page(&ListRequest::full_page().at(number))?;

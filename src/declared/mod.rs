@@ -4,6 +4,7 @@
 //! a file, `plan` compares it with the current state (a pure function), and `execute` runs the steps of the plan through
 //! the rules, in one transaction. This module knows no SQL and no options.
 
+mod account_export;
 mod apply;
 mod bodies;
 mod current;
@@ -20,6 +21,7 @@ mod read;
 mod step;
 mod yaml;
 
+pub use account_export::{AccountExport, export_account};
 pub use apply::{Applied, ApplyError, Options, apply, export};
 pub use description::{Action, ChangeLine};
 pub use document::Document;

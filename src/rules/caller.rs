@@ -140,10 +140,16 @@ impl Caller {
     /// The provider, who runs a command on the machine of the server, with full access to an account. Events show the
     /// provider's name. Fails if the account is closed.
     pub fn provider(tx: &mut ReadTx, account: AccountId) -> Result<Self> {
-        let found = accounts::find(tx, account)?.ok_or(Error::NotFound)?;
-        if found.status == AccountStatus::Closed {
-            return Err(Error::NoAccess(NoAccess::AccountClosed));
+        let caller = Self::provider_of_any(tx, account)?;
+        match caller.identity.account_status {
+            Some(AccountStatus::Closed) => Err(Error::NoAccess(NoAccess::AccountClosed)),
+            _ => Ok(caller),
         }
+    }
+
+    /// Like `provider`, also for a closed account. Only for reads.
+    pub fn provider_of_any(tx: &mut ReadTx, account: AccountId) -> Result<Self> {
+        let found = accounts::find(tx, account)?.ok_or(Error::NotFound)?;
         let identity = Identity {
             version: 0,
             proof: Proof::Terminal,

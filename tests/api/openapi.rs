@@ -93,10 +93,11 @@ fn is_page(path: &str) -> bool {
         .is_some_and(|root| PAGES.iter().any(|page| matches(page.path, root)))
 }
 
-/// Asserts that a page is not JSON. Only errors about methods are JSON.
+/// Asserts that a page is not JSON. Only errors about methods and files to download are JSON.
 fn assert_not_json(method: &Method, path: &str, reply: &Reply) {
     let json = reply.header("content-type") == "application/json";
-    let allowed = reply.status == 405 || *method == Method::OPTIONS;
+    let is_file = reply.headers.contains_key("content-disposition");
+    let allowed = reply.status == 405 || *method == Method::OPTIONS || is_file;
     assert!(!json || allowed, "{method} {path} is a page but gave {reply}");
 }
 

@@ -101,3 +101,19 @@ fn a_number_is_the_id_of_a_host_before_it_is_a_label() {
     let missing = Process::spawn(&mut folder.garth("trace 9 10.0.0.1")).wait();
     assert!(missing.stderr.contains("instance 9: not found"), "{missing:?}");
 }
+
+#[test]
+fn a_command_exports_an_account() {
+    let folder = Folder::new("account-export");
+    let _server = folder.start();
+
+    let exported = folder.json("account export 1");
+
+    assert_eq!(
+        (&exported["account"]["status"], &exported["tickets"]),
+        (&json!("active"), &json!([]))
+    );
+    assert_eq!(exported["document"], folder.json("export"));
+    let failed = Process::spawn(&mut folder.garth("account export 99")).wait();
+    assert!(failed.stderr.contains("account 99"), "{}", failed.stderr);
+}

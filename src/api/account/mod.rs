@@ -8,6 +8,7 @@ pub mod provider_accounts;
 pub mod tags;
 
 use crate::api::handlers::{change, change_at, done, list, list_at, view, view_at};
+use crate::declared;
 use crate::model::brand_image::ImageSlot;
 use crate::model::id::AccountId;
 use crate::model::scope::Scope;
@@ -227,6 +228,15 @@ pub fn provider_operations() -> Vec<Operation> {
             ),
         )
         .of_provider(StaffRole::Operator),
+        get(
+            "exportProviderAccount",
+            "/provider/accounts/{accountId}/export",
+            view_at(
+                |tx, _: &Staff, id| declared::export_account(tx, id),
+                provider_accounts::export,
+            ),
+        )
+        .of_provider(StaffRole::Admin),
         post(
             "closeProviderAccount",
             "/provider/accounts/{accountId}/close",

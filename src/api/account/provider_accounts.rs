@@ -6,12 +6,13 @@ use axum::response::Response;
 use serde::Serialize;
 
 use crate::api::handlers::ViewContext;
+use crate::declared::AccountExport;
 use crate::model::account::Account;
 use crate::model::page::Paged;
 use crate::model::policy::Quota;
 use crate::model::time::Time;
 use crate::rules::provider_accounts::{AccountDetails, AccountUsage, quota};
-use crate::web::answer;
+use crate::web::{answer, downloads};
 
 #[derive(Serialize)]
 struct ProviderAccountView<'a> {
@@ -119,4 +120,9 @@ pub fn page(accounts: &Paged<Account>, context: &ViewContext) -> Response {
     answer::page(accounts, |account| {
         ProviderAccountView::new(account, context.policy.quota)
     })
+}
+
+/// The data of an account as a file.
+pub fn export(export: &AccountExport, _: &ViewContext) -> Response {
+    downloads::json_file(&export.file_name(), export.to_json())
 }

@@ -11,6 +11,7 @@ use crate::console::layout::{number, redirect_with_notice, time};
 use crate::console::threads::confirmation;
 use crate::console::usage::{bytes_meter, used_meter};
 use crate::console::visit::Visit;
+use crate::declared;
 use crate::model::account::status::AccountStatus;
 use crate::model::id::AccountId;
 use crate::model::policy::Quota;
@@ -21,8 +22,8 @@ use crate::rules::agent::Staff;
 use crate::rules::provider_accounts::{AccountDetails, quota};
 use crate::rules::request::Request;
 use crate::store::WriteTx;
-use crate::web::App;
 use crate::web::extract::At;
+use crate::web::{App, downloads};
 
 type Path = At<AccountId>;
 
@@ -108,9 +109,13 @@ fn actions(visit: &Visit, details: &AccountDetails) -> Markup {
                 }))
             }
         }
+        @if !is_open && visit.has_role(StaffRole::Admin) {
+            a .button href=(action("export")) download { "Export" }
+        }
         @if is_open && visit.has_role(StaffRole::Admin) {
             (confirmation("Close", (true, None), &html! {
                 p { "The account must have no instances and no VPCs. A closed account cannot be reactivated." }
+                p { a href=(action("export")) download { "Export the data" } " before you delete it, to give it to the customer." }
                 form method="post" action=(action("close")) {
                     (visit.form_token())
                     button .danger type="submit" { "Close " (name(account)) }
@@ -142,6 +147,14 @@ pub async fn reactivate(State(app): State<App>, staff: Staff, At(id): Path, data
         rules::provider_accounts::reactivate,
     )
     .await
+}
+
+/// The data of the account as a file.
+pub async fn export(State(app): State<App>, staff: Staff, At(id): Path) -> PageResult {
+    let export = app
+        .read(staff, move |tx, _| declared::export_account(tx, id))
+        .await?;
+    Ok(downloads::json_file(&export.file_name(), export.to_json()))
 }
 
 pub async fn close(State(app): State<App>, staff: Staff, At(id): Path, data: FormData) -> PageResult {

@@ -84,6 +84,12 @@ fn account_pages() -> Vec<Page> {
             account::reactivate,
         )
         .role(StaffRole::Operator),
+        get(
+            "exportProviderAccountFile",
+            "/provider/accounts/{accountId}/export",
+            account::export,
+        )
+        .role(StaffRole::Admin),
         post(
             "sendProviderAccountClose",
             "/provider/accounts/{accountId}/close",

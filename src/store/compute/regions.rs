@@ -61,16 +61,16 @@ pub struct RegionUsage {
 /// The number of objects in each region that has any.
 pub fn usage(tx: &mut ReadTx) -> Result<HashMap<String, RegionUsage>, StoreError> {
     let mut usage: HashMap<String, RegionUsage> = HashMap::new();
-    let counts: [(&str, fn(&mut RegionUsage) -> &mut i64); 3] = [
-        ("instance", |usage| &mut usage.instances),
-        ("vpc", |usage| &mut usage.vpcs),
-        ("host", |usage| &mut usage.hosts),
-    ];
-    for (table, count) in counts {
+    for table in ["instance", "vpc", "host"] {
         let sql = format!("SELECT region, count(*) FROM {table} GROUP BY region");
         tx.for_each(&sql, args![], |row| {
             let (region, number): (String, i64) = (row.take()?, row.take()?);
-            *count(usage.entry(region).or_default()) = number;
+            let counts = usage.entry(region).or_default();
+            match table {
+                "instance" => counts.instances = number,
+                "vpc" => counts.vpcs = number,
+                _ => counts.hosts = number,
+            }
             Ok(())
         })?;
     }

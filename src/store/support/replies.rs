@@ -1,7 +1,7 @@
 //! The `reply` table.
 
 use crate::model::change::ChangeKind;
-use crate::model::id::{ReplyId, TicketId};
+use crate::model::id::{AccountId, ReplyId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reply::{NewReply, Reply};
 use crate::model::time::Time;
@@ -38,6 +38,16 @@ pub fn list(tx: &mut ReadTx, ticket: TicketId, query: &ListQuery) -> Result<Page
         tallied: None,
     };
     collection.page(tx, query, read)
+}
+
+/// All replies on the tickets of an account, sorted by ID.
+pub fn of_account(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(TicketId, Reply)>, StoreError> {
+    let sql = "SELECT r.id, r.created, r.created_by, r.description, r.from_staff, r.gravatar_id, r.ticket
+         FROM reply r JOIN ticket t ON t.id = r.ticket WHERE t.account = $1 ORDER BY r.id";
+    tx.read(sql, args![account], |row| {
+        let reply = read(row)?;
+        Ok((row.take()?, reply))
+    })
 }
 
 /// The ID of a ticket's newest reply; zero if there is none.

@@ -1,4 +1,4 @@
-//! Attachment downloads: verified bytes, always with `Content-Disposition: attachment`.
+//! Downloads, always with `Content-Disposition: attachment`: verified bytes of attachments, and JSON files.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
@@ -14,8 +14,8 @@ use crate::rules::error::FilesFault;
 use crate::rules::{Error, Result, desk_attachments};
 use crate::uploads::damage;
 use crate::uploads::storage;
-use crate::web::App;
 use crate::web::entity_tags::KnownTags;
+use crate::web::{App, answer};
 
 /// The size of the largest file that the server reads and verifies completely before the response begins.
 const MAX_BUFFERED_BYTES: i64 = 256 * 1024;
@@ -98,6 +98,19 @@ fn respond(attachment: &Attachment, content: Body) -> Response {
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static("default-src 'none'; sandbox"),
     );
+    response
+}
+
+/// A JSON text as a file to download. `name` is plain ASCII.
+pub fn json_file(name: &str, text: String) -> Response {
+    let mut response = Response::new(Body::from(text));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, answer::JSON);
+    headers.insert(
+        header::CONTENT_DISPOSITION,
+        HeaderValue::try_from(disposition(name)).expect("the text is plain ASCII"),
+    );
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 

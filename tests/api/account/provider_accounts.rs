@@ -1,10 +1,10 @@
-//! The provider manages accounts: list, create, change, quotas, suspend and close.
+//! The provider manages accounts: list, create, change, quotas, suspend, export and close.
 
 use garth::model::staff_role::StaffRole;
 use serde_json::{Value, json};
 
 use crate::browser::text;
-use crate::console::{assert_contains, logged_in};
+use crate::console::{assert_contains, assert_lacks, logged_in};
 use crate::harness::TestApp;
 
 const ACCOUNT: &str = "/provider/accounts/1";
@@ -241,4 +241,85 @@ async fn a_change_with_an_outdated_etag_is_refused() {
         .await;
     assert_eq!(stale.status, 412);
     assert_eq!(sam.get(ACCOUNT).await.json()["company"], "First");
+}
+
+#[tokio::test]
+async fn an_admin_exports_an_account_without_secrets_and_notes_even_after_it_is_closed() {
+    let app = TestApp::new().await;
+    let (ada, sam) = (app.user("ada").await, app.user("sam").staff().await);
+    let olaf = app.user("olaf").role(StaffRole::Operator).await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.open_ticket("Invoice").await;
+    for (path, text) in [
+        ("replies", "We have sent it."),
+        ("notes", "A difficult customer."),
+    ] {
+        let path = format!("/desk/tickets/1/{path}");
+        assert_eq!(sam.post(&path, json!({"description": text})).await.status, 200);
+    }
+    assert_eq!(
+        ada.post("/support/tickets/1/replies", json!({"description": "Thanks."}))
+            .await
+            .status,
+        200
+    );
+    let path = "/provider/accounts/1/export";
+
+    let exported = sam.get(path).await;
+
+    assert_eq!(exported.status, 200, "{exported}");
+    let disposition = exported.header("content-disposition");
+    assert!(disposition.starts_with("attachment; filename=\"account-1.json\""));
+    let json = exported.json();
+    assert_eq!(json["document"]["vpcs"][0]["subnets"][0]["ipv4"], "10.0.0.0/24");
+    assert_eq!(json["document"]["users"][0]["username"], "ada");
+    let ticket = &json["tickets"][0];
+    assert_eq!(ticket["summary"], "Invoice");
+    let replies = ticket["replies"].as_array().unwrap().iter();
+    let replies: Vec<_> = replies
+        .map(|reply| (&reply["created_by"], &reply["from_staff"], &reply["description"]))
+        .collect();
+    assert_eq!(
+        replies,
+        [
+            (&json!("Support"), &json!(true), &json!("We have sent it.")),
+            (&json!("ada"), &json!(false), &json!("Thanks.")),
+        ]
+    );
+    let text = json.to_string();
+    for secret in ["difficult", "sam", "password", "token"] {
+        assert!(!text.contains(secret), "{secret}: {text}");
+    }
+    assert_eq!(olaf.get(path).await.status, 403);
+    assert_eq!(sam.get("/provider/accounts/99/export").await.status, 404);
+
+    assert_eq!(ada.delete("/vpcs/1").await.status, 200);
+    let closed = sam.post("/provider/accounts/1/close", json!({})).await;
+    assert_eq!(closed.status, 200, "{closed}");
+    let json = sam.get(path).await.json();
+    assert_eq!(
+        (&json["account"]["status"], &json["document"]["vpcs"]),
+        (&json!("closed"), &json!([]))
+    );
+    assert_eq!(json["tickets"][0]["replies"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn the_page_of_an_account_links_to_its_export() {
+    let app = TestApp::new().await;
+    app.user("ada").await.open_ticket("Invoice").await;
+    app.user("sam").staff().await;
+    app.user("olaf").role(StaffRole::Operator).await;
+    let mut sam = logged_in(&app, "sam").await;
+    let link = "href=\"/provider/accounts/1/export\"";
+    let page = sam.get("/provider/accounts/1").await;
+    assert_contains(&page, link);
+    let file = sam.get("/provider/accounts/1/export").await;
+    assert_eq!(file.header("content-type"), "application/json");
+    assert_eq!(file.json()["tickets"][0]["summary"], "Invoice");
+    let closed = sam.submit(&page, "/provider/accounts/1/close", &[]).await;
+    assert_eq!(closed.status, 303);
+    assert_contains(&sam.get("/provider/accounts/1").await, link);
+    let mut olaf = logged_in(&app, "olaf").await;
+    assert_lacks(&olaf.get("/provider/accounts/1").await, link);
 }
