@@ -153,6 +153,14 @@ enum Driver {
 }
 
 impl Options {
+    /// Opens the folder, which must exist.
+    fn open_existing(self) -> anyhow::Result<(Agent, Arc<StateFolder>)> {
+        if !self.state.is_dir() {
+            bail!("the folder {} does not exist", self.state.display());
+        }
+        self.open()
+    }
+
     fn open(self) -> anyhow::Result<(Agent, Arc<StateFolder>)> {
         let folder = StateFolder::open(&self.state);
         let folder = Arc::new(folder.with_context(|| format!("folder {}", self.state.display()))?);
@@ -228,7 +236,7 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             }
         }
         Command::Plan { options } => {
-            let (agent, folder) = options.open()?;
+            let (agent, folder) = options.open_existing()?;
             let state = folder.desired().context("desired state")?;
             let state = state.context("the folder has no desired.json")?;
             let steps = agent.plan(&state).map_err(|error| anyhow!(error))?;
@@ -239,7 +247,7 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             }
         }
         Command::Status { options } => {
-            let (_, folder) = options.open()?;
+            let (_, folder) = options.open_existing()?;
             output.bytes(&folder.status().context("no pass has ended yet")?)?;
         }
         Command::Capture {
@@ -253,10 +261,7 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             tunnel::run(folder, generation).await?;
         }
         Command::Purge { options } => {
-            if !options.state.is_dir() {
-                bail!("the folder {} does not exist", options.state.display());
-            }
-            let (agent, folder) = options.open()?;
+            let (agent, folder) = options.open_existing()?;
             let _lock = lock(&folder)?;
             let (steps, failures) = agent.purge().map_err(|error| anyhow!(error))?;
             if steps == 0 {

@@ -123,13 +123,15 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
 fn up(output: Output, hosts: u8, folder: &LabFolder, command: &[OsString]) -> anyhow::Result<ExitCode> {
     programs::require_all()?;
     if let Some(process) = folder.running() {
-        output.hint("the lab is already running")?;
+        output.hint("the lab is already running, and keeps its number of hosts")?;
         let mut entering = isolation::enter(process)?;
         // The mount namespace begins in its root.
         entering.args(["sh", "-c", r#"cd "$0"; exec "$@""#]);
         entering.arg(std::env::current_dir().context("the current folder")?);
         entering.args(session::in_first_instance(folder, command));
         entering.envs(session::environment(folder)?);
+        // The host of the first instance can be stopped.
+        entering.env("LAB_OR_SERVER", "1");
         return Err(entering.exec()).context("nsenter");
     }
     let mut creating = isolation::create()?;

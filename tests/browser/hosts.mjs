@@ -24,7 +24,7 @@ async function addHost(harness, grace, number) {
   await fitsAll(harness, grace, "host-new");
   await grace.getByRole("button", { name: "Add host" }).click();
   await grace.getByRole("alert").waitFor();
-  await grace.getByLabel("Underlay address").fill(`192.0.2.${number}`);
+  await grace.getByLabel("Underlay address").fill(`172.31.0.${number}`);
   await grace.getByRole("button", { name: "Add host" }).click();
   await grace.getByRole("heading", { name: "Host added" }).waitFor();
   await fitsAll(harness, grace, "host-added");

@@ -15,8 +15,14 @@ id=$(cat "$LAB_FOLDER/instances/$name" 2>/dev/null || echo "$name")
 for machine in "$LAB_FOLDER"/machines/*; do
     network=/proc/$(cat "$machine")/root/run/netns/gi-$id
     if [ -e "$network" ]; then
+        unset LAB_OR_SERVER
         exec nsenter --net="$network" -- "$@"
     fi
 done
+if [ -n "$LAB_OR_SERVER" ]; then
+    echo "$name does not run on a host of the lab, so this is the server" >&2
+    unset LAB_OR_SERVER
+    exec nsenter --net=/proc/1/ns/net -- "$@"
+fi
 echo "$name does not run on a host of the lab. $usage" >&2
 exit 2

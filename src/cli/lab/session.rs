@@ -290,15 +290,24 @@ impl Session {
         let last = instances
             .last()
             .map_or("db-1", |instance| instance.label.as_str());
-        let hosts = self.hosts;
+        // The shell runs on the first host, so the others are those to experiment with.
+        let (elsewhere, experiments) = match self.hosts {
+            1 => ("", String::new()),
+            last => (
+                ", on another host",
+                format!(
+                    "  garth host drain host-{last}    move the instances of a host\n  \
+                     garth lab stop host-{last}      let the power of a host fail\n"
+                ),
+            ),
+        };
         text += &format!(
             "\nThis is {FIRST_INSTANCE}. Try:\n  \
-             ping {last}                 reach another subnet, on another host\n  \
+             ping {last}                 reach another subnet{elsewhere}\n  \
              on db-1 ping {FIRST_INSTANCE}         run a command in another instance\n  \
              on host-1 ip netns         run a command on a host\n  \
-             garth host list            run a command of the operator\n  \
-             garth host drain host-1    move the instances of a host\n  \
-             garth lab stop host-{hosts}      let the power of a host fail\n  \
+             garth host list            run a command of the operator\n\
+             {experiments}  \
              on server curl -s http://127.0.0.1:{PORT}/v4/vpcs -H \"Authorization: Bearer $LAB_TOKEN\"\n\
              The lab ends with this shell, or with garth lab down.\n"
         );

@@ -73,7 +73,10 @@ const TIME_LEFT: (&str, &str) = ("left", "Time left");
 pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query: Query) -> PageResult {
     let search = query.0;
     let context = app.store().context();
-    let (now, has_targets) = (context.clock.now(), !context.policy.get().support.targets.is_empty());
+    let (now, has_targets) = (
+        context.clock.now(),
+        !context.policy.get().support.targets.is_empty(),
+    );
     let list_tickets = match has_targets && search.text("order") == TIME_LEFT.0 {
         true => rules::desk::list_by_time_left,
         false => rules::desk::list_by_turn,

@@ -1,7 +1,7 @@
 //! A host: a Linux machine that runs instances (decision 0031).
 
 use std::hash::{Hash, Hasher};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use crate::model::id::HostId;
 use crate::model::label::Label;
@@ -143,14 +143,17 @@ pub struct UnderlayAddress(String);
 impl UnderlayAddress {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         match raw.parse::<IpAddr>() {
-            Ok(address) if !address.is_unspecified() && !address.is_loopback() && !address.is_multicast() => {
-                Ok(Self(address.to_string()))
-            }
+            Ok(address) if is_of_interface(address) => Ok(Self(address.to_string())),
             _ => {
                 let text = "Must be the IPv4 or IPv6 address of a network interface";
                 Err(vec![Reason::new(Code::AddressInvalid, text)])
             }
         }
+    }
+
+    /// The address as a number, if it is an IPv4 address.
+    pub fn ipv4(&self) -> Option<u32> {
+        self.0.parse().ok().map(Ipv4Addr::to_bits)
     }
 
     pub fn is_ipv6(&self) -> bool {
@@ -193,4 +196,9 @@ mod tests {
             assert!(UnderlayAddress::parse(raw).is_err(), "{raw}");
         }
     }
+}
+
+fn is_of_interface(address: IpAddr) -> bool {
+    let is_broadcast = address == IpAddr::V4(Ipv4Addr::BROADCAST);
+    !is_broadcast && !address.is_unspecified() && !address.is_loopback() && !address.is_multicast()
 }

@@ -224,6 +224,10 @@ fn refuse_conflicts(
     region: Option<&str>,
     except: Option<HostId>,
 ) -> Result<()> {
+    if label.is_some_and(|label| label.as_str().bytes().all(|byte| byte.is_ascii_digit())) {
+        let text = "Label must not be a number, because commands accept labels and IDs";
+        form.refuse("label", Reason::new(Code::LabelCharacters, text));
+    }
     if let Some(label) = label
         && store::hosts::has_label(tx, label, except)?
     {
@@ -236,6 +240,11 @@ fn refuse_conflicts(
     if let Some(other) = store::hosts::with_address(tx, region, address, except)? {
         let text = format!("{} has this address", other.as_str());
         form.refuse("underlay_address", Reason::new(Code::AddressTaken, text));
+    } else if let Some(ipv4) = address.ipv4()
+        && store::ips::is_in_use(tx, ipv4)?
+    {
+        let reason = Reason::new(Code::AddressTaken, "An instance has this address");
+        form.refuse("underlay_address", reason);
     } else if let Some(other) = store::hosts::of_other_family(tx, region, address, except)? {
         let family = if address.is_ipv6() { "IPv4" } else { "IPv6" };
         let text = format!(

@@ -118,13 +118,19 @@ pub fn remove(
     events::record_instance(tx, caller, Action::InstanceDeleteIp, &instance, None)
 }
 
-/// A free public address of the provider.
+/// A free public address of the provider. The address of a host is not free, because packets to it must reach the host.
 pub fn free_public(tx: &mut ReadTx) -> Result<Option<u32>> {
-    for range in &tx.policy().public_ranges {
+    for range in tx.policy().public_ranges.clone() {
         // The first address is the network, the second the gateway, the last the broadcast address.
-        let (first, last) = (range.first() + 2, range.last() - 1);
-        if let Some(address) = store::ips::find_free(tx, first, last)? {
-            return Ok(Some(address));
+        let (mut first, last) = (range.first() + 2, range.last() - 1);
+        while let Some(address) = store::ips::find_free(tx, first, last)? {
+            if !store::hosts::has_address(tx, address)? {
+                return Ok(Some(address));
+            }
+            first = address + 1;
+            if first > last {
+                break;
+            }
         }
     }
     Ok(None)

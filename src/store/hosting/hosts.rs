@@ -3,6 +3,7 @@
 use crate::model::change::ChangeKind;
 use crate::model::host::{Capacity, Host, HostReport, NewHost, UnderlayAddress, online_since};
 use crate::model::id::{HostId, VpcId};
+use crate::model::interface::write_address;
 use crate::model::label::Label;
 use crate::model::page::Paged;
 use crate::store::changes::PROVIDER;
@@ -98,6 +99,13 @@ pub fn with_address(
     let sql = "SELECT label FROM host WHERE region = $1 AND underlay_address = $2 AND id IS DISTINCT FROM $3";
     let row = tx.find(sql, args![region, address.as_str(), except])?;
     row.map(|mut row| row.take()).transpose()
+}
+
+/// Whether a host has this IPv4 address.
+pub fn has_address(tx: &mut ReadTx, address: u32) -> Result<bool, StoreError> {
+    let address = write_address(address);
+    let sql = "SELECT 1 FROM host WHERE underlay_address = $1 LIMIT 1";
+    Ok(tx.find(sql, args![address.as_str()])?.is_some())
 }
 
 /// A host of the region whose address is of another family. Ignores the host `except`.

@@ -103,8 +103,7 @@ pub fn find_free(tx: &mut ReadTx, first: u32, last: u32) -> Result<Option<u32>, 
         Some(highest) if highest < last => return Ok(Some(highest + 1)),
         Some(_) => {}
     }
-    let sql = "SELECT 1 FROM public_address WHERE address = $1";
-    if tx.find(sql, args![first])?.is_none() {
+    if !is_in_use(tx, first)? {
         return Ok(Some(first));
     }
     let row = tx.find(
@@ -115,6 +114,12 @@ pub fn find_free(tx: &mut ReadTx, first: u32, last: u32) -> Result<Option<u32>, 
         args![first, last],
     )?;
     row.map(|mut row| row.take()).transpose()
+}
+
+/// Whether an instance has this address.
+pub fn is_in_use(tx: &mut ReadTx, address: u32) -> Result<bool, StoreError> {
+    let sql = "SELECT 1 FROM public_address WHERE address = $1";
+    Ok(tx.find(sql, args![address])?.is_some())
 }
 
 /// Assigns the first public address of an instance.

@@ -30,7 +30,7 @@ async fn a_new_host_joins_with_the_token_that_is_shown_once() {
     let refused = grace.submit(&form, "/hosts/new", &fields).await;
     assert_eq!(refused.status, 400);
     assert_contains(&refused, "There are 2 problems.");
-    fields[2].1 = "192.0.2.1";
+    fields[2].1 = "172.31.0.1";
     fields[3].1 = "20";
     let added = grace.submit(&form, "/hosts/new", &fields).await;
     assert_eq!(added.status, 200, "{added}");

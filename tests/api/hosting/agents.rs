@@ -156,17 +156,17 @@ async fn the_underlay_is_sent_when_it_has_changed_and_to_an_agent_that_reconnect
     // Both a VPC and the underlay change: only the last message has the new revision.
     sam.put(
         &format!("/hosts/{}", two.id),
-        json!({"underlay_address": "192.0.2.77"}),
+        json!({"underlay_address": "172.31.0.77"}),
     )
     .await;
     let messages = stream.change(revision).await;
     assert_eq!(types(&messages), ["vpc", "underlay"]);
     assert_eq!(messages[0]["revision"].as_u64(), Some(revision));
-    assert_eq!(messages[1]["underlay"]["hosts"], json!(["192.0.2.77"]));
+    assert_eq!(messages[1]["underlay"]["hosts"], json!(["172.31.0.77"]));
     revision = messages[1]["revision"].as_u64().expect("a revision");
 
     // A host of another region changes nothing here.
-    let other = json!({"label": "far", "region": "eu-west", "underlay_address": "192.0.2.9"});
+    let other = json!({"label": "far", "region": "eu-west", "underlay_address": "172.31.0.9"});
     let far = sam.post("/hosts", other).await.json()["id"]
         .as_i64()
         .expect("an id");
@@ -195,14 +195,17 @@ async fn a_host_without_a_credential_is_no_peer_and_has_no_endpoints() {
     let (one, two) = (add_host(&sam, 1, 1).await, add_host(&sam, 2, 1).await);
     create_instance(&ada, 1).await;
     create_instance(&ada, 1).await;
-    assert_eq!(one.state().await["underlay"]["hosts"], json!(["192.0.2.2"]));
-    assert_eq!(one.state().await["vpcs"][0]["endpoints"][0]["host"], "192.0.2.2");
+    assert_eq!(one.state().await["underlay"]["hosts"], json!(["172.31.0.2"]));
+    assert_eq!(one.state().await["vpcs"][0]["endpoints"][0]["host"], "172.31.0.2");
 
-    sam.put("/hosts/2", json!({"underlay_address": "192.0.2.77"}))
+    sam.put("/hosts/2", json!({"underlay_address": "172.31.0.77"}))
         .await;
-    assert_eq!(one.state().await["underlay"]["hosts"], json!(["192.0.2.77"]));
-    assert_eq!(one.state().await["vpcs"][0]["endpoints"][0]["host"], "192.0.2.77");
-    assert_eq!(two.state().await["underlay"]["address"], "192.0.2.77");
+    assert_eq!(one.state().await["underlay"]["hosts"], json!(["172.31.0.77"]));
+    assert_eq!(
+        one.state().await["vpcs"][0]["endpoints"][0]["host"],
+        "172.31.0.77"
+    );
+    assert_eq!(two.state().await["underlay"]["address"], "172.31.0.77");
 
     sam.post("/hosts/2/join-token", json!({"revoke": true})).await;
     assert_eq!(one.state().await["underlay"]["hosts"], json!([]));
@@ -230,20 +233,20 @@ async fn other_hosts_receive_the_endpoints_of_a_host_that_moves_is_revoked_or_jo
     let mut stream = StateStream::open(&one.user, "/agent/state").await;
     let snapshot = stream.next().await.expect("a snapshot");
     let mut revision = snapshot["revision"].as_u64().expect("a revision");
-    assert_eq!(snapshot["vpcs"][0]["endpoints"][0]["host"], "192.0.2.2");
+    assert_eq!(snapshot["vpcs"][0]["endpoints"][0]["host"], "172.31.0.2");
     let mut unconcerned = StateStream::open(&third.user, "/agent/state").await;
     let snapshot = unconcerned.next().await.expect("a snapshot");
     let mut other_revision = snapshot["revision"].as_u64().expect("a revision");
 
     let steps = [
-        ("moved", Some("192.0.2.77")),
+        ("moved", Some("172.31.0.77")),
         ("revoked", None),
-        ("joined", Some("192.0.2.77")),
+        ("joined", Some("172.31.0.77")),
     ];
     for (step, endpoint) in steps {
         let reply = match step {
             "moved" => {
-                sam.put("/hosts/2", json!({"underlay_address": "192.0.2.77"}))
+                sam.put("/hosts/2", json!({"underlay_address": "172.31.0.77"}))
                     .await
             }
             "revoked" => sam.post("/hosts/2/join-token", json!({"revoke": true})).await,

@@ -106,7 +106,7 @@ async fn hosts_get_the_keys_of_the_other_hosts_of_their_region() {
         .expect("a revision");
     two.report_key(1, 'b').await;
     let messages = stream.change(before).await;
-    let peers = json!([{"host_id": two.id, "address": "192.0.2.2",
+    let peers = json!([{"host_id": two.id, "address": "172.31.0.2",
         "keys": [{"generation": 1, "public_key": public_key('b')}]}]);
     assert_eq!(
         messages.last().expect("a message")["underlay"]["encryption"]["peers"],

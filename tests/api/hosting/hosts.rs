@@ -1,5 +1,7 @@
 //! Hosts as staff see them.
 
+use std::net::Ipv4Addr;
+
 use serde_json::json;
 
 use super::add_host;
@@ -9,11 +11,11 @@ use crate::harness::TestApp;
 async fn staff_add_change_and_remove_hosts() {
     let app = TestApp::new().await;
     let sam = app.user("sam").staff().await;
-    let new = json!({"label": "rack-1", "region": "us-east", "underlay_address": "192.0.2.1"});
+    let new = json!({"label": "rack-1", "region": "us-east", "underlay_address": "172.31.0.1"});
     let created = sam.post("/hosts", new).await;
     assert_eq!(
         created.json(),
-        json!({"id": 1, "label": "rack-1", "region": "us-east", "status": "new", "underlay_address": "192.0.2.1",
+        json!({"id": 1, "label": "rack-1", "region": "us-east", "status": "new", "underlay_address": "172.31.0.1",
             "instances": 0, "capacity": 100, "agent_version": null, "last_seen": null,
             "created": "2024-06-01T12:00:00", "updated": "2024-06-01T12:00:00"})
     );
@@ -57,11 +59,52 @@ async fn invalid_hosts_are_refused_with_all_errors() {
             "capacity out_of_range"
         ]
     );
-    let same = json!({"label": "rack-2", "region": "us-east", "underlay_address": "192.0.2.1"});
+    let same = json!({"label": "rack-2", "region": "us-east", "underlay_address": "172.31.0.1"});
     let refused = sam.post("/hosts", same).await;
     assert_eq!(refused.json()["errors"][0]["code"], "address_taken");
-    let elsewhere = json!({"label": "rack-2", "region": "us-west", "underlay_address": "192.0.2.1"});
+    let elsewhere = json!({"label": "rack-2", "region": "us-west", "underlay_address": "172.31.0.1"});
     assert_eq!(sam.post("/hosts", elsewhere).await.status, 200);
+}
+
+#[tokio::test]
+async fn hosts_and_instances_have_different_addresses() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    let instance = json!({"region": "us-west", "type": "g6-nanode-1"});
+    let first = ada.post("/linode/instances", instance.clone()).await.json();
+    let first: Ipv4Addr = first["ipv4"][0].as_str().unwrap().parse().unwrap();
+    let host = |label: &str, address: Ipv4Addr| json!({"label": label, "region": "us-east", "underlay_address": address.to_string()});
+    let taken = sam.post("/hosts", host("rack-1", first)).await;
+    assert_eq!(taken.errors(), ["underlay_address address_taken"]);
+
+    let next = Ipv4Addr::from_bits(first.to_bits() + 1);
+    assert_eq!(sam.post("/hosts", host("rack-1", next)).await.status, 200);
+    let second = ada.post("/linode/instances", instance).await.json();
+    assert_eq!(
+        second["ipv4"][0],
+        Ipv4Addr::from_bits(first.to_bits() + 2).to_string()
+    );
+}
+
+#[tokio::test]
+async fn a_host_has_an_address_of_a_machine_and_a_label_that_is_no_number() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    for address in [
+        "255.255.255.255",
+        "0.0.0.0",
+        "127.0.0.1",
+        "224.0.0.1",
+        "::1",
+        "ff02::1",
+    ] {
+        let body = json!({"label": "42", "region": "us-east", "underlay_address": address});
+        let refused = sam.post("/hosts", body).await;
+        let expected = ["label label_characters", "underlay_address address_invalid"];
+        let mut errors = refused.errors();
+        errors.sort();
+        assert_eq!(errors, expected, "{address}");
+    }
 }
 
 #[tokio::test]
@@ -69,7 +112,7 @@ async fn the_hosts_of_a_region_have_addresses_of_one_family() {
     let app = TestApp::new().await;
     let sam = app.user("sam").staff().await;
     let host = |label: &str, address: &str| json!({"label": label, "region": "us-east", "underlay_address": address});
-    let only = sam.post("/hosts", host("rack-1", "192.0.2.1")).await;
+    let only = sam.post("/hosts", host("rack-1", "172.31.0.1")).await;
     assert_eq!(only.status, 200);
     let other = sam.post("/hosts", host("rack-2", "2001:db8::2")).await;
     assert_eq!(other.errors(), ["underlay_address address_invalid"]);
@@ -87,7 +130,7 @@ async fn the_hosts_of_a_region_have_addresses_of_one_family() {
         200
     );
     let back = sam
-        .put("/hosts/2", json!({"underlay_address": "192.0.2.2"}))
+        .put("/hosts/2", json!({"underlay_address": "172.31.0.2"}))
         .await;
     assert_eq!(back.errors(), ["underlay_address address_invalid"]);
 }

@@ -25,10 +25,10 @@ pub struct Agent<'a> {
     pub id: i64,
 }
 
-/// Adds a host with the address `192.0.2.NUMBER`, and lets its agent join and report.
+/// Adds a host with the address `172.31.0.NUMBER`, and lets its agent join and report.
 pub async fn add_host<'a>(staff: &User<'a>, number: i64, capacity: i64) -> Agent<'a> {
     let body = json!({"label": format!("rack-{number}"), "region": "us-east", "capacity": capacity,
-        "underlay_address": format!("192.0.2.{number}")});
+        "underlay_address": format!("172.31.0.{number}")});
     let created = staff.post("/hosts", body).await;
     assert_eq!(created.status, 200, "{created}");
     let id = created.json()["id"].as_i64().expect("an id");

@@ -157,7 +157,7 @@ async fn regions_without_hosts_remain_as_they_are() {
     let app = TestApp::new().await;
     let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
     ada.create_vpc("core", &["10.0.0.0/24"]).await;
-    let new = json!({"label": "rack-1", "region": "us-east", "underlay_address": "192.0.2.1"});
+    let new = json!({"label": "rack-1", "region": "us-east", "underlay_address": "172.31.0.1"});
     sam.post("/hosts", new).await;
     assert_eq!(
         create_instance(&ada, 1).await.json()["status"],
@@ -214,7 +214,7 @@ async fn a_change_of_an_active_interface_changes_the_desired_state() {
     let port = &state["vpcs"][0]["ports"][0];
     assert_eq!(
         (&port["nat_1_1"], &port["ranges"]),
-        (&json!("192.0.2.2"), &json!(["10.0.0.64/28"]))
+        (&json!("172.31.0.2"), &json!(["10.0.0.64/28"]))
     );
 }
 
