@@ -174,6 +174,11 @@ impl UnderlayAddress {
     }
 }
 
+fn is_of_interface(address: IpAddr) -> bool {
+    let is_broadcast = address == IpAddr::V4(Ipv4Addr::BROADCAST);
+    !is_broadcast && !address.is_unspecified() && !address.is_loopback() && !address.is_multicast()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,9 +201,4 @@ mod tests {
             assert!(UnderlayAddress::parse(raw).is_err(), "{raw}");
         }
     }
-}
-
-fn is_of_interface(address: IpAddr) -> bool {
-    let is_broadcast = address == IpAddr::V4(Ipv4Addr::BROADCAST);
-    !is_broadcast && !address.is_unspecified() && !address.is_loopback() && !address.is_multicast()
 }
