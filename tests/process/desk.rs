@@ -144,9 +144,9 @@ fn desk_settings_apply_to_server_and_commands() {
     server.client().post("/v4/support/tickets", body).ok();
     folder.run("user create --staff --username sam --email sam@desk.example");
     let mut queue = folder.garth("desk queue --by-time-left");
-    queue.env("GARTH_DESK_RESOLUTION_MINUTES", "normal=60,urgent=5");
+    queue.env("GARTH_DESK_RESOLUTION_MINUTES", "normal=150,urgent=5");
     let output = Process::spawn(&mut queue).wait();
-    assert!(output.stdout.contains("59m"), "{output:?}");
+    assert!(output.stdout.contains(" 2h "), "{output:?}");
     let mut show = folder.garth("desk show 1");
     show.env("GARTH_DESK_FIRST_RESPONSE_MINUTES", "normal=90");
     let output = Process::spawn(&mut show).wait();

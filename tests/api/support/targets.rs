@@ -170,18 +170,18 @@ async fn the_clock_of_a_ticket_of_the_provider_starts_with_the_first_reply_of_th
 async fn the_queue_is_sorted_by_the_time_left() {
     let app = app_with_targets().await;
     let (ada, sam) = (app.user("ada").await, app.user("sam").staff().await);
-    // 1 is closed; 2 has no target; 3 waits for the customer; 4 has 30 minutes left after 5 has 20.
+    // 4 has 20 minutes left, 1 has 30; 3 waits for the customer, 2 has no target, and 5 is closed.
     for summary in ["One", "Two", "Three"] {
         ada.open_ticket(summary).await;
     }
-    post(&sam, "/desk/tickets/1/close").await;
     sam.put("/desk/tickets/2", json!({"priority": "low"})).await;
     sam.put("/desk/tickets/3", json!({"priority": "urgent"})).await;
     reply(&sam, "/desk/tickets/3/replies").await;
-    ada.open_ticket("Four").await;
     app.advance(4800);
+    ada.open_ticket("Four").await;
+    sam.put("/desk/tickets/4", json!({"priority": "urgent"})).await;
     ada.open_ticket("Five").await;
-    sam.put("/desk/tickets/5", json!({"priority": "urgent"})).await;
+    post(&sam, "/desk/tickets/5/close").await;
     app.advance(600);
 
     let listed = async |number: i64, size: i64| {
@@ -194,7 +194,7 @@ async fn the_queue_is_sorted_by_the_time_left() {
         let ids: Vec<_> = found.items.iter().map(|desk| desk.ticket.id.0).collect();
         (ids, found.results)
     };
-    assert_eq!(listed(1, 10).await, (vec![5, 4, 3, 2, 1], 5));
+    assert_eq!(listed(1, 10).await, (vec![4, 1, 3, 2, 5], 5));
     assert_eq!(listed(2, 2).await, (vec![3, 2], 5));
     assert_eq!(listed(9, 2).await, (vec![], 5));
 }
