@@ -118,7 +118,7 @@ async fn a_disk_of_an_earlier_build_is_ready_and_fills_its_plan() {
     assert_eq!(admin.delete("/linode/instances/1/disks/7").await.status, 200);
 }
 
-/// The schema of a frozen store, from its first line. No build has had schema 27 as its newest.
+/// The schema of a frozen store, from its first line.
 pub fn schema_of(rows: &str) -> i64 {
     let words = rows.lines().next().unwrap_or_default().split(' ');
     let number = words.skip_while(|word| *word != "schema").nth(1);
