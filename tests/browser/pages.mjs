@@ -403,7 +403,8 @@ async function desk(walk, harness, sam, noor, long) {
   await walk.visit(sam, "pageDeskReports");
   await sam.locator("summary", { hasText: "Figures by day" }).click();
   await walk.check(sam, "figures of a report");
-  await walk.visit(sam, "pageDeskReports", {}, "?from=never");
+  await sam.goto(`${harness.origin}/desk/reports?from=never`);
+  await walk.check(sam, "a report refused");
   await walk.visit(sam, "pageSavedViews", {}, "?none");
   await walk.visit(sam, "pageSavedViewNew", {}, "?status=waiting&tag=network");
   await press(sam, "Save");
