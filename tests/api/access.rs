@@ -245,7 +245,7 @@ async fn app_with_objects() -> TestApp {
         ),
         (
             "/hosts",
-            json!({"label": "rack-1", "region": "us-west", "underlay_address": "192.0.2.1"}),
+            json!({"label": "rack-1", "region": "us-west", "underlay_address": "172.31.0.1"}),
         ),
     ] {
         assert_eq!(staff.post(path, body).await.status, 200);
@@ -663,7 +663,7 @@ fn body_for(id: &str) -> Value {
         "createCannedReply" => json!({"label": "Sorry", "description": "We are sorry."}),
         "updateCannedReply" => json!({"label": "Many thanks"}),
         "previewCannedReply" => json!({"ticket_id": 1}),
-        "createHost" => json!({"label": "rack-2", "region": "us-west", "underlay_address": "192.0.2.2"}),
+        "createHost" => json!({"label": "rack-2", "region": "us-west", "underlay_address": "172.31.0.2"}),
         "joinAgent" => json!({"protocol": 1, "token": "garth_join_0", "agent_version": "0.2.0"}),
         "reportAgentStatus" => json!({"protocol": 1, "applied_revision": 1, "agent_version": "0.2.0"}),
         "setDeskEntity" => json!({"account_id": 1, "type": "domain", "id": 2, "label": "example.org"}),

@@ -86,7 +86,7 @@ async fn agents_continue_after_a_restore() {
     agents[0].report_key(1, 'a').await;
     agents[0].apply().await;
     sam.post("/hosts/2/drain", json!({})).await;
-    let new = json!({"label": "rack-3", "region": "us-east", "underlay_address": "2001:db8::3"});
+    let new = json!({"label": "rack-3", "region": "us-east", "underlay_address": "172.31.0.3"});
     sam.post("/hosts", new).await;
     let join_token = sam.post("/hosts/3/join-token", json!({})).await.json()["token"].clone();
     let states = [agents[0].state().await, agents[1].state().await];

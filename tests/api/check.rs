@@ -496,7 +496,7 @@ async fn run_on_host(ada: &User<'_>, sam: &User<'_>) {
     let vpc = json!({"label": "far", "region": region, "subnets": [{"label": "web", "ipv4": "10.0.0.0/24"}]});
     assert_eq!(ada.post("/vpcs", vpc).await.status, 200);
     for number in 1..=2 {
-        let address = format!("192.0.2.{number}");
+        let address = format!("172.31.0.{number}");
         let host = json!({"label": format!("rack-{number}"), "region": region, "underlay_address": address});
         assert_eq!(sam.post("/hosts", host).await.status, 200);
     }

@@ -13,9 +13,11 @@ class Fixtures:
         self.document = requests.get(f"{garth.root}/openapi.json", timeout=60).json()
         self.tokens = {}
         account, other = self.account("ada"), self.account("eve")
+        spare = json.loads(garth.command("account", "create", "--email", "spare@example.com", "--json"))["id"]
         self.tokens["grace"] = garth.staff("grace")
         self.protected = self.create_objects(account)
-        self.protected |= {"accountId": [account, other], "staffUsername": ["grace"]}
+        self.protected |= {"accountId": [account, other, spare], "staffUsername": ["grace"]}
+        self.protected |= {"spareAccountId": [spare]}
 
     def account(self, user):
         """Creates an account with one user and returns its ID."""

@@ -170,6 +170,9 @@ def protect(case):
     if case.operation.method.upper() == "DELETE" or operation_id(case) in ends_access:
         last = case.operation.path.rsplit("{", 1)[-1].split("}")[0]
         if str(case.path_parameters.get(last)).strip() in PROTECTED_IDS.get(last, []):
+            if operation_id(case) == "suspendProviderAccount":
+                case.path_parameters[last] = PROTECTED_IDS["spareAccountId"][0]
+                return
             case.path_parameters[last] = {"username": "missing", "staffUsername": "missing", "clientId": "0" * 20}.get(last, 10**12)
     if operation_id(case) == "updateProviderAccountUser":
         # It would disable a user of the run.

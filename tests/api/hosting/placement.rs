@@ -214,7 +214,7 @@ async fn a_change_of_an_active_interface_changes_the_desired_state() {
     let port = &state["vpcs"][0]["ports"][0];
     assert_eq!(
         (&port["nat_1_1"], &port["ranges"]),
-        (&json!("172.31.0.2"), &json!(["10.0.0.64/28"]))
+        (&json!("192.0.2.2"), &json!(["10.0.0.64/28"]))
     );
 }
 
