@@ -163,14 +163,15 @@ func TestASnapshotRestoresRows(t *testing.T) {
 
 func TestRequestsAreRecorded(t *testing.T) {
 	srv := Start(t)
-	client := clientOf(srv.Tenant(t))
+	tenant := srv.Tenant(t)
+	client := clientOf(tenant)
 	client.labels(t)
 	srv.FailNext(t, Fault{Status: 503})
 	client.status(t, "GET", "/profile")
 	requests := srv.Requests(t)
 	equal(t, len(requests), 2)
-	equal(t, requests[0], Request{"GET", "/v4/vpcs", 200, "getVpcs", false})
-	equal(t, requests[1], Request{"GET", "/v4/profile", 503, "getProfile", true})
+	equal(t, requests[0], Request{"GET", "/v4/vpcs", 200, "getVpcs", tenant.AccountID, false})
+	equal(t, requests[1], Request{"GET", "/v4/profile", 503, "getProfile", tenant.AccountID, true})
 	srv.ClearRequests(t)
 	equal(t, len(srv.Requests(t)), 0)
 }

@@ -114,8 +114,8 @@ test('requests are recorded', async () => {
   await garth.failNext({ status: 503 });
   await client.status('/profile');
   assert.deepEqual(await garth.requests(), [
-    { method: 'GET', path: '/v4/vpcs', status: 200, operation: 'getVpcs', fault: false },
-    { method: 'GET', path: '/v4/profile', status: 503, operation: 'getProfile', fault: true },
+    { method: 'GET', path: '/v4/vpcs', status: 200, operation: 'getVpcs', account_id: tenant.accountId, fault: false },
+    { method: 'GET', path: '/v4/profile', status: 503, operation: 'getProfile', account_id: tenant.accountId, fault: true },
   ]);
   await garth.clearRequests();
   assert.deepEqual(await garth.requests(), []);
