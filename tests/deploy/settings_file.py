@@ -21,14 +21,14 @@ VALUE = re.compile(r"[\d.:/,]+|true|false|never|text|info|full|hashed|both|Suppo
 
 def check_settings_file(root: pathlib.Path, garth: pathlib.Path) -> list[str]:
     text = (root / "deploy/garth.toml").read_text()
+    known = settings_of(root / "src/cli") - ALIASES
     try:
         full = without_comments(text)
-        values = flatten(tomllib.loads(full))
+        values = flatten(tomllib.loads(full), known)
     except tomllib.TOMLDecodeError as error:
         return [f"garth.toml: with all settings it is not valid TOML: {error}"]
     if tomllib.loads(text) != {name: {} for name in tomllib.loads(text)}:
         return ["garth.toml: a setting is not commented out"]
-    known = settings_of(root / "src/cli") - ALIASES
     errors = [f"{name} is missing" for name in sorted(known - set(values))]
     errors += [f"there is no setting {name}" for name in sorted(set(values) - known)]
     errors += check_defaults(values, garth)
@@ -43,12 +43,13 @@ def without_comments(text: str) -> str:
     return re.sub(r"^#(?=[\[a-z])", "", text, flags=re.MULTILINE)
 
 
-def flatten(table: dict, prefix: str = "") -> dict[str, object]:
+def flatten(table: dict, known: set[str], prefix: str = "") -> dict[str, object]:
+    """The settings of a table and of the tables in it. A known setting can itself be a table."""
     values: dict[str, object] = {}
     for name, value in table.items():
         first = value[0] if isinstance(value, list) and value else value
-        if isinstance(first, dict):
-            values |= flatten(first, f"{prefix}{name}.")
+        if isinstance(first, dict) and f"{prefix}{name}" not in known:
+            values |= flatten(first, known, f"{prefix}{name}.")
         else:
             values[f"{prefix}{name}"] = value
     return values
