@@ -142,6 +142,7 @@ fn store_once(
     let new = NewReceivedMail {
         author: user.id,
         message_key,
+        message_id: mail.message_id.as_deref(),
         ticket,
         reply,
         folded: &folded,
