@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::jobs::{JobContext, Runner};
 use crate::rules::{self, Result};
-use crate::store::{Store, WriteLock, WriteTx};
+use crate::store::Store;
 use crate::web::{self, App, Options};
 use crate::{api, console};
 
@@ -56,19 +56,12 @@ impl RestartableServer {
         self.running.read().await
     }
 
-    /// Waits for the running requests, replaces the rows of the store, calls `after`, and restarts the server.
-    pub async fn replace_rows<T: Send + 'static>(
-        &self,
-        work: impl FnMut(&mut WriteTx) -> Result<T> + Send + 'static,
-        after: impl FnOnce() + Send,
-    ) -> Result<T> {
+    /// Waits for the running requests, runs `work`, which replaces the content of the store, and restarts the server.
+    pub async fn restart_with<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
         self.end_streams();
         let mut running = self.running.write().await;
         running.stop().await;
-        let replaced = self.store().write_with(Some(WriteLock::Bootstrap), work).await;
-        if replaced.is_ok() {
-            after();
-        }
+        let replaced = work.await;
         let runner = Runner::prepare(self.jobs.clone()).await?;
         *running = RunningServer::start(&self.jobs, &self.options, runner);
         *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = running.stop.clone();
