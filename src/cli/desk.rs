@@ -287,7 +287,7 @@ async fn list(store: &OpenStore, output: Output, queue: Queue) -> anyhow::Result
     let request = list_request(&queue);
     let list = match queue.by_time_left {
         true => rules::desk::list_by_time_left,
-        false => rules::desk::list_by_turn,
+        false => rules::desk::list_waiting_for,
     };
     let search = queue.search;
     let listed = store.read(move |tx| list(tx, &request, search.as_deref(), None));

@@ -39,7 +39,7 @@ pub struct Ticket {
 
 /// The side that an open ticket waits for: the side that did not write the last message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum Side {
     Customer,
     Provider,
 }

@@ -6,7 +6,7 @@ use crate::model::change::ChangeKind;
 use crate::model::entity::Entity;
 use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::page::Paged;
-use crate::model::ticket::{NewTicket, Status, Ticket, Turn};
+use crate::model::ticket::{NewTicket, Side, Status, Ticket};
 use crate::model::time::Time;
 use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
@@ -77,8 +77,8 @@ static IS_LAST_FROM_PROVIDER: Field = Field::new(
 );
 
 /// The condition that a ticket waits for this side. Closed tickets wait for no side.
-pub fn turn_filter(turn: Turn) -> Filter {
-    let last_from_provider = Value::from(turn == Turn::Customer);
+pub fn waiting_for_filter(side: Side) -> Filter {
+    let last_from_provider = Value::from(side == Side::Customer);
     Filter::All(vec![
         Filter::Test(
             &FIELDS[2],
