@@ -6,7 +6,9 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use super::arguments::{self, integer};
+use super::desk_attach;
 use super::desk_text::{format_duration, format_ticket, queue_row};
+use super::mail;
 use super::output::Output;
 use super::saved_views::{self, ViewCommand};
 use super::store_args::{OpenStore, StoreArgs};
@@ -71,6 +73,14 @@ enum Command {
         /// Username of the member of staff who gets the ticket [default: the user of --as]
         #[arg(long, value_name = "USER")]
         assignee: Option<String>,
+    },
+    /// Attach files to a ticket, visible to the customer
+    Attach {
+        #[command(flatten)]
+        ticket: TicketArg,
+        /// Files to attach: all of them, or none if one is refused
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<std::path::PathBuf>,
     },
     /// Set the tags of a ticket, visible only to staff
     Tag {
@@ -162,7 +172,7 @@ impl Message {
 }
 
 pub async fn run(store: &StoreArgs, output: Output, desk: Desk) -> anyhow::Result<()> {
-    let store = store.open()?;
+    let (args, store) = (store, store.open()?);
     let agent = desk.agent;
     match desk.command {
         Command::Queue(queue) => list(&store, output, queue).await,
@@ -206,6 +216,18 @@ pub async fn run(store: &StoreArgs, output: Output, desk: Desk) -> anyhow::Resul
             fields.extend(assignee.map(|name| ("assignee", Input::Text(name))));
             let ticket = act(&store, agent, id, fields, rules::desk::claim).await?;
             output.one(&DeskTicketView::new(&ticket), &text)
+        }
+        Command::Attach {
+            ticket: TicketArg { id },
+            files,
+        } => {
+            let uploads = mail::open_uploads(args, &store)?;
+            let agent = load_agent(&store, agent).await?;
+            desk_attach::run(&uploads, agent, TicketId(id), &files).await?;
+            store.notify_server();
+            let names: Vec<_> = files.iter().map(|path| path.display().to_string()).collect();
+            let text = format!("attached {} to ticket {id}", names.join(", "));
+            output.one(&serde_json::json!({}), &text)
         }
         Command::Tag {
             ticket: TicketArg { id },

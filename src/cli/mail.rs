@@ -69,19 +69,24 @@ pub async fn run(store: &StoreArgs, command: Command) -> Result<ExitCode, Failur
 
 /// Opens the store and the attachment storage.
 fn open(store: &StoreArgs) -> anyhow::Result<(OpenStore, Uploads)> {
-    let settings = Settings::from_environment()?.or(store.settings_file()?);
     let opened = store.open()?;
+    let uploads = open_uploads(store, &opened)?;
+    Ok((opened, uploads))
+}
+
+/// Opens the attachment storage of a store.
+pub fn open_uploads(store: &StoreArgs, opened: &OpenStore) -> anyhow::Result<Uploads> {
+    let settings = Settings::from_environment()?.or(store.settings_file()?);
     let scanner = settings.attachments.scan_command.as_deref();
     let scanner =
         scanner.map(|command| Scanner::parse(command).context("attachments.scan_command: must not be empty"));
     let keys = bucket_keys::read(&settings.attachments)?;
     let folder = store.folder(&settings);
-    let uploads = Uploads {
+    Ok(Uploads {
         store: opened.store().clone(),
         files: Files::open_with(settings.attachments.url.as_deref(), &folder, keys.as_ref())?,
         scanner: scanner.transpose()?,
-    };
-    Ok((opened, uploads))
+    })
 }
 
 fn read_all(mut input: impl Read, message: &mut Vec<u8>) -> anyhow::Result<()> {

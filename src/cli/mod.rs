@@ -24,6 +24,7 @@ mod data_folder;
 mod database;
 mod demo;
 mod desk;
+mod desk_attach;
 mod desk_text;
 mod doctor;
 mod draining;

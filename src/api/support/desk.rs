@@ -15,9 +15,9 @@ use crate::model::time::Time;
 use crate::rules::agent::Staff;
 use crate::rules::lists::ListRequest;
 use crate::rules::{self, Result};
-use crate::web::downloads;
 use crate::web::extract::{At, Search};
 use crate::web::{App, answer};
+use crate::web::{downloads, upload};
 
 #[derive(Serialize)]
 pub struct DeskTicketView<'a> {
@@ -139,6 +139,16 @@ pub async fn list(
         Ok(answer::page(&tickets, DeskTicketView::new))
     })
     .await
+}
+
+pub async fn attach(
+    State(app): State<App>,
+    staff: Staff,
+    At(ticket): At<TicketId>,
+    request: axum::extract::Request,
+) -> Result<Response> {
+    upload::receive_attachment(app, staff.into(), ticket, request).await?;
+    Ok(answer::done())
 }
 
 pub async fn download(

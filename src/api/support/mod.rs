@@ -174,6 +174,7 @@ pub fn desk_operations() -> Vec<Operation> {
         )
         .at_desk()
         .list(),
+        post("createDeskAttachment", DESK_FILES, handler(desk::attach)).at_desk(),
         get("getDeskAttachment", DESK_FILE, handler(desk::download)).at_desk(),
         get(
             "getCannedReplies",

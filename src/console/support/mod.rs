@@ -87,7 +87,8 @@ pub fn desk_pages() -> Vec<Page> {
             "/desk/tickets/{ticketId}/replies",
             desk_ticket::actions::reply,
         )
-        .staff(),
+        .staff()
+        .with_files(),
         post(
             "sendDeskNote",
             "/desk/tickets/{ticketId}/notes",

@@ -18,6 +18,8 @@ pub struct Attachment {
     pub key: String,
     pub created: Time,
     pub created_by: String,
+    /// Files of staff do not count toward the limits of the account.
+    pub from_staff: bool,
 }
 
 /// Whether a text can be the storage key of a file. Keys become file names, so they must not name another folder.

@@ -20,4 +20,5 @@ pub mod ticket_network;
 pub mod ticket_tags;
 pub mod tickets;
 pub mod transitions;
+pub mod uploaders;
 pub mod viewers;

@@ -15,6 +15,7 @@ pub enum TicketAction {
     Release,
     SetClosable,
     StaffReply,
+    StaffAttach,
     StaffClose,
     Reopen,
 }
@@ -33,7 +34,9 @@ pub fn after(
     match (ticket.status, action) {
         (New | Open, TicketAction::CustomerReply | TicketAction::CustomerAttach) => Ok(Some(ticket.status)),
         (New | Open, TicketAction::SetClosable | TicketAction::Release) => Ok(Some(ticket.status)),
-        (New | Open, TicketAction::Claim | TicketAction::StaffReply) => Ok(Some(Open)),
+        (New | Open, TicketAction::Claim | TicketAction::StaffReply | TicketAction::StaffAttach) => {
+            Ok(Some(Open))
+        }
         (New | Open, TicketAction::StaffClose) => Ok(Some(Closed)),
         (New | Open, TicketAction::Reopen) => Ok(None),
         (New | Open, TicketAction::CustomerClose) if ticket.may_close => Ok(Some(Closed)),
@@ -48,7 +51,8 @@ pub fn after(
         (Closed, TicketAction::CustomerReply) if can_be_reopened(ticket, now, support) => Ok(Some(Open)),
         (Closed, TicketAction::CustomerReply) => Err(closed_reason("open a new one")),
         (Closed, TicketAction::CustomerAttach) => Err(closed_reason("nothing can be attached to it")),
-        (Closed, TicketAction::Claim | TicketAction::SetClosable | TicketAction::StaffReply) => {
+        (Closed, TicketAction::Claim | TicketAction::SetClosable) => Err(closed_reason("reopen it first")),
+        (Closed, TicketAction::StaffReply | TicketAction::StaffAttach) => {
             Err(closed_reason("reopen it first"))
         }
     }

@@ -6,6 +6,7 @@ mod bulk;
 mod conflicts;
 mod desk;
 mod desk_customers;
+mod desk_files;
 mod desk_replies;
 mod desk_tools;
 mod events;

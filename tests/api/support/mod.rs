@@ -4,6 +4,7 @@ pub mod attachment_quota;
 pub mod attachments;
 mod canned_replies;
 pub mod desk;
+mod desk_attachments;
 mod desk_queue;
 mod desk_replies;
 mod entities;

@@ -69,7 +69,7 @@ fn render(app: &App, mut visit: Visit, page: &TicketPage, forms: &Forms) -> Resp
             div .talk {
                 (thread(page, provider))
                 @if ticket.status == Status::Closed { (compose::closed_notice(&visit, page, forms)) }
-                (compose::compose(&visit, page, forms))
+                (compose::compose(&visit, page, forms, &policy.support))
             }
             (customer::sidebar(&visit, page, forbidden))
         }
