@@ -101,6 +101,17 @@ enum Command {
     /// List, save and delete views of the queue
     #[command(subcommand)]
     View(ViewCommand),
+    /// Merge a ticket into another ticket of the same account. This cannot be undone
+    ///
+    /// The target gets a message with all messages of the ticket. The ticket is closed with a message that names the
+    /// target. Both messages are visible to the customer.
+    Merge {
+        #[command(flatten)]
+        ticket: TicketArg,
+        /// ID of the ticket that continues this ticket
+        #[arg(value_parser = arguments::id)]
+        into: i64,
+    },
     /// Unassign a ticket
     Release(TicketArg),
     /// Close a ticket
@@ -245,6 +256,15 @@ pub async fn run(store: &StoreArgs, output: Output, desk: Desk) -> anyhow::Resul
         Command::View(command) => {
             let agent = load_agent(&store, agent).await?;
             saved_views::run(&store, output, agent, command).await
+        }
+        Command::Merge {
+            ticket: TicketArg { id },
+            into,
+        } => {
+            let fields = vec![("into", Input::Integer(into))];
+            let ticket = act(&store, agent, id, fields, rules::merges::create).await?;
+            let text = format!("merged ticket {id} into ticket {into}");
+            output.one(&DeskTicketView::new(&ticket), &text)
         }
         Command::Release(TicketArg { id }) => {
             let ticket = act(&store, agent, id, Vec::new(), rules::desk::release).await?;

@@ -59,6 +59,7 @@ const NOTICES: &[(&str, &str)] = &[
     ("sent-already", "You already sent this. It was not sent again."),
     ("file-attached", "File attached."),
     ("files-attached", "Files attached."),
+    ("ticket-merged", "Tickets merged. This ticket continues both."),
     ("bulk-boot", "Boot started for the selected instances."),
     ("bulk-reboot", "Reboot started for the selected instances."),
     ("bulk-shutdown", "Shutdown started for the selected instances."),

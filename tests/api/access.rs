@@ -659,6 +659,7 @@ fn body_for(id: &str) -> Value {
         "orderConfigInterfaces" => json!({"ids": [1]}),
         "createTicket" => json!({"summary": "Help", "description": "Please."}),
         "createTicketReply" | "createDeskReply" | "createDeskNote" => json!({"description": "Yes."}),
+        "mergeDeskTicket" => json!({"into": 2}),
         "createDeskTicket" => json!({"account_id": 1, "summary": "Notice", "description": "Beware."}),
         "updateDeskTicket" => json!({"priority": "high"}),
         "createSavedView" => json!({"label": "New", "filters": {"status": "new"}}),

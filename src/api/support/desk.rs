@@ -33,6 +33,7 @@ pub struct DeskTicketView<'a> {
     #[serde(serialize_with = "answer::optional_time")]
     claimed: Option<Time>,
     managed_issue: bool,
+    merged_into: Option<i64>,
     replies: i64,
     notes: i64,
 }
@@ -88,6 +89,7 @@ impl<'a> DeskTicketView<'a> {
             claimed_by: desk.claim.as_ref().map(|claim| claim.username.as_str()),
             claimed: desk.claim.as_ref().map(|claim| claim.since),
             managed_issue: desk.managed_issue,
+            merged_into: desk.ticket.merged_into.map(|target| target.0),
             replies: desk.ticket.replies,
             notes: desk.notes,
         }

@@ -143,6 +143,12 @@ pub fn desk_operations() -> Vec<Operation> {
         )
         .at_desk(),
         post(
+            "mergeDeskTicket",
+            "/desk/tickets/{ticketId}/merge",
+            change_at(by_agent(rules::merges::create), desk::one),
+        )
+        .at_desk(),
+        post(
             "createDeskReply",
             "/desk/tickets/{ticketId}/replies",
             change_at(by_agent(rules::desk_replies::create), replies::one),

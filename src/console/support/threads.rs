@@ -179,14 +179,18 @@ pub fn confirmation(label: &str, (danger, key): (bool, Option<&str>), question: 
     }
 }
 
-/// The files of a ticket. `ticket_url` is the URL of its page.
+/// The files of a ticket, with thumbnails of images. `ticket_url` is the URL of its page.
 pub fn files(files: &[Attachment], ticket_url: &str) -> Markup {
     html! {
         @if !files.is_empty() {
             ul .files {
                 @for file in files {
+                    @let url = format!("{ticket_url}/attachments/{}", file.id);
                     li {
-                        a href=(format!("{ticket_url}/attachments/{}", file.id)) download { (file.name.as_str()) }
+                        a href=(url) download {
+                            @if file.is_image() { img src=(format!("{url}/image")) alt="" loading="lazy" decoding="async"; }
+                            (file.name.as_str())
+                        }
                         span .quiet { (size(file.size)) " · " (file.created_by) " · " (time(file.created)) }
                     }
                 }

@@ -44,6 +44,8 @@ struct TicketPage {
     /// The ID of the newest reply.
     newest: i64,
     files: Vec<Attachment>,
+    /// The tickets that were merged into this ticket.
+    merged: Vec<TicketId>,
     may_reply: bool,
     may_attach: bool,
     may_close: bool,
@@ -187,6 +189,20 @@ pub async fn download(
     Ok(downloads::send(&app, &file).await?)
 }
 
+/// An image for display in the page.
+pub async fn image(
+    State(app): State<App>,
+    caller: Caller,
+    At((ticket, id)): At<(TicketId, AttachmentId)>,
+) -> PageResult {
+    let file = app
+        .read(caller, move |tx, caller| {
+            rules::attachments::view(tx, caller, ticket, id)
+        })
+        .await?;
+    Ok(downloads::send_image(&app, &file).await?)
+}
+
 async fn render(
     app: &App,
     visit: &Visit,
@@ -221,6 +237,7 @@ fn load(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
         replies,
         newest,
         files,
+        merged: rules::merges::sources(tx, id)?,
     })
 }
 
@@ -289,6 +306,10 @@ fn head(visit: &Visit, ticket_page: &TicketPage, support: &Support) -> Markup {
                 div { dt { "Status" } dd { (threads::status_tag(ticket.status)) } }
                 @if let Some(entity) = &ticket.entity {
                     div { dt { "Regarding" } dd { (threads::entity_link(entity, threads::entity_url(entity))) } }
+                }
+                @if let Some(target) = ticket.merged_into { div { dt { "Merged into" } dd { a href=(url(target)) { "ticket " (target) } } } }
+                @if !ticket_page.merged.is_empty() {
+                    div { dt { "Merged tickets" } dd { @for source in &ticket_page.merged { a href=(url(*source)) { (source) } " " } } }
                 }
                 div { dt { "Opened" } dd { (time(ticket.opened)) " " span .quiet { "by " (ticket.opened_by) } } }
                 @match ticket.closed {
@@ -360,7 +381,9 @@ fn reply_unavailable(ticket: &Ticket, forms: &Forms) -> Markup {
     let unsent = forms.reply.data.text("description");
     html! {
         div .card.quiet {
-            @if ticket.status == Status::Closed {
+            @if let Some(target) = ticket.merged_into {
+                p { "This ticket was merged into " a href=(url(target)) { "ticket " (target) } ". The conversation continues there." }
+            } @else if ticket.status == Status::Closed {
                 p { "This ticket is closed. " a href="/tickets/new" { "Open a new ticket" } " if you need more help." }
             } @else {
                 p { "You have read-only access to this ticket." }

@@ -79,6 +79,7 @@ fn may_outdate_reply(step: HistoryStep) -> bool {
     match step {
         HistoryStep::Opened | HistoryStep::Reply | HistoryStep::Attachment => true,
         HistoryStep::Claim | HistoryStep::Release | HistoryStep::Close | HistoryStep::Reopen => true,
+        HistoryStep::MergedInto | HistoryStep::MergedFrom => true,
         HistoryStep::Note
         | HistoryStep::Closable
         | HistoryStep::Priority

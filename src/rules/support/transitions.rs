@@ -1,5 +1,6 @@
 //! The state machine of tickets. `docs/tickets.md` has the diagram (interface §3, decision 0014).
 
+use crate::model::id::TicketId;
 use crate::model::policy::Support;
 use crate::model::reason::{Code, Reason};
 use crate::model::ticket::{Status, Ticket};
@@ -31,6 +32,9 @@ pub fn after(
     support: &Support,
 ) -> Result<Option<Status>, Reason> {
     use Status::{Closed, New, Open};
+    if let Some(target) = ticket.merged_into {
+        return after_merge(target, action);
+    }
     match (ticket.status, action) {
         (New | Open, TicketAction::CustomerReply | TicketAction::CustomerAttach) => Ok(Some(ticket.status)),
         (New | Open, TicketAction::SetClosable | TicketAction::Release) => Ok(Some(ticket.status)),
@@ -55,6 +59,22 @@ pub fn after(
         (Closed, TicketAction::StaffReply | TicketAction::StaffAttach) => {
             Err(closed_reason("reopen it first"))
         }
+    }
+}
+
+/// The status of a merged ticket, which remains closed.
+fn after_merge(target: TicketId, action: TicketAction) -> Result<Option<Status>, Reason> {
+    let text = format!("This ticket was merged into ticket {target}; continue there");
+    match action {
+        TicketAction::CustomerClose | TicketAction::StaffClose => Ok(None),
+        TicketAction::Release => Ok(Some(Status::Closed)),
+        TicketAction::Reopen => Err(Reason::new(Code::TicketMerged, text)),
+        TicketAction::CustomerReply
+        | TicketAction::CustomerAttach
+        | TicketAction::Claim
+        | TicketAction::SetClosable
+        | TicketAction::StaffReply
+        | TicketAction::StaffAttach => Err(Reason::new(Code::TicketClosed, text)),
     }
 }
 

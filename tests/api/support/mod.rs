@@ -8,6 +8,7 @@ mod desk_attachments;
 mod desk_queue;
 mod desk_replies;
 mod entities;
+mod merges;
 pub mod received_mails;
 pub mod replies;
 mod reports;

@@ -223,6 +223,28 @@ async fn staff_attach_files_by_mail() {
 }
 
 #[tokio::test]
+async fn a_reply_to_a_merged_ticket_goes_to_the_ticket_that_continues_it() {
+    let app = TestApp::with(enable_mail).await;
+    let (ada, sam) = (app.user("ada").await, app.user("sam").staff().await);
+    for summary in ["First", "Second", "Third"] {
+        ada.open_ticket(summary).await;
+    }
+    for (source, target) in [(3, 2), (2, 1)] {
+        let path = format!("/desk/tickets/{source}/merge");
+        assert_eq!(sam.post(&path, json!({"into": target})).await.status, 200);
+    }
+    for (number, user, from) in [(11, 1, "ada@example.com"), (12, 2, "sam@example.com")] {
+        let recipient = signed(&app, 3, user).await;
+        let mail = message(from, &format!("{number}@example.com"), "Still slow.");
+        assert_eq!(send(&app, &recipient, &mail).await, Delivery::Accepted);
+    }
+    let replies = ada.get("/support/tickets/1/replies").await.data();
+    let authors: Vec<_> = replies[1..].iter().map(|reply| &reply["created_by"]).collect();
+    assert_eq!(authors, ["ada", "Support"]);
+    assert_eq!(ada.count("/support/tickets/3/replies").await, 1);
+}
+
+#[tokio::test]
 async fn a_user_can_send_a_limited_number_of_messages_in_an_hour() {
     let app = TestApp::with(enable_mail).await;
     let ada = app.user("ada").await;

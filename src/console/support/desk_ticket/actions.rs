@@ -218,9 +218,13 @@ impl TicketForm {
 
 /// The form after an error of the text or of the files.
 fn form_after(data: FormData, error: Error) -> Result<FormState, Error> {
-    match error {
-        Error::Body(_) | Error::Files(_) => Ok(FormState::with_errors(data, threads::file_errors(error)?)),
-        other => forms::from_error(data, other),
+    match &error {
+        Error::Body(_) | Error::Files(_) => {
+            let mut form_state = FormState::with_errors(data, Vec::new()).with_status_of(&error);
+            form_state.errors = threads::file_errors(error)?;
+            Ok(form_state)
+        }
+        _ => forms::from_error(data, error),
     }
 }
 
@@ -364,4 +368,16 @@ pub async fn download(
     // Conditional headers are ignored, so that every download is complete and is recorded.
     let no_conditions = HeaderMap::new();
     Ok(downloads::send_to_staff(app, staff, (ticket, id), &method, &no_conditions).await?)
+}
+
+/// An image for display in the page. This is no download: the history would have a step for each view of the page.
+pub async fn image(
+    State(app): State<App>,
+    staff: Staff,
+    At((ticket, id)): At<(TicketId, AttachmentId)>,
+) -> PageResult {
+    let file = app
+        .read(staff, move |tx, _| rules::desk_attachments::view(tx, ticket, id))
+        .await?;
+    Ok(downloads::send_image(&app, &file).await?)
 }

@@ -39,10 +39,14 @@ pub fn closed_notice(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup 
     html! {
         @if !forms.is_note { (forms.compose.alert_with_labels(&[("description", "Reply")])) }
         div .card.closed {
+            @if let Some(target) = page.desk.ticket.merged_into {
+                p { "This ticket was merged into " a href=(url(target)) { "ticket " (target) } ". Reply there. You can still write internal notes." }
+            } @else {
             p { "This ticket is closed. Reopen it to reply. You can still write internal notes." }
             form method="post" novalidate action=(format!("{}/reopen", url(page.desk.ticket.id))) {
                 (visit.form_token())
                 button type="submit" { "Reopen" }
+            }
             }
         }
         @if !unsent.is_empty() { div .card { (threads::unsent_text(unsent)) } }
