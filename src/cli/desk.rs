@@ -6,9 +6,9 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use super::arguments::{self, integer};
+use super::attachment_storage;
 use super::desk_attach;
 use super::desk_text::{format_duration, format_ticket, queue_row};
-use super::mail;
 use super::output::Output;
 use super::saved_views::{self, ViewCommand};
 use super::store_args::{OpenStore, StoreArgs};
@@ -232,7 +232,7 @@ pub async fn run(store: &StoreArgs, output: Output, desk: Desk) -> anyhow::Resul
             ticket: TicketArg { id },
             files,
         } => {
-            let uploads = mail::open_uploads(args, &store)?;
+            let uploads = attachment_storage::open(args, &store)?;
             let agent = load_agent(&store, agent).await?;
             desk_attach::run(&uploads, agent, TicketId(id), &files).await?;
             store.notify_server();

@@ -11,6 +11,7 @@ mod apply;
 mod archive_file;
 mod archive_restore;
 mod arguments;
+mod attachment_storage;
 mod backup;
 mod bootstrap_token;
 mod branding;

@@ -266,7 +266,7 @@ fn assert_derived_data(number: i64, after: &Content) {
     let oldest = after["schema_compatibility"]
         .iter()
         .map(|row| &row["oldest_schema"]);
-    assert_eq!(oldest.collect::<Vec<_>>(), [&json!(24)]);
+    assert_eq!(oldest.collect::<Vec<_>>(), [&json!(29)]);
     let revisions = after["account_revision"].iter().map(|row| &row["account"]);
     let accounts = after["account"].iter().map(|account| account["id"].clone());
     assert_eq!(sorted(revisions.cloned()), sorted(accounts.chain([json!(0)])));

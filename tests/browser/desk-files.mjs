@@ -61,7 +61,7 @@ async function merge(staff, ada, { origin }, source, target) {
   await ada.goto(`${origin}/tickets/${source}`);
   await ada.getByText("The conversation continues there.").first().waitFor();
   await ada.getByRole("link", { name: `ticket ${target}` }).first().click();
-  await ada.getByText("was merged into this ticket.").waitFor();
+  await ada.getByText("was merged into this ticket.").last().waitFor();
 }
 
 /** All filters of the queue are in one row on a large screen. */

@@ -27,7 +27,7 @@
 -- 0026 e580479df012eab00ad5ed7d5f4fa29539324a3c9a6a1d301042a3c6d081e1e2
 -- 0027 090a21ea9deff405b1c51c3806ea5ce69c52ff9f1e70fd8343e32f493ccb8356
 -- 0028 de841cd88e06b4c63b8215139f78313d533afe83c795c82a768fd0836b75b47c
--- 0029 b70e5229ca7f34c872dc6d52f943f5eaa3bfd3fe36dd58b153ee2d31f0f12c99
+-- 0029 c545c691f1454aa1c48cd55c9b3d1c174534598381bee91cfe420ccd73d1156c
 
 INSERT INTO account (id, company, email, created, vpcs_per_region, subnets_per_vpc, attachment_bytes, first_email, first_name, last_name, address_1, address_2, city, state, zip, country, phone, tax_id, network_helper, maintenance_policy, status) VALUES
     (1, '', 'ada@example.com', 1717156800000000, NULL, NULL, NULL, 'admin@localhost', 'Ada', 'Lovelace', '12 St James''s Square', '', 'London', '', 'SW1Y 4JH', 'GB', '', '', 0, 'linode/power_off_on', 'active'),

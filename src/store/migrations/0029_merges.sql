@@ -1,4 +1,6 @@
--- Since Garth 0.2.0.
+-- Since Garth 0.2.0; breaking.
+-- An older build would reopen merged tickets, count files of staff toward quotas, and ignore a renamed filter.
+
 -- In saved views, the filter for tickets without an assignee has the value `unassigned`. Each filter is one line.
 
 UPDATE saved_view SET filters = substr(replace('
@@ -19,3 +21,5 @@ ALTER TABLE attachment ADD COLUMN from_staff BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE ticket ADD COLUMN merged_into BIGINT;
 CREATE INDEX ticket_merged_into ON ticket (merged_into) WHERE merged_into IS NOT NULL;
 ALTER TABLE reply ADD COLUMN answers BIGINT;
+
+UPDATE schema_compatibility SET oldest_schema = 29;

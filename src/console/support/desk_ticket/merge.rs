@@ -17,10 +17,10 @@ use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::model::ticket::{DeskTicket, Status};
 use crate::model::time::Time;
-use crate::rules;
 use crate::rules::agent::Staff;
 use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
+use crate::rules::{self, Error};
 use crate::store::ReadTx;
 use crate::web::App;
 use crate::web::extract::At;
@@ -106,9 +106,9 @@ fn load(tx: &mut ReadTx, id: TicketId, words: &str, into: Option<TicketId>) -> r
     }
     let has_letters = words.chars().any(char::is_alphanumeric) && number.is_none();
     let search = has_letters.then_some(words);
-    let target = match into {
-        Some(into) => rules::desk::view(tx, into).ok(),
-        None => None,
+    let target = match into.map(|into| rules::desk::view(tx, into)) {
+        None | Some(Err(Error::NotFound)) => None,
+        Some(found) => Some(found?),
     };
     Ok(MergePage {
         candidates: rules::desk::list(tx, &list, search)?,
