@@ -14,7 +14,7 @@ use super::{tickets, vpcs};
 use crate::model::event::Event;
 use crate::model::instance::Status;
 use crate::model::page::Paged;
-use crate::model::ticket::{Ticket, Turn};
+use crate::model::ticket::{Side, Ticket};
 use crate::model::vpc::Vpc;
 use crate::rules;
 use crate::rules::addresses::{self, Usage};
@@ -42,11 +42,11 @@ impl Overview {
         let vpcs = rules::vpcs::list(tx, caller, &recent)?;
         let used = addresses::used_in_vpcs(tx, &vpcs.items)?;
         let waiting_for =
-            |tx: &mut ReadTx, turn| rules::tickets::search_by_turn(tx, caller, &recent, "", Some(turn));
+            |tx: &mut ReadTx, side| rules::tickets::search_waiting_for(tx, caller, &recent, "", Some(side));
         Ok(Self {
             used,
             instances: rules::instances::count_by_status(tx, caller)?,
-            tickets: [waiting_for(tx, Turn::Customer)?, waiting_for(tx, Turn::Provider)?],
+            tickets: [waiting_for(tx, Side::Customer)?, waiting_for(tx, Side::Provider)?],
             events: rules::events::list(tx, caller, &ListRequest::first(MAX_EVENTS))?.items,
             vpcs,
         })
@@ -123,16 +123,16 @@ fn ticket_section([ours, theirs]: &[Paged<Ticket>; 2], provider: &str) -> Markup
         section aria-labelledby="tickets" {
             (heading("tickets", "Open tickets", ours.results + theirs.results, tickets::LIST.1))
             @if ours.results + theirs.results == 0 { p .quiet { "No open tickets." } }
-            (waiting("Waiting for you", "me", ours))
+            (waiting("Waiting for you", "us", ours))
             (waiting(&format!("Waiting for {provider}"), "provider", theirs))
         }
     }
 }
 
-fn waiting(title: &str, turn: &str, tickets: &Paged<Ticket>) -> Markup {
+fn waiting(title: &str, side: &str, tickets: &Paged<Ticket>) -> Markup {
     html! {
         @if tickets.results > 0 {
-            h3 { a href=(format!("{}?turn={turn}", tickets::LIST.1)) { (title) " " span .badge { (number(tickets.results.unsigned_abs())) } } }
+            h3 { a href=(format!("{}?waiting_for={side}", tickets::LIST.1)) { (title) " " span .badge { (number(tickets.results.unsigned_abs())) } } }
             ul .entries {
                 @for ticket in &tickets.items {
                     li { a href=(tickets::url(ticket.id)) { (ticket.summary.as_str()) } " " (time(ticket.updated)) }

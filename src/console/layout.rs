@@ -58,6 +58,8 @@ const NOTICES: &[(&str, &str)] = &[
     ("reply-sent-closed", "Reply sent, and ticket closed."),
     ("sent-already", "You already sent this. It was not sent again."),
     ("file-attached", "File attached."),
+    ("files-attached", "Files attached."),
+    ("ticket-merged", "Tickets merged. This ticket continues both."),
     ("bulk-boot", "Boot started for the selected instances."),
     ("bulk-reboot", "Reboot started for the selected instances."),
     ("bulk-shutdown", "Shutdown started for the selected instances."),

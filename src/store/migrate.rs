@@ -250,6 +250,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "catalog",
         sql: include_str!("migrations/0028_catalog.sql"),
     },
+    Migration {
+        number: 29,
+        name: "merges",
+        sql: include_str!("migrations/0029_merges.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

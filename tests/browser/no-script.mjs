@@ -147,7 +147,7 @@ async function desk(page, { origin }) {
   await press(page, "Save");
   await shows(page, "Canned reply saved.");
   await page.goto(`${origin}/desk`);
-  await page.getByLabel("Assignee").selectOption("nobody");
+  await page.getByLabel("Assignee").selectOption("unassigned");
   await press(page, "Search");
   await page.getByRole("link", { name: "No route" }).click();
   await press(page, "Assign to me");

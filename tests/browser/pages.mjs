@@ -452,6 +452,9 @@ async function desk(walk, harness, sam, noor, long) {
   await walk.check(noor, "reassigning");
   await sam.locator("summary", { hasText: "Assign…" }).click();
   await walk.check(sam, "assigning to a colleague");
+  await walk.visit(sam, "pageDeskMerge", ticket);
+  await walk.visit(sam, "pageDeskMerge", ticket, "?q=nothing-like-it");
+  await walk.visit(sam, "pageDeskMerge", ticket, "?into=4");
   await walk.visit(sam, "pageDeskTicket", { ticketId: 1 }, "?closed");
   await walk.visit(sam, "pageDeskTicket", long, "?long");
   await walk.visit(sam, "pageDeskVpc", long, "?long");

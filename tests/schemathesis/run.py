@@ -33,6 +33,7 @@ UNREACHABLE = {
     "deleteInstanceIp": "needs an instance with two public addresses",
     "setInstancePassword": "needs an instance that is shut down and has one disk",
     "createTicketAttachment": "needs a file name with an accepted extension",
+    "createDeskAttachment": "needs a file name with an accepted extension",
     "orderConfigInterfaces": "needs the IDs of all current interfaces of a config",
     "getProfileLogin": "needs a log-in in a browser",
     "getAccountLogin": "needs a log-in in a browser",

@@ -18,7 +18,7 @@ use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::model::saved_view::SavedView;
-use crate::model::ticket::{DeskTicket, Priority, Status, Turn};
+use crate::model::ticket::{DeskTicket, Priority, Side, Status};
 use crate::model::ticket_tag::TicketTag;
 use crate::model::time::Time;
 use crate::rules;
@@ -48,7 +48,7 @@ const STATUSES: [(&str, &str); 5] = [
 /// The choices of the assignee filter: value and label.
 const ASSIGNEES: [(&str, &str); 4] = [
     ("", "Anyone"),
-    ("nobody", "Unassigned"),
+    ("unassigned", "Unassigned"),
     ("mine", "Me"),
     ("others", "Other staff"),
 ];
@@ -79,10 +79,10 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
     );
     let list_tickets = match has_targets && search.text("order") == TIME_LEFT.0 {
         true => rules::desk::list_by_time_left,
-        false => rules::desk::list_by_turn,
+        false => rules::desk::list_waiting_for,
     };
     let list_request = list_request(&search, &visit.username, now);
-    let (account, turn) = (account_filter(&search), turn(&search));
+    let (account, side) = (account_filter(&search), waiting_side(&search));
     let words = match ticket_number(&search) {
         Some(_) => String::new(),
         None => search.text("q").to_owned(),
@@ -94,7 +94,7 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
             if let Some(AccountFilter::Name(name)) = &account {
                 list_request = list_request.only(accounts_named(tx, name)?);
             }
-            let tickets = list_tickets(tx, &list_request, Some(&words), turn);
+            let tickets = list_tickets(tx, &list_request, Some(&words), side);
             let ids: Vec<_> = tickets
                 .iter()
                 .flat_map(|tickets| &tickets.items)
@@ -160,7 +160,7 @@ fn list_request(search: &FormData, me: &str, now: Time) -> ListRequest {
         (None, _) => only.push(Condition::not_equal("status", Status::Closed.word())),
     }
     match search.text("claim") {
-        "nobody" => only.push(Condition::equal("claimed_by", Input::Null)),
+        "unassigned" => only.push(Condition::equal("claimed_by", Input::Null)),
         "mine" => only.push(Condition::equal("claimed_by", me)),
         "others" => {
             only.push(Condition::not_equal("claimed_by", me));
@@ -183,8 +183,8 @@ fn list_request(search: &FormData, me: &str, now: Time) -> ListRequest {
 }
 
 /// The side that the tickets wait for, if the filter requires it.
-fn turn(search: &FormData) -> Option<Turn> {
-    (search.text("status") == "waiting").then_some(Turn::Provider)
+fn waiting_side(search: &FormData) -> Option<Side> {
+    (search.text("status") == "waiting").then_some(Side::Provider)
 }
 
 /// The number of tickets in the queue with these filters, and the URL of the queue.
@@ -199,7 +199,7 @@ pub fn count(
         page_size: ListRequest::first(1).page_size,
         ..list_request(&search, me, now)
     };
-    let results = rules::desk::list_by_turn(tx, &list, None, turn(&search))?.results;
+    let results = rules::desk::list_waiting_for(tx, &list, None, waiting_side(&search))?.results;
     Ok((results, search_url(&search)))
 }
 

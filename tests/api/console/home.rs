@@ -57,17 +57,17 @@ async fn tenants_see_networks_instances_tickets_and_activity() {
         "2 of 252",
         "href=\"/instances?status=running\"><strong>1</strong> running",
         "href=\"/instances?status=offline\"><strong>1</strong> offline",
-        "href=\"/tickets?turn=me\">Waiting for you <span class=\"badge\">1<",
-        "href=\"/tickets?turn=provider\">Waiting for ",
+        "href=\"/tickets?waiting_for=us\">Waiting for you <span class=\"badge\">1<",
+        "href=\"/tickets?waiting_for=provider\">Waiting for ",
         "booted the instance",
     ] {
         assert_contains(&page, text);
     }
-    for (turn, shown, hidden) in [
-        ("me", "Answered", "Assigned"),
+    for (side, shown, hidden) in [
+        ("us", "Answered", "Assigned"),
         ("provider", "Assigned", "Answered"),
     ] {
-        let list = ada.get(&format!("/tickets?turn={turn}")).await;
+        let list = ada.get(&format!("/tickets?waiting_for={side}")).await;
         assert_contains(&list, &format!(">{shown}</a>"));
         assert_lacks(&list, &format!(">{hidden}</a>"));
         assert_lacks(&list, ">Closed</a>");
