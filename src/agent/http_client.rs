@@ -154,9 +154,12 @@ impl HttpClient {
     fn tls_error(&self, error: &io::Error) -> RequestError {
         let address = self.address();
         let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
+        // An authority with the same name and another key has a signature that does not match.
         let is_unknown = matches!(
             cause,
-            Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer))
+            Some(rustls::Error::InvalidCertificate(
+                CertificateError::UnknownIssuer | CertificateError::BadSignature
+            ))
         );
         RequestError::failed(match (is_unknown, self.has_certificate) {
             (true, false) => format!(

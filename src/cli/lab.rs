@@ -25,9 +25,8 @@ use serde_json::json;
 use super::arguments::integer;
 use super::output::Output;
 use lab_folder::LabFolder;
+use network::MAX_HOSTS;
 use session::Session;
-
-const MAX_HOSTS: u8 = 20;
 
 #[derive(Subcommand)]
 pub enum Command {

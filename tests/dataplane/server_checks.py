@@ -202,7 +202,7 @@ def power_loss(lab):
 def conditions_of_the_host(lab):
     """An underlay address that the host does not have, and forwarding that is off, are warnings of the host."""
     def warnings():
-        return " ".join(lab.send("GET", f"/hosts/{lab.host(1)['id']}")["warnings"])
+        return " ".join(lab.host(1)["warnings"])
 
     def has(text, expected=True):
         wait_for(lambda: (text in warnings()) == expected, f"{text} in the warnings: {expected}", 30)

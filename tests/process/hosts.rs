@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use serde_json::json;
 
+use crate::client::Client;
 use crate::harness::{Folder, Server};
 use crate::process::{Process, ProcessOutput};
 
@@ -12,18 +13,23 @@ fn run(folder: &Folder, line: &str) -> ProcessOutput {
     Process::spawn(&mut folder.garth(line)).wait()
 }
 
+/// A running instance with an interface in a new VPC.
+fn create_instance(client: &mut Client) {
+    let subnets = json!([{"label": "a", "ipv4": "10.0.0.0/24"}]);
+    let vpc = json!({"label": "core", "region": "us-east", "subnets": subnets});
+    let vpc = client.post("/v4/vpcs", vpc).ok();
+    let interface = json!({"purpose": "vpc", "subnet_id": vpc["subnets"][0]["id"]});
+    let instance =
+        json!({"type": "g6-nanode-1", "region": "us-east", "booted": true, "interfaces": [interface]});
+    client.post("/v4/linode/instances", instance).ok();
+}
+
 #[test]
 fn a_trace_has_an_exit_code_for_each_outcome() {
     let folder = Folder::new("trace");
     let server = folder.start();
     let mut client = server.client();
-    let subnets = json!([{"label": "a", "ipv4": "10.0.0.0/24"}]);
-    let vpc = json!({"label": "core", "region": "us-east", "subnets": subnets});
-    let vpc = client.post("/v4/vpcs", vpc).ok();
-    let subnet = &vpc["subnets"][0]["id"];
-    let instance = json!({"type": "g6-nanode-1", "region": "us-east", "booted": true,
-        "interfaces": [{"purpose": "vpc", "subnet_id": subnet}]});
-    client.post("/v4/linode/instances", instance).ok();
+    create_instance(&mut client);
 
     let dropped = run(&folder, "trace 1 10.0.0.9");
     assert_eq!(dropped.code, Some(1), "{dropped:?}");
@@ -66,8 +72,7 @@ fn a_host_can_be_renamed_and_says_why_it_cannot_be_drained() {
     let mut agent = server.client_with(joined["credential"].as_str().expect("a credential"));
     let report = json!({"protocol": 1, "applied_revision": 1, "agent_version": "0.2.0"});
     agent.post("/v4/agent/status", report).ok();
-    let instance = json!({"type": "g6-nanode-1", "region": "us-east", "booted": true});
-    client.post("/v4/linode/instances", instance).ok();
+    create_instance(&mut client);
     let draining = run(&folder, "host drain rack-9 --no-wait");
     assert!(
         draining.stderr.starts_with("us-east has no other host."),

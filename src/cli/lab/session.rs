@@ -6,7 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::fs::{OpenOptionsExt, symlink};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::MAX_HOSTS;
 use super::interruption::Interruption;
 use super::lab_folder::LabFolder;
 use super::machine::Machine;
-use super::network::{self, host_name, underlay};
+use super::network::{self, MAX_HOSTS, host_name, underlay};
 use super::programs::search_path;
+use super::supervisor::exit_code;
 use super::tenant::{Instance, Tenant};
 use crate::agent::state_folder::StateFolder;
 use crate::agent_protocol::StatusReport;
@@ -420,11 +420,4 @@ pub fn start_host(folder: &LabFolder, name: &str) -> anyhow::Result<()> {
         machine.log().display()
     );
     Ok(())
-}
-
-/// The exit code of a command, as a shell reports it.
-pub fn exit_code(status: ExitStatus) -> ExitCode {
-    let code = status.code().or(status.signal().map(|signal| 128 + signal));
-    let code = code.and_then(|code| u8::try_from(code).ok());
-    code.map_or(ExitCode::FAILURE, ExitCode::from)
 }

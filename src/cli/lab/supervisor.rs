@@ -3,13 +3,13 @@
 //! `unshare` ignores SIGTERM. Therefore this process holds a lock while the lab shall run. When the lock is released, also
 //! because this process was killed, the first process of the lab ends the lab.
 
-use std::process::{Command, ExitCode};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitCode, ExitStatus};
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::lab_folder::LabFolder;
-use super::session::exit_code;
 
 /// Runs the command that creates the namespaces, until the lab has ended.
 pub async fn run(creating: Command, folder: &LabFolder) -> anyhow::Result<ExitCode> {
@@ -32,4 +32,11 @@ pub async fn run(creating: Command, folder: &LabFolder) -> anyhow::Result<ExitCo
             _ = interrupt.recv() => {}
         }
     }
+}
+
+/// The exit code of a command, as a shell reports it.
+pub fn exit_code(status: ExitStatus) -> ExitCode {
+    let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    let code = code.and_then(|code| u8::try_from(code).ok());
+    code.map_or(ExitCode::FAILURE, ExitCode::from)
 }
