@@ -50,6 +50,7 @@ async function search(page, origin) {
   await page.getByLabel("Search").fill("web");
   await page.getByRole("link", { name: "core" }).waitFor();
   assert.match(page.url(), /q=web/);
+  assert.equal(await page.getByRole("link", { name: "Export CSV" }).getAttribute("href"), "/vpcs/export.csv?q=web", "the export follows the search");
   await page.getByLabel("Region").selectOption({ index: 1 });
   await page.waitForURL(/region=/);
 }

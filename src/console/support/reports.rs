@@ -63,7 +63,8 @@ fn period_form(form_state: &FormState) -> Markup {
         }
     };
     html! {
-        form .search.filters method="get" action=(URL) {
+        // Not `.filters`: this form has no live search, so its button stays visible.
+        form .search method="get" action=(URL) {
             (day("from", "First day (UTC)"))
             (day("to", "Last day (UTC)"))
             button type="submit" { "Show" }

@@ -14,9 +14,11 @@ use crate::console::visit::Visit;
 use crate::model::grant::Global;
 use crate::model::input::Input;
 use crate::model::policy::Policy;
+use crate::model::reason::Code;
 use crate::model::region::Region;
 use crate::rules;
 use crate::rules::caller::Caller;
+use crate::rules::error::FieldError;
 use crate::rules::request::Request;
 use crate::web::App;
 
@@ -55,9 +57,22 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, data: 
     match created {
         Ok(instance) => Ok(redirect_with_notice(&url(instance.id), "instance-created")),
         Err(error) => {
-            let form_state = forms::from_error(data, error)?.with_list_errors_at(KEYS);
+            let mut form_state = forms::from_error(data, error)?.with_list_errors_at(KEYS);
+            use_labels_of_form(&mut form_state.errors);
             render(&app, &visit, caller, form_state).await
         }
+    }
+}
+
+/// Replaces the reasons that name the fields of the API.
+fn use_labels_of_form(errors: &mut [FieldError]) {
+    for error in errors {
+        let reason = match error.code {
+            Code::CredentialsMissing => "Enter a root password or an SSH key: the image needs one of them",
+            Code::ImageRequired => "Only an image uses SSH keys: choose an image, or remove the keys",
+            _ => continue,
+        };
+        error.reason = reason.to_owned();
     }
 }
 
