@@ -47,6 +47,12 @@ pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, query: Que
         (form_state.alert())
         (period_form(&form_state))
         @if let Some(report) = &report { (render(report)) }
+        @if app.store().policy().support.targets.is_empty() {
+            p .hint {
+                "No targets for response times are set. To set them, add " code { "desk.first_response_minutes" } " or "
+                code { "desk.resolution_minutes" } " to the settings of the server."
+            }
+        }
     };
     Ok(visit.form_page(&form_state, "Reports", &[QUEUE], &body))
 }
