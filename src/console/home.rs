@@ -12,6 +12,7 @@ use super::usage::used_meter;
 use super::visit::Visit;
 use super::{tickets, vpcs};
 use crate::model::event::Event;
+use crate::model::grant::Global;
 use crate::model::instance::Status;
 use crate::model::page::Paged;
 use crate::model::ticket::{Side, Ticket};
@@ -30,6 +31,8 @@ const MAX_EVENTS: i64 = 8;
 struct Overview {
     vpcs: Paged<Vpc>,
     used: Vec<Usage>,
+    /// Whether the user may create VPCs.
+    may_add: bool,
     instances: Vec<(Status, i64)>,
     /// The open tickets that wait for the account, and those that wait for the provider.
     tickets: [Paged<Ticket>; 2],
@@ -45,6 +48,7 @@ impl Overview {
             |tx: &mut ReadTx, side| rules::tickets::search_waiting_for(tx, caller, &recent, "", Some(side));
         Ok(Self {
             used,
+            may_add: caller.require_global_grant(Global::AddVpcs).is_ok(),
             instances: rules::instances::count_by_status(tx, caller)?,
             tickets: [waiting_for(tx, Side::Customer)?, waiting_for(tx, Side::Provider)?],
             events: rules::events::list(tx, caller, &ListRequest::first(MAX_EVENTS))?.items,
@@ -61,7 +65,7 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> PageR
         h1 { "Home" }
         div #overview hx-get="/home" hx-trigger="garth:event from:body" hx-select="#overview" hx-swap="outerHTML" {
             div .two-columns {
-                (vpc_section(&overview.vpcs, &overview.used))
+                (vpc_section(&overview.vpcs, &overview.used, overview.may_add))
                 (instance_section(&overview.instances))
                 (ticket_section(&overview.tickets, provider))
                 (event_section(&overview.events))
@@ -76,11 +80,14 @@ fn heading(id: &str, title: &str, count: i64, url: &str) -> Markup {
     html! { h2 #(id) { a href=(url) { (title) " " span .badge { (number(count.unsigned_abs())) } } } }
 }
 
-fn vpc_section(vpcs: &Paged<Vpc>, used: &[Usage]) -> Markup {
+fn vpc_section(vpcs: &Paged<Vpc>, used: &[Usage], may_add: bool) -> Markup {
     html! {
         section aria-labelledby="vpcs" {
             (heading("vpcs", "VPCs", vpcs.results, vpcs::LIST.1))
-            @if vpcs.items.is_empty() { p .quiet { "No VPCs." } } @else {
+            @if vpcs.items.is_empty() {
+                p .quiet { "No VPCs." }
+                @if may_add { p { a .button.main href="/vpcs/new" { "Create VPC" } } }
+            } @else {
                 table .list {
                     thead { tr { th scope="col" { "Recently updated" } th scope="col" { "Addresses in use" } } }
                     tbody {

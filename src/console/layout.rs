@@ -47,7 +47,7 @@ const NOTICES: &[(&str, &str)] = &[
     ("interface-detached", "Interface removed."),
     (
         "ticket-opened",
-        "Ticket opened. Replies of your provider appear on this page and in your activity.",
+        "Ticket opened. Replies from your provider appear on this page and in your activity.",
     ),
     ("ticket-closed", "Ticket closed."),
     (
@@ -228,7 +228,10 @@ pub fn error_page(visit: Option<&Visit>, error: &ErrorPage) -> Response {
         div .empty {
             h1 { (error.title) }
             p { (error.text) }
-            p { a .button href="/" { "Back to home" } }
+            @match &error.back {
+                Some((label, url)) => p { a .button href=(url) { "Back to " (label) } },
+                None => p { a .button href="/" { "Back to home" } },
+            }
         }
     };
     document(error.status, error.title, visit, &body)

@@ -55,6 +55,11 @@ async function reports(grace, { origin }) {
   await grace.keyboard.press("Enter");
   await grace.getByRole("columnheader", { name: "Day" }).waitFor();
   await grace.getByRole("link", { name: "network" }).waitFor();
+  const today = new Date().toISOString().slice(0, 10);
+  await grace.getByLabel("First day (UTC)").fill(today);
+  await grace.getByRole("button", { name: "Show" }).click();
+  await grace.waitForURL(new RegExp(`from=${today}`));
+  assert.match(await grace.getByRole("link", { name: "Export CSV" }).getAttribute("href"), new RegExp(`from=${today}`));
   const download = grace.waitForEvent("download");
   await grace.getByRole("link", { name: "Export CSV" }).click();
   assert.equal((await download).suggestedFilename(), "desk-report.csv");

@@ -209,7 +209,7 @@ async function account(page, { origin }) {
   await shows(page, "User created.");
   await page.getByRole("link", { name: "Edit grants" }).click();
   await page.getByLabel("Create VPCs").check();
-  await press(page, "Save permissions");
+  await press(page, "Save");
   await shows(page, "Grants updated.");
   await page.goto(`${origin}/account/clients/new`);
   await page.getByLabel("Label").fill("Dashboard");

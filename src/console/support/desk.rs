@@ -9,6 +9,7 @@ use crate::console::error_page::PageResult;
 use crate::console::forms::{self, FormData, FormState};
 use crate::console::layout::{age, empty_state, page_url, pagination, pluralize};
 use crate::console::live;
+use crate::console::provider::account_summary;
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
 use crate::console::threads::{self, kind_label};
 use crate::console::visit::Visit;
@@ -290,7 +291,7 @@ fn form(
             div .field .wrong[!errors.is_empty()] {
                 label for="q" { "Search" }
                 input #q type="search" name="q" value=(search.text("q")) autocomplete="off" spellcheck="false"
-                    placeholder="Text in tickets, replies and notes, or #ID" data-key="/";
+                    placeholder="Text or #ID" title="Text in tickets, replies and notes, or #ID" data-key="/";
                 @if !errors.is_empty() { p .reason { (errors.join(". ")) } }
             }
             (choice("status", "Status", &STATUSES))
@@ -365,7 +366,7 @@ fn row(desk: &DeskTicket, context: &QueueContext) -> Markup {
                     span .quiet.small.line { (kind_label(entity.kind.word())) " " (entity.label) }
                 }
             }
-            td data-label="Account" { span { (account_name(desk)) " " span .id { (ticket.account) } } }
+            td data-label="Account" { span { a href=(account_summary::url(ticket.account)) { (account_name(desk)) } " " span .id { (ticket.account) } } }
             td data-label="Status" { (threads::status_tag(ticket.status)) }
             td data-label="Assignee" { span { (assignee(desk, context.me)) } }
             @if context.has_targets { td data-label=(TIME_LEFT.1) { span { (targets::time_left(desk.targets.as_ref())) } } }

@@ -4,6 +4,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use maud::{Markup, html};
 
+use crate::console::account::event_filter::url_of_object;
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Field, FormData, FormState};
 use crate::console::layout::{
@@ -285,6 +286,7 @@ fn head(visit: &Visit, ticket_page: &TicketPage, support: &Support) -> Markup {
             div .title {
                 h1 { (ticket.summary.as_str()) " " span .id { (ticket.id) } }
                 div .actions {
+                    a .button href=(url_of_object("ticket", ticket.id.0)) { "Activity" }
                     @if ticket_page.may_close {
                         (threads::confirmation("Close ticket", (false, None), &html! {
                             p {

@@ -4,7 +4,7 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use crate::console::bulk::selection::{self, Target};
-use crate::console::csv::{Csv, MAX_CSV_ROWS};
+use crate::console::csv::{Csv, EXPORT_LINK, MAX_CSV_ROWS, export_link};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, number, page_url, pagination, pluralize};
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
@@ -44,7 +44,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         div .title {
             h1 { "Tickets" }
             div .actions {
-                @if tickets.results > 0 { a .button href=(search.export_url()) download { "Export CSV" } }
+                (export_link((tickets.results > 0).then_some(&search.export_url())))
                 a .button.main href="/tickets/new" { "Open a ticket" }
             }
         }
@@ -178,7 +178,7 @@ impl Search {
         let sides = [("", "Anyone"), ("us", "Us"), ("provider", provider)];
         html! {
             form .search role="search" method="get" action="/tickets" hx-get="/tickets" hx-target="#list" hx-select="#list"
-                hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
+                hx-select-oob=(EXPORT_LINK) hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
                 hx-trigger="submit, input changed delay:250ms from:#q, change from:#waiting-for" {
                 @if self.closed { input type="hidden" name="status" value="closed"; }
                 div .field {
@@ -212,7 +212,7 @@ fn render_list(tickets: &Paged<Ticket>, other_count: i64, search: &Search, has_n
     };
     let reload_url = page_url(&list_url, tickets.page.number);
     html! {
-        div #list hx-get=(reload_url) hx-trigger="garth:ticket from:body" hx-select="#list" hx-swap="outerHTML" {
+        div #list hx-get=(reload_url) hx-trigger="garth:ticket from:body" hx-select="#list" hx-select-oob=(EXPORT_LINK) hx-swap="outerHTML" {
             @if has_no_tickets {
                 (empty_state("No tickets yet", "Open a ticket to contact your provider. Replies appear here.",
                     Some(("Open a ticket", "/tickets/new"))))
