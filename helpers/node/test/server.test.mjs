@@ -101,7 +101,7 @@ test('a connection dropped after the commit has an effect', async () => {
 });
 
 test('an invalid failure is refused with its field, and later calls work', async () => {
-  const message = /400 \[0\].action.status: Must be 400 to 599/;
+  const message = /400 action.status: Must be 400 to 599/;
   await assert.rejects(garth.failNext({ status: 200 }), { name: 'GarthError', message });
   await garth.failNext({ status: 500, times: Infinity });
   assert.equal(await client.status('/vpcs'), 500);
