@@ -25,6 +25,7 @@ use crate::web::answer;
 const MAX_NAME_CHARS: usize = 64;
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct NewSnapshot {
     name: String,
 }
@@ -68,9 +69,12 @@ pub async fn reset(State(control): State<Control>) -> Result<Response> {
 pub async fn create(State(control): State<Control>, body: Bytes) -> Result<Response> {
     let NewSnapshot { name } = input::read(&body)?;
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if !(1..=MAX_NAME_CHARS).contains(&name.len()) || !name.chars().all(is_allowed) {
-        let reason =
-            format!("Must be 1 to {MAX_NAME_CHARS} ASCII letters, digits, dashes, underscores or dots");
+    // Clients resolve the segments `.` and `..` of a path.
+    let is_relative = matches!(name.as_str(), "." | "..");
+    if !(1..=MAX_NAME_CHARS).contains(&name.len()) || !name.chars().all(is_allowed) || is_relative {
+        let reason = format!(
+            "Must be 1 to {MAX_NAME_CHARS} ASCII letters, digits, dashes, underscores or dots, and not . or .."
+        );
         return Err(input::refuse("name", Code::WrongType, reason));
     }
     let content = control.store().snapshot().await?;
