@@ -174,7 +174,7 @@ fn choice_fields(policy: &Policy, form_state: &FormState) -> Markup {
         ..field(
             "image",
             "Image",
-            "Without an image, the instance has no disks and no config, so it cannot boot until you add them.",
+            "Without an image, the instance has no disks. With neither an image nor a subnet, it has no config, and cannot boot until you add one.",
         )
     };
     html! {
