@@ -45,6 +45,7 @@ UNREACHABLE = {
     "setBrandingFavicon": "needs an image",
     "updateProviderAccountUser": "needs a user of the same account",
     "reactivateProviderAccount": "needs a suspended account",
+    "mergeDeskTicket": "needs two open tickets of one account",
     "cancelJob": "needs a job that is not recurring",
     "logIn": "needs the form of a page, and its cookie",
     "getOauthToken": "needs a code that a user has authorized in a browser",
