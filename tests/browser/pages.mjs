@@ -8,7 +8,7 @@ import axe from "axe-core";
 import { DESKTOP, PASSWORD, PHONE, TABLET, fits, runTest } from "./harness.mjs";
 
 /** GET responses that are not pages: files, streams, and fragments of pages. */
-const PARTS = ["consoleAsset", "brandAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile", "exportVpcs", "exportSubnets", "exportInstances", "exportAddresses", "exportVpcAddresses", "exportTickets", "exportDeskReport", "exportProviderAccountFile"];
+const PARTS = ["consoleAsset", "brandAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "getAttachmentImage", "followEvents", "followDesk", "getDeskAttachmentFile", "getDeskAttachmentImage", "exportVpcs", "exportSubnets", "exportInstances", "exportAddresses", "exportVpcAddresses", "exportTickets", "exportDeskReport", "exportProviderAccountFile"];
 /** The rules about colors, which are checked again in dark mode. */
 const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
