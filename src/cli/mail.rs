@@ -9,8 +9,7 @@ use clap::Subcommand;
 use super::output::Output;
 use super::settings::Settings;
 use super::store_args::{OpenStore, StoreArgs, describe_error};
-use super::{Failure, bucket_keys, outbox};
-use crate::files::{Files, Scanner};
+use super::{Failure, attachment_storage, outbox};
 use crate::mail::delivery::{Delivery, Envelope, deliver};
 use crate::mail::inbound::MAX_MESSAGE_BYTES;
 use crate::uploads::Uploads;
@@ -78,18 +77,8 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> Result<
 
 /// Opens the store and the attachment storage.
 fn open(store: &StoreArgs) -> anyhow::Result<(OpenStore, Uploads)> {
-    let settings = Settings::from_environment()?.or(store.settings_file()?);
     let opened = store.open()?;
-    let scanner = settings.attachments.scan_command.as_deref();
-    let scanner =
-        scanner.map(|command| Scanner::parse(command).context("attachments.scan_command: must not be empty"));
-    let keys = bucket_keys::read(&settings.attachments)?;
-    let folder = store.folder(&settings);
-    let uploads = Uploads {
-        store: opened.store().clone(),
-        files: Files::open_with(settings.attachments.url.as_deref(), &folder, keys.as_ref())?,
-        scanner: scanner.transpose()?,
-    };
+    let uploads = attachment_storage::open(store, &opened)?;
     Ok((opened, uploads))
 }
 

@@ -42,6 +42,10 @@ const BREAKS: &[(&str, &str)] = &[
         "INSERT INTO saved_view (created_by, label, is_shared, filters, created) VALUES ('x', 'x', 0, '', 0)",
     ),
     (
+        "merged tickets are closed, and another ticket of the account continues them",
+        "UPDATE ticket SET merged_into = 1 WHERE id = 1",
+    ),
+    (
         ACCEPTED_VALUES,
         "INSERT INTO outgoing_mail (kind, address, message_id, state, maybe_repeated, attempts, queued, sent)
          VALUES ('ticket', 'ada@example.com', 'x@example.com', 'lost', 0, 1, 0, 0)",

@@ -31,6 +31,7 @@ mod exchange;
 mod expected_state;
 mod fsync;
 mod harness;
+mod hosts;
 mod http;
 mod invalid_settings;
 mod jobs;

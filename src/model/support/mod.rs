@@ -6,6 +6,8 @@ pub mod canned_reply;
 pub mod clock;
 pub mod entity;
 pub mod history;
+pub mod image_size;
+pub mod merge_text;
 pub mod outgoing_mail;
 pub mod received_mail;
 pub mod reply;

@@ -18,7 +18,7 @@ use crate::rules::caller::Caller;
 use crate::rules::error::{Error, FieldError, Result};
 use crate::rules::tickets::{self, TicketAuthor, append_history};
 use crate::rules::transitions::{self, TicketAction};
-use crate::rules::{desk, replies};
+use crate::rules::{desk, merges, replies};
 use crate::store::history::NewHistory;
 use crate::store::received_mails::{NewReceivedMail, StoredMail};
 use crate::store::{self, WriteTx};
@@ -125,6 +125,11 @@ fn store_once(
     if store::received_mails::count_since(tx, user.id, since)? >= MAX_MESSAGES_PER_HOUR {
         return Ok(Receipt::Deferred("too_many"));
     }
+    // Replies to a merged ticket belong to the ticket that continues it.
+    let ticket = match ticket {
+        Some(ticket) => Some(merges::continuation(tx, ticket)?),
+        None => None,
+    };
     let created = match (&sender, ticket) {
         (Sender::Tenant(caller), Some(ticket)) => reply_as_tenant(tx, caller, ticket, mail)?,
         (Sender::Staff(agent), Some(ticket)) => reply_as_staff(tx, agent, ticket, mail)?,

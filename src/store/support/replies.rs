@@ -42,6 +42,12 @@ pub fn list(tx: &mut ReadTx, ticket: TicketId, query: &ListQuery) -> Result<Page
     collection.page(tx, query, read)
 }
 
+/// All replies on a ticket, oldest first.
+pub fn all(tx: &mut ReadTx, ticket: TicketId) -> Result<Vec<Reply>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM reply WHERE ticket = $1 ORDER BY id");
+    tx.read(&sql, args![ticket], read)
+}
+
 /// All replies on the tickets of an account, sorted by ID.
 pub fn of_account(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(TicketId, Reply)>, StoreError> {
     let sql = "SELECT r.id, r.created, r.created_by, r.description, r.from_staff, r.gravatar_id, r.ticket
@@ -96,8 +102,8 @@ pub fn find_duplicate(
 pub fn insert(tx: &mut WriteTx, ticket: TicketId, new: &NewReply) -> Result<Reply, StoreError> {
     let now = tx.now();
     let sql = format!(
-        "INSERT INTO reply (ticket, created, created_by, description, from_staff, gravatar_id)
-         VALUES ($1, $2, $3, $4, $5, $6) RETURNING {COLUMNS}"
+        "INSERT INTO reply (ticket, created, created_by, description, from_staff, gravatar_id, answers)
+         VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING {COLUMNS}"
     );
     let reply = tx.one(
         &sql,
@@ -107,7 +113,8 @@ pub fn insert(tx: &mut WriteTx, ticket: TicketId, new: &NewReply) -> Result<Repl
             new.created_by,
             new.description,
             new.from_staff,
-            new.gravatar_id
+            new.gravatar_id,
+            new.answers
         ],
     );
     let reply = read(&mut reply?)?;
