@@ -7,7 +7,6 @@ use anyhow::{Context, anyhow};
 use clap::Subcommand;
 
 use super::output::Output;
-use super::settings::Settings;
 use super::store_args::{OpenStore, StoreArgs, describe_error};
 use super::{Failure, attachment_storage, outbox};
 use crate::mail::delivery::{Delivery, Envelope, deliver};
