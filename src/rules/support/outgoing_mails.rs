@@ -70,7 +70,7 @@ pub(super) fn queue(
     let Some(policy) = tx.policy().outgoing_mail.as_ref() else {
         return Ok(());
     };
-    let message_id = format!("mail-{}@{}", hex(&tx.random()[..16]), policy.domain());
+    let message_id = format!("mail-{}@{}", hex(&tx.random()[16..]), policy.domain());
     let new = NewMail {
         kind,
         ticket: Some(ticket),

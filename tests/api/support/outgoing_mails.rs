@@ -16,7 +16,7 @@ use garth::rules::{jobs, outgoing_mails, received_mails, suppressed_addresses};
 use garth::store::WriteTx;
 use garth::web::Options;
 use hyper::Method;
-use mail_parser::{HeaderValue, Message, MessageParser};
+use mail_parser::{Message, MessageParser};
 use serde_json::json;
 
 use crate::harness::{TestApp, User};
@@ -25,7 +25,7 @@ use crate::smtp_server::{Behavior, ReceivedMail, SmtpServer};
 const DESK: &str = "support@desk.example.net";
 const DAY_SECONDS: i64 = 24 * 3600;
 
-fn enable_mail(policy: &mut Policy, _: &mut Options) {
+pub fn enable_mail(policy: &mut Policy, _: &mut Options) {
     policy.mail = Some(MailPolicy {
         reply_address: MailAddress::parse(DESK).expect("an address"),
         authserv_id: "mx.example.net".to_owned(),
@@ -38,7 +38,7 @@ fn enable_mail(policy: &mut Policy, _: &mut Options) {
 }
 
 /// Runs the jobs of mails that are due. Returns their number.
-async fn send_due(app: &TestApp, server: &SmtpServer) -> usize {
+pub async fn send_due(app: &TestApp, server: &SmtpServer) -> usize {
     let url = format!("smtp://{}", server.address);
     let mut client = SmtpUrl::parse(&url).expect("a URL").with_password(None);
     client.timeout = Duration::from_millis(500);
@@ -73,7 +73,7 @@ async fn states(app: &TestApp) -> Vec<(MailState, bool, Option<String>)> {
         .collect()
 }
 
-async fn reply(staff: &User<'_>, text: &str) {
+pub async fn reply(staff: &User<'_>, text: &str) {
     let sent = staff
         .post("/desk/tickets/1/replies", json!({"description": text}))
         .await;
@@ -81,18 +81,18 @@ async fn reply(staff: &User<'_>, text: &str) {
 }
 
 /// The mails to an address that the server received.
-fn to<'a>(mails: &'a [ReceivedMail], address: &str) -> Vec<Message<'a>> {
+pub fn to<'a>(mails: &'a [ReceivedMail], address: &str) -> Vec<Message<'a>> {
     let parse = |mail: &'a ReceivedMail| MessageParser::default().parse(mail.content.as_bytes());
     let sent = mails.iter().filter(|mail| mail.recipient == address);
     sent.map(|mail| parse(mail).expect("a message")).collect()
 }
 
+/// The value of a field as it was sent.
 fn field(message: &Message, name: &str) -> String {
-    match message.header(name.to_owned()) {
-        Some(HeaderValue::Text(text)) => text.to_string(),
-        Some(HeaderValue::TextList(texts)) => texts.join(" "),
-        other => panic!("{name}: {other:?}"),
-    }
+    let value = message
+        .header_raw(name)
+        .unwrap_or_else(|| panic!("{name} is missing"));
+    value.trim().to_owned()
 }
 
 fn text(message: &Message) -> String {
@@ -113,7 +113,7 @@ async fn a_reply_is_sent_to_the_opener_with_a_thread_and_a_signed_address() {
     assert_eq!((to_ada.len(), to_sam.len()), (1, 1), "{mails:?}");
     let mail = &to_ada[0];
     assert_eq!(mail.subject(), Some("[Garth #1] Slow & <b>bold</b>"));
-    assert_eq!(field(mail, "In-Reply-To"), "ticket-1@example.net");
+    assert_eq!(field(mail, "In-Reply-To"), "<ticket-1@example.net>");
     assert_eq!(field(mail, "Auto-Submitted"), "auto-generated");
     assert_eq!(field(mail, "X-Garth-Ticket"), "1");
     assert_eq!(field(mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
@@ -495,6 +495,12 @@ async fn the_link_in_a_mail_stops_mails_and_starts_them_again() {
     reply(&staff, "Second").await;
     send_due(&app, &server).await;
     assert_eq!(to(&server.mails(), "ada@example.com").len(), 1);
+
+    let start = open(Method::POST, link.to_owned())
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body("mails=start");
+    assert_eq!(start.send().await.status(), 200);
+    assert_eq!(wants(ada.get("/profile").await.json()), true);
 }
 
 #[tokio::test]
