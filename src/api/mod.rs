@@ -22,7 +22,9 @@ mod support;
 pub(crate) use compute::{instances, interfaces};
 pub(crate) use identity::oauth;
 pub(crate) use network::{ips, ranges, subnets, vpc_ips, vpcs};
-pub(crate) use support::{desk, history, replies, reports, saved_views, tickets};
+pub(crate) use support::{
+    desk, history, outgoing_mails, replies, reports, saved_views, suppressed_addresses, tickets,
+};
 
 pub use desk::DeskTicketView;
 pub use docs::openapi_json;

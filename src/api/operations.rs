@@ -22,6 +22,7 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         identity::operations(),
         support::operations(),
         support::desk_operations(),
+        support::mail_operations(),
         account::desk_operations(),
         account::provider_operations(),
         account::announcement_operations(),

@@ -6,6 +6,7 @@ mod attachments;
 mod files;
 mod folder;
 mod host;
+mod mail;
 mod network;
 mod store;
 
@@ -30,6 +31,7 @@ pub async fn run(args: &StoreArgs, output: Output) -> anyhow::Result<ExitCode> {
     advice.extend(files::examine(args, &settings));
     advice.extend(attachments::examine(args, &settings).await);
     advice.extend(archive::examine(args, &settings));
+    advice.extend(mail::examine(&settings).await);
     advice.extend(host::examine(&settings));
     advice.extend(network::examine(args, &settings));
     advice.extend(store::examine(args, &settings).await);

@@ -2,12 +2,13 @@
 
 use anyhow::{Context, anyhow, bail};
 use clap::Subcommand;
-use serde::Serialize;
 
 use super::outgoing_mail;
 use super::output::Output;
 use super::settings::Settings;
 use super::store_args::{OpenStore, StoreArgs};
+use crate::api::outgoing_mails::MailView;
+use crate::api::suppressed_addresses::SuppressedAddressView;
 use crate::mail::outbound::message;
 use crate::mail::outbound::smtp::{self, Delivery, Failure, Step};
 use crate::model::id::TicketId;
@@ -93,7 +94,8 @@ fn done(step: Step, host: &str) -> String {
     }
 }
 
-fn name(step: Step) -> &'static str {
+/// The problem of a step that failed.
+pub fn name(step: Step) -> &'static str {
     match step {
         Step::Connect => "cannot connect",
         Step::Encrypt => "cannot encrypt the connection",
@@ -104,7 +106,7 @@ fn name(step: Step) -> &'static str {
     }
 }
 
-fn advice(failure: &Failure) -> &'static str {
+pub fn advice(failure: &Failure) -> &'static str {
     match (failure.step, failure.status.as_str()) {
         (Step::Connect, "timed_out") => "check the port in mail.smtp_url, and firewalls",
         (Step::Connect, "tls_failed") => {
@@ -122,42 +124,16 @@ fn advice(failure: &Failure) -> &'static str {
     }
 }
 
-#[derive(Serialize)]
-struct MailView {
-    id: i64,
-    kind: &'static str,
-    address: String,
-    state: &'static str,
-    maybe_repeated: bool,
-    attempts: i64,
-    queued: String,
-    sent: Option<String>,
-    error: Option<String>,
-}
-
-impl From<OutgoingMail> for MailView {
-    fn from(mail: OutgoingMail) -> Self {
-        Self {
-            id: mail.id.0,
-            kind: mail.kind.word(),
-            address: mail.address.as_str().to_owned(),
-            state: mail.state.word(),
-            maybe_repeated: mail.maybe_repeated,
-            attempts: mail.attempts,
-            queued: mail.queued.to_string(),
-            sent: mail.sent.map(|sent| sent.to_string()),
-            error: mail.error,
-        }
-    }
-}
-
 async fn list(store: &OpenStore, output: Output, ticket: TicketId) -> anyhow::Result<()> {
     let request = ListRequest::first(MAX_LISTED);
     let mails = store
         .read(move |tx| outgoing_mails::list(tx, ticket, &request))
         .await;
-    let mails = mails.with_context(|| format!("ticket {ticket}"))?;
-    let views: Vec<_> = mails.items.into_iter().map(MailView::from).collect();
+    let mails = mails.with_context(|| format!("ticket {ticket}"))?.items;
+    if output.json {
+        let views: Vec<_> = mails.iter().map(MailView::new).collect();
+        return output.many(&views, &[], |_| Vec::new());
+    }
     let head = [
         "ID",
         "KIND",
@@ -169,47 +145,40 @@ async fn list(store: &OpenStore, output: Output, ticket: TicketId) -> anyhow::Re
         "SENT",
         "ERROR",
     ];
-    output.many(&views, &head, |view| {
-        vec![
-            view.id.to_string(),
-            view.kind.to_owned(),
-            view.address.clone(),
-            view.state.to_owned(),
-            view.maybe_repeated.to_string(),
-            view.attempts.to_string(),
-            view.queued.clone(),
-            view.sent.clone().unwrap_or_default(),
-            view.error.clone().unwrap_or_default(),
-        ]
-    })
+    let rows: Vec<_> = mails.iter().map(row).collect();
+    output.many(&rows, &head, Clone::clone)
 }
 
-#[derive(Serialize)]
-struct AddressView {
-    address: String,
-    status: String,
-    since: String,
-}
-
-impl From<SuppressedAddress> for AddressView {
-    fn from(suppressed: SuppressedAddress) -> Self {
-        Self {
-            address: suppressed.address.as_str().to_owned(),
-            status: suppressed.status,
-            since: suppressed.since.to_string(),
-        }
-    }
+fn row(mail: &OutgoingMail) -> Vec<String> {
+    vec![
+        mail.id.to_string(),
+        mail.kind.word().to_owned(),
+        mail.address.as_str().to_owned(),
+        mail.state.word().to_owned(),
+        mail.maybe_repeated.to_string(),
+        mail.attempts.to_string(),
+        mail.queued.to_string(),
+        mail.sent.map(|sent| sent.to_string()).unwrap_or_default(),
+        mail.error.clone().unwrap_or_default(),
+    ]
 }
 
 async fn list_suppressed(store: &OpenStore, output: Output) -> anyhow::Result<()> {
     let request = ListRequest::first(MAX_LISTED);
     let found = store
         .read(move |tx| suppressed_addresses::list(tx, &request))
-        .await?;
-    let views: Vec<_> = found.items.into_iter().map(AddressView::from).collect();
-    output.many(&views, &["ADDRESS", "STATUS", "SINCE"], |view| {
-        vec![view.address.clone(), view.status.clone(), view.since.clone()]
-    })
+        .await?
+        .items;
+    if output.json {
+        let views: Vec<_> = found.iter().map(SuppressedAddressView::new).collect();
+        return output.many(&views, &[], |_| Vec::new());
+    }
+    let row = |suppressed: &SuppressedAddress| {
+        let address = suppressed.address.as_str().to_owned();
+        vec![address, suppressed.status.clone(), suppressed.since.to_string()]
+    };
+    let rows: Vec<_> = found.iter().map(row).collect();
+    output.many(&rows, &["ADDRESS", "STATUS", "SINCE"], Clone::clone)
 }
 
 async fn allow(store: &OpenStore, output: Output, address: String) -> anyhow::Result<()> {

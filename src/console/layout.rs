@@ -93,6 +93,8 @@ const NOTICES: &[(&str, &str)] = &[
     ("plan-reactivated", "Plan reactivated."),
     ("branding-saved", "Branding saved."),
     ("branding-reset", "Branding reset to defaults."),
+    ("mails-chosen", "Choice saved."),
+    ("address-allowed", "The address gets mails again."),
     ("job-retried", "The job is due now."),
     ("job-canceled", "Job canceled."),
     ("account-created", "Account created."),

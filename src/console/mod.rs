@@ -37,7 +37,7 @@ use compute::{instances, power, subnet_choice};
 use hosting::{hosts, port_table};
 use identity::{grants, password, users};
 use network::{address_map, blockers, ipv6, subnets, usage, vpcs};
-use support::{desk, saved_views, subjects, targets, threads, tickets};
+use support::{desk, mail_choices, saved_views, subjects, targets, threads, tickets};
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -11,7 +11,8 @@ use axum::http::{HeaderMap, header};
 use crate::model::brand_image::{BrandImage, ImageSlot};
 use crate::model::id::{
     AccountId, AnnouncementId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HostId, InstanceId,
-    InterfaceId, JobId, LoginRecordId, SavedViewId, SshKeyId, SubnetId, TicketId, TokenId, VpcId,
+    InterfaceId, JobId, LoginRecordId, SavedViewId, SshKeyId, SubnetId, SuppressedAddressId, TicketId,
+    TokenId, VpcId,
 };
 use crate::model::interface::parse_address;
 use crate::model::reason::{Code, Reason};
@@ -233,6 +234,12 @@ impl FromPath for CannedReplyId {
 impl FromPath for SavedViewId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         SavedViewId(parse_id(find("savedViewId")))
+    }
+}
+
+impl FromPath for SuppressedAddressId {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        SuppressedAddressId(parse_id(find("suppressedAddressId")))
     }
 }
 

@@ -16,6 +16,7 @@ use garth::model::login_record::LoginStatus;
 use garth::model::scope::Scopes;
 use garth::model::ssh_key::{KeyLabel, PublicKey};
 use garth::model::staff_role::StaffRole;
+use garth::model::user::Email;
 use garth::rules::grants::Grant;
 use garth::rules::lists::ListRequest;
 use garth::rules::request::Request;
@@ -263,6 +264,15 @@ async fn app_with_objects() -> TestApp {
         )?)
     });
     scheduled.await.expect("a job is scheduled");
+    let suppressed = app.store.write(|tx| {
+        let address = Email::parse("ada@example.org").expect("an address");
+        Ok::<_, Error>(garth::store::suppressed_addresses::insert(
+            tx,
+            &address,
+            "550 5.1.1",
+        )?)
+    });
+    suppressed.await.expect("an address is suppressed");
     app
 }
 
@@ -609,6 +619,7 @@ fn path(operation: &Operation, vpc: i64, id: i64) -> String {
             if id == 1 { CLIENT } else { "0123456789abcdef0123" },
         )
         .replace("{announcementId}", &id.to_string())
+        .replace("{suppressedAddressId}", &id.to_string())
         .replace("{jobId}", &id.to_string())
         .replace("{staffUsername}", if id == 1 { "front" } else { "missing" })
         .replace("{username}", if id == 1 { "clerk" } else { "missing" });
@@ -665,6 +676,7 @@ fn body_for(id: &str) -> Value {
         "createSavedView" => json!({"label": "New", "filters": {"status": "new"}}),
         "createCannedReply" => json!({"label": "Sorry", "description": "We are sorry."}),
         "updateCannedReply" => json!({"label": "Many thanks"}),
+        "updateDeskMailChoices" => json!({"replies": false}),
         "previewCannedReply" => json!({"ticket_id": 1}),
         "createHost" => json!({"label": "rack-2", "region": "us-west", "underlay_address": "172.31.0.2"}),
         "joinAgent" => json!({"protocol": 1, "token": "garth_join_0", "agent_version": "0.2.0"}),

@@ -418,6 +418,7 @@ async function desk(walk, harness, sam, noor, long) {
   await walk.visit(sam, "pageSavedViews");
   await walk.visit(sam, "pageDeskKeys");
   await walk.visit(sam, "pageStaffPassword");
+  await walk.visit(sam, "pageMailChoices");
   await press(sam, "Change password");
   await sam.getByRole("alert").waitFor();
   await walk.check(sam, "a password of staff refused");
@@ -499,6 +500,7 @@ async function provider(walk, sam) {
   await walk.visit(sam, "pageProviderAccountEdit", account);
   await walk.visit(sam, "pageProviderAccountQuotas", account);
   await walk.visit(sam, "pageJobs");
+  await walk.visit(sam, "pageSuppressedAddresses");
   await walk.visit(sam, "pageProviderRegions");
   await walk.visit(sam, "pageProviderRegionNew");
   await press(sam, "Add region");
@@ -560,6 +562,7 @@ await runTest("accessibility and layout of every page", async (harness) => {
   await search(walk, sam, "pageDeskSearch", "a");
   const about = (await harness.api(token, "GET", "/support/tickets")).data.find((ticket) => ticket.summary === "About a network");
   await walk.visit(sam, "pageDeskVpc", { ticketId: about.id });
+  await walk.visit(sam, "pageDeskMails", { ticketId: about.id });
   await walk.visit(sam, "pageDeskSubnet", { ticketId: about.id, vpcSubnetId: 4 });
   await mara.goto(`${harness.origin}/vpcs`);
   await walk.check(mara, "a page with an announcement");

@@ -1,12 +1,19 @@
-//! Mails that a server sends: kills between the commit and the result, `garth mail test`, and logs without content.
+//! Mails that a server sends: kills between the commit and the result, `garth mail test`, TLS, and logs without content.
 
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rustls::ServerConfig;
+use rustls::pki_types::PrivateKeyDer;
 use serde_json::{Value, json};
 
 use crate::harness::{Folder, Server};
-use crate::process::{Process, eventually};
-use crate::smtp_server::{Behavior, SmtpServer};
+use crate::process::{Process, ProcessOutput, eventually};
+use crate::smtp_server::{Behavior, Encryption, Protection, SmtpServer};
 
 const STAFF: &str = "grace@example.com";
 const SUMMARY: &str = "Harbor cranes stand still";
@@ -128,6 +135,118 @@ fn a_test_mail_prints_each_step_or_advice() {
     );
     let unset = Process::spawn(&mut folder.garth("mail test ada@example.org")).wait();
     assert!(unset.stderr.contains("mail.smtp_url: required"), "{unset:?}");
+}
+
+/// The password that the mail servers of these tests accept.
+const PASSWORD: &str = "correct horse";
+
+/// Starts a mail server that requires TLS and a log-in. Returns it with the file of its certificate.
+fn protected(folder: &Folder, encryption: Encryption) -> (SmtpServer, PathBuf) {
+    let names = vec!["127.0.0.1".to_owned()];
+    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(names).expect("a certificate");
+    let key = PrivateKeyDer::try_from(signing_key.serialize_der()).expect("a key");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("the provider has them")
+        .with_no_client_auth()
+        .with_single_cert(vec![cert.der().clone()], key)
+        .expect("the key fits the certificate");
+    let server = SmtpServer::start_protected(Protection {
+        encryption,
+        tls: Arc::new(tls),
+        login: ("garth", PASSWORD),
+    });
+    (server, folder.write("mail.pem", &cert.pem()))
+}
+
+fn mail_test(folder: &Folder, url: &str, password: &str, certificate: &Path) -> ProcessOutput {
+    let password = folder.write("mail-password", password);
+    let mut command = folder.garth("mail test ada@example.org");
+    command
+        .env("GARTH_MAIL_SMTP_URL", url)
+        .env("GARTH_MAIL_FROM", "support@example.com")
+        .env("GARTH_PUBLIC_URL", "https://garth.example.com")
+        .env("GARTH_MAIL_PASSWORD_FILE", password)
+        .env("SSL_CERT_FILE", certificate);
+    Process::spawn(&mut command).wait()
+}
+
+#[test]
+fn a_mail_is_sent_over_tls_and_after_a_log_in() {
+    let folder = Folder::new("mail-tls");
+    for (encryption, scheme, query) in [
+        (Encryption::Tls, "smtps", ""),
+        (Encryption::StartTls, "smtp", "?starttls=on"),
+    ] {
+        let (server, certificate) = protected(&folder, encryption);
+        let url = format!("{scheme}://garth@{}{query}", server.address);
+        let sent = mail_test(&folder, &url, PASSWORD, &certificate);
+        assert_eq!(sent.code, Some(0), "{encryption:?}: {sent:?}");
+        let steps: Vec<_> = sent.stdout.lines().skip(1).take(2).collect();
+        assert_eq!(
+            steps,
+            ["encrypted with TLS, certificate verified", "logged in"],
+            "{encryption:?}"
+        );
+        assert!(server.mails()[0].is_protected, "{encryption:?}");
+
+        let wrong = mail_test(&folder, &url, "wrong", &certificate);
+        assert_eq!(wrong.code, Some(1), "{wrong:?}");
+        assert!(wrong.stderr.contains("cannot log in: 535 5.7.8;"), "{wrong:?}");
+        let (_, other) = protected(&folder, encryption);
+        let untrusted = mail_test(&folder, &url, PASSWORD, &other);
+        assert_eq!(untrusted.code, Some(1), "{untrusted:?}");
+        assert!(untrusted.stderr.contains("tls_failed"), "{untrusted:?}");
+        assert_eq!(
+            (server.mails().len(), server.passwords()),
+            (1, 2),
+            "{encryption:?}"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_sent_if_the_server_does_not_offer_starttls() {
+    let folder = Folder::new("mail-no-starttls");
+    let server = SmtpServer::start(Behavior::Accept);
+    let url = format!("smtp://garth@{}?starttls=on", server.address);
+    let refused = mail_test(&folder, &url, PASSWORD, &folder.write("none.pem", ""));
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(
+        refused
+            .stderr
+            .contains("cannot encrypt the connection: no_starttls"),
+        "{refused:?}"
+    );
+    assert_eq!((server.mails().len(), server.passwords()), (0, 0));
+}
+
+#[test]
+fn the_doctor_connects_to_the_mail_server() {
+    let folder = Folder::new("mail-doctor");
+    let (server, certificate) = protected(&folder, Encryption::Tls);
+    let doctor = |password: &str| {
+        let file = folder.write("mail-password", password);
+        set_permissions(&file, Permissions::from_mode(0o600)).expect("the owner can change the mode");
+        let mut doctor = folder.garth("doctor --json");
+        doctor
+            .env("GARTH_LISTEN", "127.0.0.1:0")
+            .env("GARTH_MAIL_SMTP_URL", format!("smtps://garth@{}", server.address))
+            .env("GARTH_MAIL_FROM", "support@example.com")
+            .env("GARTH_PUBLIC_URL", "https://garth.example.com")
+            .env("GARTH_MAIL_PASSWORD_FILE", file)
+            .env("SSL_CERT_FILE", &certificate);
+        let advice = Process::spawn(&mut doctor).wait().stdout;
+        let advice: Vec<Value> = serde_json::from_str(&advice).expect("JSON");
+        let about_mail = advice.into_iter().filter(|advice| advice["area"] == "mail");
+        about_mail
+            .map(|advice| advice["problem"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(doctor(PASSWORD), [json!(null); 0]);
+    assert_eq!(doctor("wrong"), [json!("cannot log in: 535 5.7.8")]);
+    assert!(server.mails().is_empty(), "the command sends nothing");
 }
 
 #[test]

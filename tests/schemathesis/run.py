@@ -46,6 +46,7 @@ UNREACHABLE = {
     "updateProviderAccountUser": "needs a user of the same account",
     "reactivateProviderAccount": "needs a suspended account",
     "mergeDeskTicket": "needs two open tickets of one account",
+    "deleteSuppressedAddress": "needs an address that a mail server has refused",
     "cancelJob": "needs a job that is not recurring",
     "logIn": "needs the form of a page, and its cookie",
     "getOauthToken": "needs a code that a user has authorized in a browser",

@@ -5,15 +5,19 @@ pub mod canned_replies;
 pub mod desk;
 pub mod entities;
 pub mod history;
+pub mod mail_choices;
 pub mod notes;
+pub mod outgoing_mails;
 pub mod replies;
 pub mod reports;
 pub mod saved_views;
+pub mod suppressed_addresses;
 pub mod tickets;
 
 use crate::api::handlers::{change, change_at, done, list, list_at, view, view_at};
 use crate::model::id::{AccountId, TicketId};
 use crate::model::scope::Scope;
+use crate::model::staff_role::StaffRole;
 use crate::rules::agent::{Agent, Staff};
 use crate::rules::caller::Caller;
 use crate::rules::request::Request;
@@ -36,6 +40,7 @@ const CANNED: &str = "/desk/canned-replies";
 const CANNED_ONE: &str = "/desk/canned-replies/{cannedReplyId}";
 const SAVED_VIEWS: &str = "/desk/views";
 const SAVED_VIEW: &str = "/desk/views/{savedViewId}";
+const MAIL_CHOICES: &str = "/desk/mail-choices";
 const CANNED_PREVIEW: &str = "/desk/canned-replies/{cannedReplyId}/preview";
 
 /// The operations for customers (interface §4.3).
@@ -303,6 +308,59 @@ pub fn desk_operations() -> Vec<Operation> {
             ),
         )
         .at_desk(),
+    ]
+}
+
+/// The operations on mails that Garth sends (decision 0045).
+pub fn mail_operations() -> Vec<Operation> {
+    vec![
+        get(
+            "getDeskMails",
+            "/desk/tickets/{ticketId}/mails",
+            list_at(
+                |tx, _: &Staff, id, list| rules::outgoing_mails::list(tx, id, list),
+                outgoing_mails::page,
+            ),
+        )
+        .at_desk()
+        .list(),
+        get(
+            "getDeskMailChoices",
+            MAIL_CHOICES,
+            view(
+                |tx, staff: &Staff| rules::mail_choices::view(tx, &staff.agent),
+                mail_choices::one,
+            ),
+        )
+        .at_desk(),
+        put(
+            "updateDeskMailChoices",
+            MAIL_CHOICES,
+            change(
+                |tx, staff: &Staff, request| rules::mail_choices::update(tx, &staff.agent, request),
+                mail_choices::one,
+            ),
+        )
+        .at_desk(),
+        get(
+            "getSuppressedAddresses",
+            "/provider/suppressed-addresses",
+            list(
+                |tx, _: &Staff, list| rules::suppressed_addresses::list(tx, list),
+                suppressed_addresses::page,
+            ),
+        )
+        .of_provider(StaffRole::Operator)
+        .list(),
+        delete(
+            "deleteSuppressedAddress",
+            "/provider/suppressed-addresses/{suppressedAddressId}",
+            change_at(
+                |tx, _: &Staff, id, request| rules::suppressed_addresses::delete(tx, id, request),
+                done,
+            ),
+        )
+        .of_provider(StaffRole::Operator),
     ]
 }
 

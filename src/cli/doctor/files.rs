@@ -91,6 +91,7 @@ fn secret_files(args: &StoreArgs, settings: &Settings) -> Vec<(&'static str, Pat
             "attachments.secret_key_file",
             &settings.attachments.secret_key_file,
         ),
+        ("mail.password_file", &settings.mail.password_file),
     ];
     let mut files: Vec<_> = named
         .into_iter()

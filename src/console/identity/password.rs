@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Field, FormData, FormState};
 use crate::console::layout::redirect_with_notice;
+use crate::console::mail_choices;
 use crate::console::visit::Visit;
 use crate::model::reason::{Code, Reason};
 use crate::model::token::Secret;
@@ -28,8 +29,8 @@ const NEW_PASSWORD: &str = "password";
 const CONFIRM_PASSWORD: &str = "again";
 
 /// The page of a member of staff.
-pub async fn staff_page(visit: Visit, _: Staff) -> PageResult {
-    Ok(render_staff_page(&visit, &FormState::default()))
+pub async fn staff_page(State(app): State<App>, visit: Visit, _: Staff) -> PageResult {
+    Ok(render_staff_page(&app, &visit, &FormState::default()))
 }
 
 pub async fn change_of_staff(
@@ -45,16 +46,17 @@ pub async fn change_of_staff(
             Ok(response)
         }
         Change::Refused { wrong, wait } => {
-            let page = render_staff_page(&visit, &refused_form(wrong, wait));
+            let page = render_staff_page(&app, &visit, &refused_form(wrong, wait));
             Ok(with_wait(page, wait))
         }
     }
 }
 
-fn render_staff_page(visit: &Visit, form_state: &FormState) -> Response {
+fn render_staff_page(app: &App, visit: &Visit, form_state: &FormState) -> Response {
     let body = html! {
         h1 { "Change your password" }
         (form(visit, form_state, STAFF_URL, STAFF_NOTE))
+        (mail_choices::link(app))
     };
     visit.form_page(form_state, "Change your password", &[("Desk", "/desk")], &body)
 }

@@ -18,17 +18,23 @@ use crate::rules::passwords::Change;
 use crate::web::{App, cookies};
 
 const PROFILE_URL: &str = "/account";
+const MAILS_FIELD: &str = "email_notifications";
 const TENANT_NOTE: &str = "This logs out your other sessions and revokes the access of applications that you authorized. Your tokens remain \
                            valid.";
 
 pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> PageResult {
     let user = app.read(caller.clone(), rules::profile::view).await?;
-    let page = ProfilePage::new(&user);
+    let page = ProfilePage::new(&app, &user);
     Ok(page.render(&visit, &caller))
 }
 
 pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
-    let request = app.prepare(data.request(data.object(&["email", "timezone"])));
+    let mut object = data.object(&["email", "timezone"]);
+    // The form has no such field without a mail server.
+    if sends_mail(&app) {
+        object.push(data.checkbox(MAILS_FIELD));
+    }
+    let request = app.prepare(data.request(object));
     let changed = app
         .write(caller.clone(), move |tx, caller| {
             rules::profile::update(tx, caller, &request)
@@ -39,7 +45,7 @@ pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, data: 
         Err(error) => forms::from_error(data, error)?,
     };
     let user = app.read(caller.clone(), rules::profile::view).await?;
-    let mut page = ProfilePage::new(&user);
+    let mut page = ProfilePage::new(&app, &user);
     page.profile = form_state.with_version_of(&user.without_login());
     Ok(page.render(&visit, &caller))
 }
@@ -60,12 +66,16 @@ pub async fn change_password(
         }
         Ok(Change::Refused { wrong, wait }) => {
             let user = app.read(caller.clone(), rules::profile::view).await?;
-            let mut page = ProfilePage::new(&user);
+            let mut page = ProfilePage::new(&app, &user);
             page.password = password::refused_form(wrong, wait);
             Ok(password::with_wait(page.render(&visit, &caller), wait))
         }
         Err(other) => Err(other.into()),
     }
+}
+
+fn sends_mail(app: &App) -> bool {
+    app.store().policy().outgoing_mail.is_some()
 }
 
 fn field<'a>(name: &'a str, label: &'a str, hint: &'a str) -> Field<'a> {
@@ -80,19 +90,22 @@ fn field<'a>(name: &'a str, label: &'a str, hint: &'a str) -> Field<'a> {
 /// The page and the state of its two forms.
 struct ProfilePage<'a> {
     user: &'a User,
+    sends_mail: bool,
     profile: FormState,
     password: FormState,
 }
 
 impl<'a> ProfilePage<'a> {
-    fn new(user: &'a User) -> Self {
+    fn new(app: &App, user: &'a User) -> Self {
         let profile = FormState::prefilled(&[
             ("email", user.email.as_str()),
             ("timezone", &user.timezone),
+            (MAILS_FIELD, &user.email_notifications.to_string()),
             (VERSION_FIELD, &EntityTag::of(&user.without_login()).to_string()),
         ]);
         Self {
             user,
+            sends_mail: sends_mail(app),
             profile,
             password: FormState::default(),
         }
@@ -134,6 +147,9 @@ impl<'a> ProfilePage<'a> {
                 (form_state.version_field())
                 (forms::text_input(form_state, field("email", "E-mail", "")))
                 (forms::text_input(form_state, field("timezone", "Time zone", "For example, Europe/Berlin. Available to API clients. The console uses your browser's time zone.")))
+                @if self.sends_mail {
+                    (forms::checkbox(form_state, field(MAILS_FIELD, "Mails about tickets", "Replies to tickets that you opened or replied to, closing and reopening.")))
+                }
                 div .actions { button .main type="submit" { "Save" } }
             }
         }

@@ -14,6 +14,7 @@ mod plan_form;
 mod plans;
 mod regions;
 mod staff;
+mod suppressed_addresses;
 mod tabs;
 
 use crate::console::page::{Page, get, post};
@@ -188,6 +189,16 @@ fn job_pages() -> Vec<Page> {
         get("pageJobs", "/provider/jobs", jobs::list),
         post("sendJobRetry", "/provider/jobs/{jobId}/retry", jobs::retry),
         post("sendJobCancel", "/provider/jobs/{jobId}/cancel", jobs::cancel),
+        get(
+            "pageSuppressedAddresses",
+            "/provider/suppressed-addresses",
+            suppressed_addresses::list,
+        ),
+        post(
+            "sendSuppressedAddressDelete",
+            "/provider/suppressed-addresses/{suppressedAddressId}/delete",
+            suppressed_addresses::delete,
+        ),
     ];
     let for_operators = |page: Page| page.role(StaffRole::Operator);
     pages.into_iter().map(for_operators).collect()

@@ -20,6 +20,9 @@ pub const PLANS: (&str, &str) = ("Plans", "/provider/plans");
 /// The label and the URL of the page of the brand.
 pub const BRANDING: (&str, &str) = ("Branding", "/provider/branding");
 
+/// The label and the URL of the list of suppressed addresses.
+pub const SUPPRESSED: (&str, &str) = ("Suppressed addresses", "/provider/suppressed-addresses");
+
 /// The tabs that the user's role permits.
 pub fn tabs(visit: &Visit, current_path: &str) -> Markup {
     let tabs = [
@@ -28,6 +31,7 @@ pub fn tabs(visit: &Visit, current_path: &str) -> Markup {
         (REGIONS, StaffRole::Operator),
         (PLANS, StaffRole::Operator),
         (JOBS, StaffRole::Operator),
+        (SUPPRESSED, StaffRole::Operator),
         (ANNOUNCEMENTS, StaffRole::Operator),
         (BRANDING, StaffRole::Operator),
     ];

@@ -4,6 +4,7 @@ pub mod canned_replies;
 pub mod desk;
 mod desk_home;
 pub mod desk_ticket;
+pub mod mail_choices;
 pub mod new_ticket;
 mod reports;
 pub mod saved_views;
@@ -69,6 +70,14 @@ pub fn desk_pages() -> Vec<Page> {
             desk_ticket::network::subnet,
         )
         .staff(),
+        get(
+            "pageDeskMails",
+            "/desk/tickets/{ticketId}/mails",
+            desk_ticket::mails::page,
+        )
+        .staff(),
+        get("pageMailChoices", "/desk/mail-choices", mail_choices::view).staff(),
+        post("sendMailChoices", "/desk/mail-choices", mail_choices::update).staff(),
         post(
             "sendDeskClaim",
             "/desk/tickets/{ticketId}/claim",

@@ -40,12 +40,13 @@ pub struct SmtpUrl {
 
 impl SmtpUrl {
     /// Parses `smtp://user@host:port` or `smtps://user@host:port`. With `smtp`, STARTTLS is required, except for a
-    /// loopback address or with `?starttls=off`.
+    /// loopback address. `?starttls=off` and `?starttls=on` replace this default.
     pub fn parse(raw: &str) -> Option<Self> {
         let (scheme, rest) = raw.split_once("://")?;
-        let (rest, has_starttls) = match rest.split_once('?') {
-            None => (rest, true),
-            Some((rest, "starttls=off")) => (rest, false),
+        let (rest, starttls) = match rest.split_once('?') {
+            None => (rest, None),
+            Some((rest, "starttls=on")) => (rest, Some(true)),
+            Some((rest, "starttls=off")) => (rest, Some(false)),
             Some(_) => return None,
         };
         let rest = rest.strip_suffix('/').unwrap_or(rest);
@@ -56,9 +57,9 @@ impl SmtpUrl {
         };
         let (host, port) = split_port(server)?;
         let (default_port, encryption) = match scheme {
-            "smtps" if has_starttls => (465, Encryption::Tls),
-            "smtp" if !has_starttls || is_loopback(host) => (25, Encryption::None),
-            "smtp" => (587, Encryption::StartTls),
+            "smtps" if starttls.is_none() => (465, Encryption::Tls),
+            "smtp" if starttls.unwrap_or(!is_loopback(host)) => (587, Encryption::StartTls),
+            "smtp" => (25, Encryption::None),
             _ => return None,
         };
         let is_host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '_');
@@ -169,6 +170,13 @@ mod tests {
             ("smtp://127.0.0.1", "127.0.0.1", 25, Encryption::None, ""),
             ("smtp://[::1]:2525", "::1", 2525, Encryption::None, ""),
             (
+                "smtp://localhost?starttls=on",
+                "localhost",
+                587,
+                Encryption::StartTls,
+                "",
+            ),
+            (
                 "smtp://[2001:db8::1]",
                 "2001:db8::1",
                 587,
@@ -204,6 +212,7 @@ mod tests {
             "smtp://mx.example.com:99999",
             "smtp://mx.example.com?tls=no",
             "smtps://mx.example.com?starttls=off",
+            "smtps://mx.example.com?starttls=on",
             "smtp://mx example.com",
             "smtp://%zz@mx.example.com",
         ] {

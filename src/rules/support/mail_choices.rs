@@ -8,6 +8,7 @@ use crate::model::reply_address::ReplyKey;
 use crate::model::user::User;
 use crate::rules::agent::Agent;
 use crate::rules::error::{Error, Result};
+use crate::rules::request::Request;
 use crate::store::{self, ReadTx, WriteTx};
 
 const PURPOSE: &str = "unsubscribe";
@@ -26,8 +27,18 @@ pub fn view(tx: &mut ReadTx, agent: &Agent) -> Result<StaffMailChoice> {
     Ok(store::staff_mail_choices::find(tx, agent.user)?)
 }
 
-pub fn update(tx: &mut WriteTx, agent: &Agent, choice: StaffMailChoice) -> Result<()> {
-    Ok(store::staff_mail_choices::save(tx, agent.user, choice)?)
+pub fn update(tx: &mut WriteTx, agent: &Agent, request: &Request) -> Result<StaffMailChoice> {
+    let current = view(tx, agent)?;
+    request.check_if_match(&current)?;
+    let mut form = request.form()?;
+    let choice = StaffMailChoice {
+        new_tickets: form.boolean("new_tickets").unwrap_or(current.new_tickets),
+        assigned: form.boolean("assigned").unwrap_or(current.assigned),
+        replies: form.boolean("replies").unwrap_or(current.replies),
+    };
+    form.finish(|| Some(()))?;
+    store::staff_mail_choices::save(tx, agent.user, choice)?;
+    Ok(choice)
 }
 
 /// The signed link in mails to a user.

@@ -1,9 +1,11 @@
 //! Addresses to which no mail is sent, because a mail server has refused them permanently.
 
+use crate::model::id::SuppressedAddressId;
 use crate::model::outgoing_mail::SuppressedAddress;
 use crate::model::page::Paged;
 use crate::rules::error::{Error, Result};
 use crate::rules::lists::ListRequest;
+use crate::rules::request::Request;
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, list: &ListRequest) -> Result<Paged<SuppressedAddress>> {
@@ -12,6 +14,14 @@ pub fn list(tx: &mut ReadTx, list: &ListRequest) -> Result<Paged<SuppressedAddre
 }
 
 /// Lets an address get mails again.
+pub fn delete(tx: &mut WriteTx, id: SuppressedAddressId, request: &Request) -> Result<()> {
+    let suppressed = store::suppressed_addresses::find(tx, id)?.ok_or(Error::NotFound)?;
+    request.check_if_match(&suppressed)?;
+    request.require_valid_body()?;
+    allow(tx, suppressed.address.as_str())
+}
+
+/// Lets an address get mails again, for the command line.
 pub fn allow(tx: &mut WriteTx, address: &str) -> Result<()> {
     match store::suppressed_addresses::delete(tx, address)? {
         true => Ok(()),

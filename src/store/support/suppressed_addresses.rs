@@ -1,5 +1,6 @@
 //! The `suppressed_address` table. Its addresses are in lower case.
 
+use crate::model::id::SuppressedAddressId;
 use crate::model::outgoing_mail::SuppressedAddress;
 use crate::model::page::Paged;
 use crate::model::user::Email;
@@ -35,6 +36,11 @@ pub fn list(tx: &mut ReadTx, query: &ListQuery) -> Result<Paged<SuppressedAddres
         tallied: None,
     };
     collection.page(tx, query, read)
+}
+
+pub fn find(tx: &mut ReadTx, id: SuppressedAddressId) -> Result<Option<SuppressedAddress>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM suppressed_address WHERE id = $1");
+    tx.find(&sql, args![id])?.as_mut().map(read).transpose()
 }
 
 pub fn is_suppressed(tx: &mut ReadTx, address: &Email) -> Result<bool, StoreError> {

@@ -49,10 +49,11 @@ const UPDATES: [(&str, &str, &str); 16] = [
     ),
 ];
 /// Updates without an event: of the preferences of the web app, of objects of the provider, and those that are not offered.
-const WITHOUT_EVENT: [&str; 18] = [
+const WITHOUT_EVENT: [&str; 19] = [
     "updatePreferences",
     "updateDeskTicket",
     "updateCannedReply",
+    "updateDeskMailChoices",
     "updateHost",
     "updateRegionEncryption",
     "updateAnnouncement",

@@ -20,6 +20,7 @@ mod interfaces;
 mod ipv6;
 mod large_lists;
 mod live;
+mod mails;
 mod new_ticket;
 mod provider;
 mod search;

@@ -8,6 +8,7 @@ mod desk_attachments;
 mod desk_queue;
 mod desk_replies;
 mod entities;
+mod mail_choices;
 mod merges;
 pub mod outgoing_mails;
 pub mod received_mails;

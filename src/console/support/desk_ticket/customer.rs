@@ -2,10 +2,11 @@
 
 use maud::{Markup, html};
 
+use super::mails::mails_url;
 use super::ticket_page::TicketPage;
 use crate::console::desk::{account_name, url};
 use crate::console::forms::VERSION_FIELD;
-use crate::console::layout::age;
+use crate::console::layout::{age, pluralize};
 use crate::console::provider::account_summary;
 use crate::console::threads::{self, kind_label};
 use crate::console::visit::Visit;
@@ -45,6 +46,9 @@ pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr]) -> Markup {
             }
             @if !page.files.is_empty() {
                 section .card { h2 { "Files" } (threads::files(&page.files, &url(ticket.id))) p .hint { "Downloads are recorded in the ticket history." } }
+            }
+            @if page.mails > 0 {
+                section .card { h2 { "Mails" } p { a href=(mails_url(ticket.id)) { (pluralize(page.mails as usize, "mail", "mails")) " about this ticket" } } }
             }
             section .card {
                 h2 { "Properties" }

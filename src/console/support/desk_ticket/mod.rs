@@ -6,6 +6,7 @@ mod history;
 mod ticket_page;
 
 pub mod actions;
+pub mod mails;
 pub mod merge;
 pub mod network;
 

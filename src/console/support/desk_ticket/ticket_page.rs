@@ -43,6 +43,8 @@ pub struct TicketPage {
     pub others: Paged<DeskTicket>,
     /// The tickets that were merged into this ticket.
     pub merged: Vec<TicketId>,
+    /// The number of mails about the ticket.
+    pub mails: i64,
     /// The user who last updated the ticket, customer or staff.
     pub updated_by: Option<String>,
     pub now: Time,
@@ -128,6 +130,7 @@ pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> r
         networks: network::load(tx, &desk.ticket)?,
         others: rules::desk::list(tx, &other_tickets, None)?,
         merged: rules::merges::sources(tx, id)?,
+        mails: rules::outgoing_mails::list(tx, id, &ListRequest::first(25))?.results,
         updated_by: rules::history::last_changers(tx, &[id])?.remove(&id),
         now: tx.now(),
         desk,

@@ -1,0 +1,83 @@
+//! The list of addresses that get no mails, because a mail server has refused them.
+
+use axum::extract::State;
+use maud::{Markup, html};
+
+use super::account_summary::refused;
+use super::tabs::{SUPPRESSED as LIST, tabs};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{FormData, VERSION_FIELD};
+use crate::console::layout::{empty_state, pagination, redirect_with_notice, time};
+use crate::console::query::Query;
+use crate::console::visit::Visit;
+use crate::model::entity_tag::EntityTag;
+use crate::model::id::SuppressedAddressId;
+use crate::model::outgoing_mail::SuppressedAddress;
+use crate::model::page::Page;
+use crate::rules;
+use crate::rules::agent::Staff;
+use crate::web::App;
+use crate::web::extract::At;
+
+pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
+    let list_request = query.list_request(Page::DEFAULT_SIZE);
+    let suppressed = app
+        .read(staff, move |tx, _| {
+            rules::suppressed_addresses::list(tx, &list_request)
+        })
+        .await?;
+    let body = html! {
+        (tabs(&visit, LIST.1))
+        div .title { h1 { "Suppressed addresses" } }
+        p .lead { "A mail server has refused these addresses permanently. They get no mails until you allow them again." }
+        @if let Some(message) = &visit.refused { div .alert role="alert" { p { (message) } } }
+        @if suppressed.items.is_empty() {
+            (empty_state("No suppressed addresses", "No mail server has refused an address.", None))
+        } @else {
+            table .list {
+                thead { tr {
+                    th scope="col" { "Address" } th scope="col" { "Status" } th scope="col" { "Since" } th scope="col" { span .hidden { "Actions" } }
+                } }
+                tbody { @for address in &suppressed.items { (row(&visit, address)) } }
+            }
+            (pagination(&suppressed, LIST.1))
+        }
+    };
+    Ok(visit.page("Suppressed addresses", &[], &body))
+}
+
+fn row(visit: &Visit, suppressed: &SuppressedAddress) -> Markup {
+    let address = suppressed.address.as_str();
+    html! {
+        tr {
+            th scope="row" { (address) }
+            td data-label="Status" { code { (suppressed.status) } }
+            td data-label="Since" { (time(suppressed.since)) }
+            td {
+                form method="post" novalidate action=(format!("{}/{}/delete", LIST.1, suppressed.id)) {
+                    (visit.form_token())
+                    input type="hidden" name=(VERSION_FIELD) value=(EntityTag::of(suppressed).to_string());
+                    button type="submit" aria-label=(format!("Allow {address}")) { "Allow" }
+                }
+            }
+        }
+    }
+}
+
+pub async fn delete(
+    State(app): State<App>,
+    staff: Staff,
+    At(id): At<SuppressedAddressId>,
+    data: FormData,
+) -> PageResult {
+    let request = data.request(Vec::new());
+    let deleted = app
+        .write(staff, move |tx, _| {
+            rules::suppressed_addresses::delete(tx, id, &request)
+        })
+        .await;
+    match deleted {
+        Ok(()) => Ok(redirect_with_notice(LIST.1, "address-allowed")),
+        Err(error) => refused(LIST.1, error),
+    }
+}

@@ -1,0 +1,98 @@
+//! Mails in the console: choices, the mails of a ticket, and suppressed addresses.
+
+use serde_json::json;
+
+use super::account::version;
+use crate::console::{assert_contains, assert_lacks, assert_redirects_to, logged_in};
+use crate::harness::TestApp;
+use crate::smtp_server::{Behavior, SmtpServer};
+use crate::support::outgoing_mails::{enable_mail, reply, send_due};
+
+#[tokio::test]
+async fn a_user_chooses_mails_in_the_profile() {
+    let app = TestApp::with(enable_mail).await;
+    let user = app.user("ada").await;
+    let mut ada = logged_in(&app, "ada").await;
+    let page = ada.get("/account").await;
+    assert_contains(&page, "name=\"email_notifications\" value=\"true\" checked");
+    let tag = version(&page);
+    let fields = [
+        ("version", tag.as_str()),
+        ("email", "ada@example.com"),
+        ("timezone", "GMT"),
+    ];
+    assert_redirects_to(
+        &ada.submit(&page, "/account", &fields).await,
+        "/account?done=profile-changed",
+    );
+    assert_eq!(user.get("/profile").await.json()["email_notifications"], false);
+    let page = ada.get("/account").await;
+    assert_lacks(&page, "name=\"email_notifications\" value=\"true\" checked");
+    let tag = version(&page);
+    let fields = [("version", tag.as_str()), ("email_notifications", "true")];
+    ada.submit(&page, "/account", &fields).await;
+    assert_eq!(user.get("/profile").await.json()["email_notifications"], true);
+}
+
+#[tokio::test]
+async fn staff_choose_mails_at_the_desk_if_there_is_a_mail_server() {
+    let app = TestApp::with(enable_mail).await;
+    let user = app.user("sam").staff().await;
+    let mut sam = logged_in(&app, "sam").await;
+    assert_contains(&sam.get("/desk/password").await, "href=\"/desk/mail-choices\"");
+    let page = sam.get("/desk/mail-choices").await;
+    for name in ["new_tickets", "assigned", "replies"] {
+        assert_contains(&page, &format!("name=\"{name}\" value=\"true\" checked"));
+    }
+    let tag = version(&page);
+    let fields = [("version", tag.as_str()), ("assigned", "true")];
+    let saved = sam.submit(&page, "/desk/mail-choices", &fields).await;
+    assert_redirects_to(&saved, "/desk/mail-choices?done=mails-chosen");
+    let chosen = json!({"new_tickets": false, "assigned": true, "replies": false});
+    assert_eq!(user.get("/desk/mail-choices").await.json(), chosen);
+    let outdated = sam.submit(&page, "/desk/mail-choices", &fields).await;
+    assert_eq!(outdated.status, 412);
+
+    let app = TestApp::new().await;
+    app.user("sam").staff().await;
+    let mut sam = logged_in(&app, "sam").await;
+    assert_lacks(&sam.get("/desk/password").await, "mail-choices");
+    let page = sam.get("/desk/mail-choices").await;
+    assert_contains(&page, "No mail server");
+    assert_lacks(&page, "new_tickets");
+}
+
+#[tokio::test]
+async fn staff_see_mails_of_a_ticket_and_operators_allow_addresses() {
+    let app = TestApp::with(enable_mail).await;
+    let (ada, staff) = (app.user("ada").await, app.user("sam").staff().await);
+    let mut sam = logged_in(&app, "sam").await;
+    ada.open_ticket("Help").await;
+    assert_contains(&sam.get("/desk/tickets/1").await, "1 mail about this ticket");
+    let server = SmtpServer::start(Behavior::DropAfterContent);
+    send_due(&app, &server).await;
+    server.set(Behavior::RefuseRecipient("550 5.1.1 unknown"));
+    reply(&staff, "An answer").await;
+    send_due(&app, &server).await;
+
+    let mails = sam.get("/desk/tickets/1/mails").await;
+    for text in [
+        "ada@example.com",
+        "Customer",
+        "Failed",
+        "550 5.1.1",
+        "sam@example.com",
+        "possibly sent twice",
+    ] {
+        assert_contains(&mails, text);
+    }
+    let list = "/provider/suppressed-addresses";
+    let page = sam.get(list).await;
+    assert_contains(&page, "ada@example.com");
+    let tag = version(&page);
+    let allowed = sam
+        .submit(&page, &format!("{list}/1/delete"), &[("version", tag.as_str())])
+        .await;
+    assert_redirects_to(&allowed, &format!("{list}?done=address-allowed"));
+    assert_lacks(&sam.get(list).await, "ada@example.com");
+}
