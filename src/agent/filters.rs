@@ -123,17 +123,21 @@ fn list(first: &str, others: &[String]) -> String {
     all.join(", ")
 }
 
-/// The source addresses that a port may use, merged so that no range contains another one.
+/// The source addresses that a port may use.
 fn sources(port: &Port, ipv4: bool) -> Vec<String> {
     let mut allowed: Vec<IpRange> = port.ranges.clone();
     allowed.extend(port.ipv4.map(|address| IpRange::single(address.into())));
     allowed.extend(port.slaac.map(|slaac| IpRange::single(slaac.address.into())));
     allowed.push(IpRange::single(port.mac.link_local().into()));
     allowed.retain(|range| range.is_ipv4() == ipv4);
-    allowed.sort_by_key(|range| (range.prefix(), range.address()));
-    allowed.dedup();
+    merged(allowed)
+}
+
+/// The ranges of one address family as text, without those that another one contains: a list of nftables has none.
+pub fn merged(mut ranges: Vec<IpRange>) -> Vec<String> {
+    ranges.sort_by_key(|range| (range.prefix(), range.address()));
     let mut merged: Vec<IpRange> = Vec::new();
-    for range in allowed {
+    for range in ranges {
         if !merged.iter().any(|wider| wider.contains(range.address())) {
             merged.push(range);
         }
@@ -219,14 +223,14 @@ pub fn public_ipv6(vpc: &VpcState) -> Vec<IpRange> {
     ranges
 }
 
-/// The filter of the host: tunnel packets only from known hosts.
-pub fn underlay_rules(prefix: &Prefix, host_id: i64, underlay: &Underlay) -> String {
+/// The filter of the host: tunnel packets only from known hosts, and `uplinks`, the chains for packets of instances.
+pub fn underlay_rules(prefix: &Prefix, host_id: i64, underlay: &Underlay, uplinks: &str) -> String {
     let rules = match &underlay.encryption {
         None => clear_text_rules(underlay),
         Some(encryption) => encrypted_rules(prefix, host_id, underlay, encryption),
     };
     format!(
-        "table inet {prefix} {{\n  counter {UNKNOWN_ENDPOINT} {{ }}\n  counter {CLEAR_TEXT} {{ }}\n{rules}}}\n"
+        "table inet {prefix} {{\n  counter {UNKNOWN_ENDPOINT} {{ }}\n  counter {CLEAR_TEXT} {{ }}\n{rules}{uplinks}}}\n"
     )
 }
 

@@ -6,8 +6,8 @@ use super::encryption::{EncryptedTunnels, Sessions};
 use super::filters::{self, CLEAR_TEXT, DROP_REASONS, UNKNOWN_ENDPOINT};
 use super::kernel::{Failures, Kernel, KernelError};
 use super::kernel_state::{KernelState, LinkKind};
-use super::layout::{Driver, layout};
-use super::names::{self, Namespace, Prefix};
+use super::layout::{HostOptions, layout};
+use super::names::{self, Namespace};
 use super::plan::{Action, Step, plan};
 use crate::agent_protocol::{
     DropCounters, HostState, PROTOCOL_VERSION, Port, PortReport, PortStatus, StatusReport, VpcState,
@@ -23,8 +23,7 @@ pub struct Pass {
 
 pub struct Agent {
     pub kernel: Kernel,
-    pub driver: Driver,
-    pub prefix: Prefix,
+    pub options: HostOptions,
     pub tunnels: EncryptedTunnels,
 }
 
@@ -36,7 +35,7 @@ impl Agent {
 
     fn plan_with(&self, state: &HostState, sessions: &Sessions) -> Result<Vec<Step>, KernelError> {
         let tunnels = self.tunnels.facts(state, sessions);
-        let desired = layout(state, self.driver, &self.prefix, &tunnels);
+        let desired = layout(state, &self.options, &tunnels);
         Ok(plan(&desired, &self.kernel.observe(&desired)?))
     }
 

@@ -141,8 +141,8 @@ struct Services {
 impl Services {
     /// Makes the services match the state. Returns those that do not work, with the reason.
     fn update(&mut self, agent: &Agent, state: &HostState) -> Vec<String> {
-        let mut failures = self.dhcp.update(&agent.prefix, state);
-        failures.extend(self.router_advertisers.update(&agent.prefix, state));
+        let mut failures = self.dhcp.update(&agent.options.prefix, state);
+        failures.extend(self.router_advertisers.update(&agent.options.prefix, state));
         failures
     }
 }
@@ -210,7 +210,7 @@ impl Passes {
             report.warnings.extend(services.update(&self.agent, state));
         }
         if let Some(hooks) = &self.hooks {
-            let wanted = documents(state, self.agent.driver, &self.agent.prefix);
+            let wanted = documents(state, &self.agent.options);
             let is_up = |port: &&PortReport| port.status == PortStatus::Up;
             let ready = report.ports.iter().filter(is_up);
             let ready = ready.map(|port| port.interface_id).collect();

@@ -19,13 +19,13 @@ use crate::agent::capture::Capture;
 use crate::agent::encryption::{EncryptedTunnels, tunnel};
 use crate::agent::hook::{HookSettings, Hooks};
 use crate::agent::kernel::{Kernel, command_of};
-use crate::agent::layout;
+use crate::agent::layout::{self, HostOptions};
 use crate::agent::names::Prefix;
 use crate::agent::reconcile::Agent;
 use crate::agent::run;
 use crate::agent::server_link::{self, ServerLink};
 use crate::agent::state_folder::{AGENT_LOCK, StateFolder};
-use crate::agent_protocol::StatusReport;
+use crate::agent_protocol::{IpRange, StatusReport};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -79,10 +79,10 @@ pub enum Command {
         /// ID of the interface
         interface: i64,
         /// End after this many frames
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         count: Option<u64>,
         /// Prefix of the agent
-        #[arg(long, default_value_t = Prefix::default())]
+        #[arg(long, env = "GARTH_AGENT_PREFIX", default_value_t = Prefix::default())]
         prefix: Prefix,
     },
     /// Encrypt the packets between hosts with one generation of keys, until its configuration is removed
@@ -137,14 +137,20 @@ impl HookOptions {
 #[derive(Args)]
 pub struct Options {
     /// Folder of the agent: the credential, the desired state (desired.json) and records
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", env = "GARTH_AGENT_STATE")]
     state: PathBuf,
     /// How instances are attached
     #[arg(long, value_enum, default_value_t = Driver::Netns)]
     driver: Driver,
     /// Prefix of names in the kernel, different for each agent on the same machine
-    #[arg(long, default_value_t = Prefix::default())]
+    #[arg(long, env = "GARTH_AGENT_PREFIX", default_value_t = Prefix::default())]
     prefix: Prefix,
+    /// Private network outside of VPCs that instances with 1:1 NAT or public IPv6 networks may reach, such as
+    /// 10.20.0.0/16; can be repeated
+    ///
+    /// They reach no other private network, and no host.
+    #[arg(long = "allow-network", value_name = "RANGE")]
+    allow_networks: Vec<IpRange>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -174,9 +180,12 @@ impl Options {
         let kernel = Kernel::new(self.prefix.clone(), folder.record_file());
         let agent = Agent {
             kernel,
-            driver,
             tunnels: EncryptedTunnels::new(self.prefix.clone(), folder.clone()),
-            prefix: self.prefix,
+            options: HostOptions {
+                driver,
+                prefix: self.prefix,
+                allowed_networks: self.allow_networks,
+            },
         };
         Ok((agent, folder))
     }
@@ -198,13 +207,14 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             let certificate = certificate.map(read).transpose()?;
             let joined = server_link::join(&server, &token, certificate).await;
             let credential = joined.map_err(|error| anyhow!(error))?;
-            if folder
-                .credential()
-                .ok()
-                .flatten()
-                .is_some_and(|old| old.host_id != credential.host_id)
+            if let Some(old) = folder.credential().ok().flatten()
+                && (old.host_id != credential.host_id || old.server != credential.server)
             {
                 folder.forget_desired().context("desired state")?;
+                output.hint(&format!(
+                    "the folder was that of host {} ({}) of {}",
+                    old.host_id, old.label, old.server
+                ))?;
             }
             folder.set_credential(&credential).context("credential")?;
             output.text(&format!(
@@ -245,10 +255,14 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             let state = folder.desired().context("desired state")?;
             let state = state.context("the folder has no desired.json")?;
             let steps = agent.plan(&state).map_err(|error| anyhow!(error))?;
+            let prefix = &agent.options.prefix;
+            if steps.is_empty() {
+                output.hint("the kernel has the desired state: a pass would run no command")?;
+            }
             for step in steps {
-                let namespace = step.namespace.name(&agent.prefix);
+                let namespace = step.namespace.name(prefix);
                 let namespace = namespace.as_deref().unwrap_or("the host");
-                output.text(&format!("{namespace}: {}", command_of(&agent.prefix, &step)))?;
+                output.text(&format!("{namespace}: {}", command_of(prefix, &step)))?;
             }
         }
         Command::Status { options } => {
@@ -269,9 +283,12 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             let (agent, folder) = options.open_existing()?;
             let _lock = lock(&folder)?;
             let (steps, failures) = agent.purge().map_err(|error| anyhow!(error))?;
-            if steps == 0 {
-                output.hint(&format!("there is nothing with the prefix {}", agent.prefix))?;
-            }
+            let prefix = &agent.options.prefix;
+            output.hint(&match steps {
+                0 => format!("there is nothing with the prefix {prefix}"),
+                1 => format!("1 command has removed what had the prefix {prefix}"),
+                steps => format!("{steps} commands have removed what had the prefix {prefix}"),
+            })?;
             for reason in failures.values() {
                 output.text(reason)?;
             }

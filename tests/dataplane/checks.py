@@ -180,6 +180,39 @@ def check_sent(attacker, victim, frame):
     sock.close()
 
 
+def neighbor_of(lab, instance):
+    """Another instance on the same host, in the same subnet."""
+    place = (instance.host, instance.subnet)
+    others = (other for other in of_vpc(lab, instance.vpc) if other is not instance)
+    return next(other for other in others if (other.host, other.subnet) == place)
+
+
+def unknown_frames(lab):
+    """Frames to a hardware address that no instance has reach no instance."""
+    sender = lab.instances[0]
+    neighbor = neighbor_of(lab, sender)
+    unknown = "02:cc:00:00:00:01"
+    packet = frames.ipv4(sender.address, neighbor.address, frames.udp(7000, 7000, b"999999"))
+
+    def seen(target):
+        sniffer = inside(neighbor.namespace, open_sniffer)
+        frames.send(sender, frames.ethernet(target, sender.mac, 0x0800, packet))
+        time.sleep(0.1)
+        found = [frame for frame in received(sniffer) if frame[:6] == frames.mac(target)]
+        sniffer.close()
+        return len(found)
+
+    assert seen(neighbor.mac) == 3, "frames to the neighbor did not arrive"
+    assert seen(unknown) == 0, "frames to an unknown address were flooded"
+
+
+def open_sniffer():
+    """Receives all frames of a namespace, also those for others."""
+    sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    sock.setblocking(False)
+    return sock
+
+
 def unknown_endpoint(lab):
     """Tunnel packets from an address that is no host are dropped and counted."""
     victim = lab.instances[0]
@@ -293,48 +326,6 @@ def check_advertisement(found, instance, gateway, resolvers):
     assert found.router_lifetime > 3600, f"a router for {found.router_lifetime} s"
     expected = [resolver for resolver in resolvers if ":" in resolver]
     assert found.resolvers == expected, f"resolvers {found.resolvers}"
-
-
-def nat(lab):
-    """With 1:1 NAT, an instance reaches the outside and is reachable. Its neighbors are not."""
-    inner, other = lab.instances[0], lab.instances[1]
-    if not inner.nat:
-        shell("nsenter --net=/run/netns/h1 sysctl -qw net.ipv4.ip_forward=1")
-        shell("ip -n h2 route replace 198.51.100.0/24 via 192.0.2.1")
-        inner.nat = "198.51.100.11"
-        lab.converge()
-    assert ping(inner, "192.0.2.2"), "no egress through NAT"
-    command = "nsenter --net=/run/netns/h2 ping -q -c 1 -W 1"
-    shell(f"{command} 198.51.100.11")
-    sock, seen = receiver(inner), inside("h2", open_outside)
-    sock.sendto(b"hello", ("192.0.2.2", 7001))
-    time.sleep(0.1)
-    source = seen.recvfrom(100)[1][0]
-    sock.close()
-    seen.close()
-    assert source == "198.51.100.11", f"the source outside is {source}"
-    before = lab.counter_in("h1-vpc-1", "no_egress")
-    assert not ping(other, "192.0.2.2"), "egress without NAT"
-    counted = lab.counter_in("h1-vpc-1", "no_egress") - before
-    assert counted == 1, f"{counted} of 1 packets without NAT were counted"
-    before = lab.counter_in("h1-vpc-1", "no_ingress")
-    shell("ip -n h1 route replace 10.0.0.0/16 via 169.254.0.2 dev h1-u1 onlink")
-    shell("ip -n h2 route replace 10.0.0.0/16 via 192.0.2.1")
-    try:
-        for address in (inner.address, other.address):
-            reached = shell(f"{command} {address}", check=False)
-            assert "1 received" not in reached, "a private address is reachable from outside"
-        counted = lab.counter_in("h1-vpc-1", "no_ingress") - before
-        assert counted == 2, f"{counted} of 2 packets to private addresses were counted"
-    finally:
-        shell("ip -n h1 route del 10.0.0.0/16; ip -n h2 route del 10.0.0.0/16")
-
-
-def open_outside():
-    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    sock.bind(("192.0.2.2", 7001))
-    sock.settimeout(1)
-    return sock
 
 
 def restart_without_loss(lab):

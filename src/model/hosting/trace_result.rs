@@ -77,6 +77,8 @@ pub enum DropCause {
     TargetNotRunning,
     TargetPortNotUp,
     OtherVpc,
+    HostAddress,
+    PrivateNetwork,
     NoNat,
     NoPublicIpv6,
 }
@@ -121,6 +123,8 @@ impl DropCause {
             DropCause::TargetNotRunning => "target_not_running",
             DropCause::TargetPortNotUp => "target_port_not_up",
             DropCause::OtherVpc => "other_vpc",
+            DropCause::HostAddress => "host_address",
+            DropCause::PrivateNetwork => "private_network",
             DropCause::NoNat => "no_nat",
             DropCause::NoPublicIpv6 => "no_public_ipv6",
         }
