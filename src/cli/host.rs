@@ -192,10 +192,10 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
                 ("underlay_address", Input::Text(underlay.as_str().to_owned())),
                 ("capacity", Input::Integer(instances)),
             ];
-            let request = request(fields);
+            let request = Request::with_fields(fields);
             let add = move |tx: &mut WriteTx| {
                 let host = hosts::create(tx, &request)?;
-                hosts::create_join_token(tx, host.id, &no_fields())
+                hosts::create_join_token(tx, host.id, &Request::empty())
             };
             let token = store.write(add).await?;
             print_token(output, &token)
@@ -259,7 +259,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
                 ("underlay_address", address.unwrap_or(Input::Null)),
                 ("capacity", instances.map_or(Input::Null, Input::Integer)),
             ];
-            let request = request(fields);
+            let request = Request::with_fields(fields);
             let host = change(&store, &name, move |tx, id| hosts::update(tx, id, &request)).await?;
             if instances.is_some_and(|maximum| maximum < host.instances) {
                 output.hint(&format!(
@@ -270,7 +270,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
             print_host(output, &store, &host)
         }
         Command::JoinToken { name, revoke } => {
-            let request = request(vec![("revoke", Input::Bool(revoke))]);
+            let request = Request::with_fields(vec![("revoke", Input::Bool(revoke))]);
             let token = change(&store, &name, move |tx, id| {
                 hosts::create_join_token(tx, id, &request)
             })
@@ -286,7 +286,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
         Command::Drain { name, no_wait } => {
             let begin = |tx: &mut WriteTx, id| {
                 let instances = drain::instances(tx, id)?;
-                let host = hosts::drain(tx, id, &no_fields())?;
+                let host = hosts::drain(tx, id, &Request::empty())?;
                 let obstacle = drain::obstacle(tx, &host)?;
                 Ok((host, instances, obstacle))
             };
@@ -303,13 +303,13 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
             }
         }
         Command::Undrain { name } => {
-            let host = change(&store, &name, |tx, id| hosts::undrain(tx, id, &no_fields())).await?;
+            let host = change(&store, &name, |tx, id| hosts::undrain(tx, id, &Request::empty())).await?;
             print_host(output, &store, &host)
         }
         Command::Encryption(options) => encryption::run(&store, output, options).await,
         Command::Remove { name } => {
             let host = find(&store, &name).await?;
-            change(&store, &name, |tx, id| hosts::delete(tx, id, &no_fields())).await?;
+            change(&store, &name, |tx, id| hosts::delete(tx, id, &Request::empty())).await?;
             let message = format!("removed host {} ({})", host.id, host.label.as_str());
             output.one(&HostDetails::new(&host, store.now()), &message)
         }
@@ -344,16 +344,4 @@ fn print_token(output: Output, token: &hosts::JoinToken) -> anyhow::Result<()> {
         expiry: token.expiry.to_string(),
     };
     output.one(&view, &view.token)
-}
-
-fn no_fields() -> Request {
-    request(Vec::new())
-}
-
-fn request(fields: Vec<(&str, Input)>) -> Request {
-    let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
-    Request {
-        expected: None,
-        body: Ok(Input::Object(fields.collect())),
-    }
 }
