@@ -3,12 +3,15 @@
 //! Anti-spoofing rules are in the bridge family of each VPC's namespace. Each port has its own chain, found by the name
 //! of its link. Frames of a port without a chain are dropped.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::encrypted_layout::{FIRST_PORT, LAST_PORT};
 use super::names::{self, Prefix, UPLINK};
-use crate::agent_protocol::{Encryption, INNER_RANGE, IpRange, Port, Underlay, VpcState, inner_address};
+use crate::agent_protocol::{
+    Encryption, HostState, INNER_RANGE, IpRange, Port, Underlay, VpcState, inner_address,
+};
 
 /// The UDP port of the tunnels.
 pub const VXLAN_PORT: u16 = 4789;
@@ -224,10 +227,11 @@ pub fn public_ipv6(vpc: &VpcState) -> Vec<IpRange> {
 }
 
 /// The filter of the host: tunnel packets only from known hosts, and `uplinks`, the chains for packets of instances.
-pub fn underlay_rules(prefix: &Prefix, host_id: i64, underlay: &Underlay, uplinks: &str) -> String {
+pub fn underlay_rules(prefix: &Prefix, state: &HostState, uplinks: &str) -> String {
+    let underlay = &state.underlay;
     let rules = match &underlay.encryption {
-        None => clear_text_rules(underlay),
-        Some(encryption) => encrypted_rules(prefix, host_id, underlay, encryption),
+        None => clear_text_rules(underlay, &networks(state)),
+        Some(encryption) => encrypted_rules(prefix, state.host_id, underlay, encryption),
     };
     format!(
         "table inet {prefix} {{\n  counter {UNKNOWN_ENDPOINT} {{ }}\n  counter {CLEAR_TEXT} {{ }}\n{rules}{uplinks}}}\n"
@@ -248,14 +252,32 @@ fn known_hosts(underlay: &Underlay) -> (&'static str, String) {
 const INPUT: &str = "  chain input {\n    type filter hook input priority -300; policy accept;\n";
 const OUTPUT: &str = "  chain output {\n    type filter hook output priority -300; policy accept;\n";
 
-fn clear_text_rules(underlay: &Underlay) -> String {
+/// The network identifiers of the tunnels on this host.
+fn networks(state: &HostState) -> Vec<String> {
+    let subnets = state.vpcs.iter().flat_map(|vpc| &vpc.subnets);
+    let networks: BTreeSet<u32> = subnets.map(|subnet| subnet.vni).collect();
+    networks.iter().map(u32::to_string).collect()
+}
+
+/// The kernel accepts tunnel packets at all addresses of the host, also at broadcast addresses. Other programs can use
+/// the same port for other networks.
+fn clear_text_rules(underlay: &Underlay, networks: &[String]) -> String {
     let (family, hosts) = known_hosts(underlay);
     let to_us = format!("{family} daddr {} udp dport {VXLAN_PORT}", underlay.address);
     let mut text = INPUT.to_owned();
     if !hosts.is_empty() {
         let _ = writeln!(text, "    {to_us} {family} saddr {{ {hosts} }} accept");
     }
-    let _ = writeln!(text, "    {to_us} counter name {UNKNOWN_ENDPOINT} drop\n  }}");
+    let drop = format!("counter name {UNKNOWN_ENDPOINT} drop");
+    let _ = writeln!(text, "    {to_us} {drop}");
+    if !networks.is_empty() {
+        let networks = networks.join(", ");
+        let _ = writeln!(
+            text,
+            "    udp dport {VXLAN_PORT} @th,96,24 {{ {networks} }} {drop}"
+        );
+    }
+    text += "  }\n";
     text
 }
 

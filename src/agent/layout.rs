@@ -64,7 +64,7 @@ pub fn layout(state: &HostState, options: &HostOptions, tunnels: &Tunnels) -> Ke
         true => uplink_filter::chains(prefix, &state.underlay, &options.allowed_networks),
         false => String::new(),
     };
-    let rules = filters::underlay_rules(prefix, state.host_id, &state.underlay, &uplinks);
+    let rules = filters::underlay_rules(prefix, state, &uplinks);
     host.tables.insert(Table::Inet, Rules::Text(rules));
     encrypted::add_tunnels(host, state, prefix, tunnels);
     let site = Site {

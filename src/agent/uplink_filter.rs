@@ -15,6 +15,30 @@ pub const NOT_PUBLIC: &str = "not_public";
 const PRIVATE_IPV4: &str =
     "10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16";
 const PRIVATE_IPV6: &str = "fc00::/7";
+/// The private networks that an operator can allow.
+const ALLOWED: [&str; 5] = [
+    "10.0.0.0/8",
+    "100.64.0.0/10",
+    "172.16.0.0/12",
+    "192.168.0.0/16",
+    "fc00::/7",
+];
+
+/// A network for `allowed` of `chains`. Others are reachable without it, or never.
+pub fn parse_allowed(text: &str) -> Result<IpRange, String> {
+    let range: IpRange = text.parse()?;
+    let is_inside = |wider: &&str| {
+        let wider: Result<IpRange, _> = wider.parse();
+        wider.is_ok_and(|wider| wider.contains(range.address()) && wider.prefix() <= range.prefix())
+    };
+    match ALLOWED.iter().any(|wider| is_inside(&wider)) {
+        true => Ok(range),
+        false => Err(format!(
+            "must be inside of a private network: {}",
+            ALLOWED.join(", ")
+        )),
+    }
+}
 
 /// The chains of the host for packets that arrive on uplinks. Responses to connections from outside pass. Instances may
 /// also reach the private networks in `allowed`.
@@ -79,4 +103,36 @@ fn by_family(networks: Vec<IpRange>) -> impl Iterator<Item = (&'static str, Stri
     let families = [("ip", merged(ipv4)), ("ip6", merged(ipv6))];
     let families = families.into_iter().filter(|(_, networks)| !networks.is_empty());
     families.map(|(family, networks)| (family, networks.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_private_networks_can_be_allowed() {
+        for network in [
+            "10.0.0.0/8",
+            "10.20.0.0/16",
+            "100.64.7.0/24",
+            "172.31.0.1/32",
+            "fd00:1::/32",
+        ] {
+            assert!(parse_allowed(network).is_ok(), "{network}");
+        }
+        for network in [
+            "0.0.0.0/0",
+            "::/0",
+            "8.0.0.0/7",
+            "8.8.8.0/24",
+            "127.0.0.0/8",
+            "169.254.0.0/16",
+            "172.0.0.0/8",
+            "2001:db8::/32",
+            "10.0.0.1/8",
+            "10.0.0.0",
+        ] {
+            assert!(parse_allowed(network).is_err(), "{network}");
+        }
+    }
 }

@@ -25,6 +25,7 @@ use crate::agent::reconcile::Agent;
 use crate::agent::run;
 use crate::agent::server_link::{self, ServerLink};
 use crate::agent::state_folder::{AGENT_LOCK, StateFolder};
+use crate::agent::uplink_filter;
 use crate::agent_protocol::{IpRange, StatusReport};
 
 #[derive(Subcommand)]
@@ -45,6 +46,9 @@ pub enum Command {
         /// PEM file with the certificate of the server or of its authority, if the system does not trust it
         #[arg(long, value_name = "FILE")]
         certificate: Option<PathBuf>,
+        /// Join even if the folder is that of another host of this server, and the token is not
+        #[arg(long)]
+        replace: bool,
     },
     /// Make this host's interfaces, tunnels and filters match the desired state, until stopped
     ///
@@ -148,8 +152,8 @@ pub struct Options {
     /// Private network outside of VPCs that instances with 1:1 NAT or public IPv6 networks may reach, such as
     /// 10.20.0.0/16; can be repeated
     ///
-    /// They reach no other private network, and no host.
-    #[arg(long = "allow-network", value_name = "RANGE")]
+    /// They reach no other private network, not their own host, and no underlay address of a host.
+    #[arg(long = "allow-network", value_name = "RANGE", value_parser = uplink_filter::parse_allowed)]
     allow_networks: Vec<IpRange>,
 }
 
@@ -198,6 +202,7 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             token,
             state,
             certificate,
+            replace,
         } => {
             let folder = StateFolder::open(&state);
             let folder = folder.with_context(|| format!("folder {}", state.display()))?;
@@ -205,11 +210,13 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
                 std::fs::read_to_string(&path).with_context(|| format!("certificate {}", path.display()))
             };
             let certificate = certificate.map(read).transpose()?;
-            let joined = server_link::join(&server, &token, certificate).await;
+            let old = folder.credential().ok().flatten();
+            let same_server = old.as_ref().filter(|old| is_same_server(&old.server, &server));
+            let expected = same_server.filter(|_| !replace).map(|old| old.host_id);
+            let joined = server_link::join(&server, &token, certificate, expected).await;
             let credential = joined.map_err(|error| anyhow!(error))?;
-            if let Some(old) = folder.credential().ok().flatten()
-                && (old.host_id != credential.host_id || old.server != credential.server)
-            {
+            let is_same = same_server.is_some_and(|old| old.host_id == credential.host_id);
+            if let Some(old) = old.filter(|_| !is_same) {
                 folder.forget_desired().context("desired state")?;
                 output.hint(&format!(
                     "the folder was that of host {} ({}) of {}",
@@ -243,8 +250,8 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
                 Some(credential) => {
                     let link = ServerLink::new(credential, folder.clone());
                     let link = link.map_err(|error| anyhow!(error))?;
-                    let received = Some(link.received());
-                    let passes = run::run(agent, folder, hooks, resync, received, reports, stop);
+                    let answer = Some(link.first_answer());
+                    let passes = run::run(agent, folder, hooks, resync, answer, reports, stop);
                     let stop = async move { drop(stopping.wait_for(|stopping| *stopping).await) };
                     tokio::join!(passes, link.run(reported, stop));
                 }
@@ -295,9 +302,19 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             if !failures.is_empty() {
                 return Ok(ExitCode::FAILURE);
             }
+            folder.forget_status().context("status.json")?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The URL of the API, which ends with the version, names the same server.
+fn is_same_server(one: &str, other: &str) -> bool {
+    let root = |url: &str| {
+        let url = url.trim_end_matches('/');
+        url.trim_end_matches("/v4").trim_end_matches("/v4beta").to_owned()
+    };
+    root(one) == root(other)
 }
 
 /// The report of the last pass, and why the server cannot be used.

@@ -228,29 +228,38 @@ def unknown_endpoint(lab):
     packet = struct.pack("!II", 0x08000000, vni << 8) + inner
     sock = receiver(victim)
 
-    def transmit(source):
+    def transmit(source, target):
         def send():
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+                sender.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
                 sender.bind((source, 0))
                 for _ in range(3):
-                    sender.sendto(packet, (f"192.0.2.{victim.host}", 4789))
+                    sender.sendto(packet, (target, 4789))
             return True
 
         inside("h2", send)
         time.sleep(0.1)
 
+    host, address = f"h{victim.host}", f"192.0.2.{victim.host}"
+    shell(f"ip -n {host} addr replace 192.0.2.150/24 dev eth0")
     shell("ip -n h2 addr replace 192.0.2.200/24 dev eth0")
+    shell("ip -n h2 route replace default dev eth0")
     try:
-        before = lab.counter_in(f"h{victim.host}", "unknown_endpoint")
-        transmit("192.0.2.200")
-        counted = lab.counter_in(f"h{victim.host}", "unknown_endpoint") - before
-        assert not received(sock), "a tunnel packet of an unknown endpoint was delivered"
-        assert counted == 3, f"{counted} of 3 tunnel packets were counted"
-        transmit("192.0.2.2")
+        # A known host uses only the underlay addresses of other hosts.
+        others = ("192.0.2.150", "192.0.2.255", "255.255.255.255", "224.0.0.1")
+        pairs = [(source, other) for source in ("192.0.2.200", "192.0.2.2") for other in others]
+        for source, target in [("192.0.2.200", address), *pairs]:
+            before = lab.counter_in(host, "unknown_endpoint")
+            transmit(source, target)
+            counted = lab.counter_in(host, "unknown_endpoint") - before
+            assert not received(sock), f"a tunnel packet from {source} to {target} was delivered"
+            assert counted == 3, f"{counted} of 3 tunnel packets from {source} to {target} were counted"
+        transmit("192.0.2.2", address)
         assert len(received(sock)) == 3, "tunnel packets of a known host did not arrive"
     finally:
         sock.close()
-        shell("ip -n h2 addr del 192.0.2.200/24 dev eth0")
+        shell("ip -n h2 route del default dev eth0; ip -n h2 addr del 192.0.2.200/24 dev eth0")
+        shell(f"ip -n {host} addr del 192.0.2.150/24 dev eth0")
 
 
 def dhcp(lab):

@@ -88,8 +88,9 @@ def mutations(lab):
     for handle in rules(at, f"port_{first.id}"):
         nft = f"nsenter --net=/run/netns/{at} nft delete rule bridge h{first.host} port_{first.id} handle {handle}"
         yield checks.spoofing, nft
-    nft = f"nsenter --net=/run/netns/h{first.host} nft flush chain inet h{first.host} input"
-    yield checks.unknown_endpoint, nft
+    for handle in rules(f"h{first.host}", "input"):
+        nft = f"nsenter --net=/run/netns/h{first.host} nft delete rule inet h{first.host} input handle {handle}"
+        yield checks.unknown_endpoint, nft
     for damage in [
         f"nsenter --net=/run/netns/{at} nft flush chain inet h{first.host} prerouting",
         f"nsenter --net=/run/netns/{at} nft flush chain inet h{first.host} postrouting",

@@ -220,6 +220,32 @@ fn a_folder_that_joins_another_server_forgets_the_desired_state() {
         "{joined:?}"
     );
     assert!(!folder.path("agent/desired.json").exists());
+
+    // The token of another host is refused, and not consumed.
+    let other = folder.run("host add rack-2 --region us-east --underlay 172.31.0.2");
+    let line = format!(
+        "agent join --server http://{}/v4 --token {} --state {}",
+        server.address,
+        other.trim_end(),
+        folder.path("agent").display()
+    );
+    let refused = run(&folder, &line);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("that of another host"), "{refused:?}");
+    let replaced = run(&folder, &format!("{line} --replace"));
+    assert_eq!(replaced.code, Some(0), "{replaced:?}");
+    assert!(
+        replaced.stderr.contains("that of host 1 (rack-1)"),
+        "{replaced:?}"
+    );
+    let again = folder.run("host join-token rack-2");
+    let line = line.replace(other.trim_end(), again.trim_end());
+    let same = run(&folder, &line.replace("/v4 ", " "));
+    assert_eq!(
+        (same.code, same.stderr.as_str()),
+        (Some(0), ""),
+        "the same host of the same server"
+    );
 }
 
 #[test]

@@ -80,7 +80,10 @@ impl<'a> Machine<'a> {
     pub fn start(&self) -> anyhow::Result<Child> {
         let mut command = Command::new("unshare");
         command.args(["--mount", "--", "sh", "-c", KEEP]);
+        let log = OpenOptions::new().create(true).append(true).open(self.log())?;
         command.process_group(0).stdin(Stdio::null());
+        // It must not hold the output of the command that starts the machine.
+        command.stdout(log.try_clone()?).stderr(log);
         let process = network::inside(&self.name, || command.spawn())?;
         let keeper = Pid::from_child(&process);
         fs::create_dir_all(self.folder.join("machines"))?;
@@ -89,8 +92,9 @@ impl<'a> Machine<'a> {
         while !is_ready(keeper) {
             ensure!(
                 Instant::now() < deadline,
-                "{} does not start: see the output of mount above",
-                self.name
+                "{} does not start: see {}",
+                self.name,
+                self.log().display()
             );
             sleep(POLL_INTERVAL);
         }

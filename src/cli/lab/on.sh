@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs a command in an instance of the lab, on a host or on the server.
 usage="usage: on NAME COMMAND…, where NAME is an instance (label or ID), host-1, … or server"
-[ $# -ge 2 ] || { echo "$usage" >&2; exit 2; }
+[ $# -ge 2 ] && [ -n "$1" ] || { echo "$usage" >&2; exit 2; }
 name=$1
 shift
 if [ "$name" = server ]; then

@@ -68,6 +68,8 @@ pub struct TraceHost {
     pub has_key: bool,
     /// Whether the agent has applied the current desired state.
     pub is_current: bool,
+    /// A problem of the host that its agent reports.
+    pub warning: Option<String>,
 }
 
 /// The path of a packet from the sender to an address.
@@ -198,6 +200,8 @@ impl<'a> Path<'a> {
             ));
         } else if !host.is_current {
             self.doubt = Some(format!("{} has not applied the latest changes yet", host.label));
+        } else if let Some(warning) = &host.warning {
+            self.doubt = Some(format!("{} reports a problem: {warning}", host.label));
         }
         Ok(host)
     }
@@ -324,7 +328,7 @@ impl<'a> Path<'a> {
                  --allow-network for this address",
                 host.label
             );
-            return Outcome::Dropped(DropCause::PrivateNetwork, text);
+            return Outcome::Uncertain(text);
         }
         let text = format!("{to} is a private address, but not in this VPC. {NAT_IS_NO_HELP}");
         Outcome::Dropped(DropCause::UnknownAddress, text)

@@ -78,7 +78,6 @@ pub enum DropCause {
     TargetPortNotUp,
     OtherVpc,
     HostAddress,
-    PrivateNetwork,
     NoNat,
     NoPublicIpv6,
 }
@@ -124,7 +123,6 @@ impl DropCause {
             DropCause::TargetPortNotUp => "target_port_not_up",
             DropCause::OtherVpc => "other_vpc",
             DropCause::HostAddress => "host_address",
-            DropCause::PrivateNetwork => "private_network",
             DropCause::NoNat => "no_nat",
             DropCause::NoPublicIpv6 => "no_public_ipv6",
         }
