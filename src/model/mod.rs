@@ -20,7 +20,9 @@ mod support;
 pub mod text;
 pub mod time;
 
-pub use account::{accent_color, announcement, brand_image, branding, change, event, object_tag};
+pub use account::{
+    accent_color, announcement, brand_image, branding, change, event, found_network, object_tag,
+};
 pub use compute::{
     config, disk, image, instance, interface, kernel, plan, region, stored_catalog, upkeep, work,
 };

@@ -38,7 +38,10 @@ pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr]) -> Markup {
                     None if desk.managed_issue => p { "Managed service" },
                     None => p .quiet { "Not specified" },
                     Some(entity) => {
-                        p { strong { (entity.label) } " " span .id { (entity.id) } br; span .quiet { (kind_label(entity.kind.word())) } }
+                        p {
+                            strong { @match &page.entity_url { Some(url) => a href=(url) { (entity.label) }, None => (entity.label) } }
+                            " " span .id { (entity.id) } br; span .quiet { (kind_label(entity.kind.word())) }
+                        }
                     }
                 }
                 (page.networks.summary(ticket.id, forbidden))
