@@ -26,7 +26,8 @@ mod support;
 mod unique;
 
 pub use account::{
-    account_networks, accounts, announcements, branding, events, provider_accounts, settings, tags,
+    account_networks, accounts, announcements, branding, event_changes, events, provider_accounts, settings,
+    tags,
 };
 pub use compute::{
     configs, disks, images, instances, interfaces, kernels, maintenance_policies, plans, power,
