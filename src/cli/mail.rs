@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use clap::Subcommand;
 
+use super::output::Output;
 use super::store_args::{OpenStore, StoreArgs, describe_error};
-use super::{Failure, attachment_storage};
+use super::{Failure, attachment_storage, outbox};
 use crate::mail::delivery::{Delivery, Envelope, deliver};
 use crate::mail::inbound::MAX_MESSAGE_BYTES;
 use crate::uploads::Uploads;
@@ -32,10 +33,18 @@ pub enum Command {
         #[arg(long, env = "SENDER", value_name = "EMAIL")]
         sender: Option<String>,
     },
+    #[command(flatten)]
+    Outbox(outbox::Command),
 }
 
-pub async fn run(store: &StoreArgs, command: Command) -> Result<ExitCode, Failure> {
-    let Command::Receive { recipient, sender } = command;
+pub async fn run(store: &StoreArgs, output: Output, command: Command) -> Result<ExitCode, Failure> {
+    let (recipient, sender) = match command {
+        Command::Receive { recipient, sender } => (recipient, sender),
+        Command::Outbox(command) => {
+            outbox::run(store, output, command).await?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
     // Invalid settings and an unreachable store can be corrected, so the mail server tries again.
     let (opened, uploads) = open(store).map_err(retry)?;
     let policy = opened.store().policy().mail.clone();

@@ -42,6 +42,8 @@ mod logging;
 mod mail;
 mod man;
 mod open_files;
+mod outbox;
+mod outgoing_mail;
 mod output;
 mod plan;
 mod policy;
@@ -134,7 +136,7 @@ enum Command {
     /// Manage the hosts that run instances
     #[command(subcommand)]
     Host(host::Command),
-    /// Deliver messages to the support desk
+    /// Deliver messages to the support desk, and show mails that Garth sends
     #[command(subcommand)]
     Mail(mail::Command),
     /// List, retry and drop background jobs
@@ -259,7 +261,7 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Region(command) => region::run(&cli.store, output, command).await?,
         Command::Plan(command) => plan::run(&cli.store, output, command).await?,
         Command::Host(command) => host::run(&cli.store, output, command).await?,
-        Command::Mail(command) => return mail::run(&cli.store, command).await,
+        Command::Mail(command) => return mail::run(&cli.store, output, command).await,
         Command::Jobs(command) => jobs::run(&cli.store, output, command).await?,
         Command::Agent(command) => return Ok(agent::run(output, command).await?),
         Command::Trace(options) => {

@@ -48,8 +48,9 @@ pub use network::{
 };
 pub use support::{
     attachment_checks, attachments, canned_replies, desk, desk_attachments, desk_replies, desk_version,
-    entities, history, merges, notes, received_mails, replies, reports, saved_views, subjects, targets,
-    ticket_network, ticket_tags, tickets, transitions, uploaders, viewers,
+    entities, history, mail_choices, merges, notes, outgoing_mails, received_mails, replies, reports,
+    saved_views, subjects, suppressed_addresses, targets, ticket_network, ticket_tags, tickets, transitions,
+    uploaders, viewers,
 };
 
 pub use error::{Error, Result};

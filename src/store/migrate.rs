@@ -255,6 +255,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "merges",
         sql: include_str!("migrations/0029_merges.sql"),
     },
+    Migration {
+        number: 30,
+        name: "outgoing mail",
+        sql: include_str!("migrations/0030_outgoing_mail.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

@@ -52,6 +52,7 @@ fn task(job: &JobSummary) -> Option<&'static str> {
         JobKind::InstancePower => "Start or stop an instance",
         JobKind::DiskWork => "Work on a disk",
         JobKind::HostDrain => "Drain a host",
+        JobKind::MailSend => "Send a mail",
         JobKind::IdentityRetention => "Remove expired sessions, links and tokens",
         JobKind::EventRetention => "Delete old events",
         JobKind::UploadSweep => "Remove incomplete uploads",

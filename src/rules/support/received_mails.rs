@@ -3,6 +3,7 @@
 //! `mail/delivery.rs` parses a message, calls `receive`, and attaches the files. A message that has no effect is
 //! dropped, or refused if its sender is verified. The mail server then returns it to the sender.
 
+use super::mail_key;
 use crate::model::grant::Permission;
 use crate::model::history::HistoryStep;
 use crate::model::id::{ReplyId, TicketId, UserId};
@@ -11,7 +12,6 @@ use crate::model::received_mail::ReceivedMail;
 use crate::model::reply::ReplyText;
 use crate::model::reply_address::{MailTarget, ReplyKey};
 use crate::model::ticket::{NewTicket, Priority, Summary, TicketText};
-use crate::model::token::TokenText;
 use crate::model::user::User;
 use crate::rules::agent::Agent;
 use crate::rules::caller::Caller;
@@ -21,7 +21,7 @@ use crate::rules::transitions::{self, TicketAction};
 use crate::rules::{desk, merges, replies};
 use crate::store::history::NewHistory;
 use crate::store::received_mails::{NewReceivedMail, StoredMail};
-use crate::store::{self, StoreError, WriteTx};
+use crate::store::{self, WriteTx};
 
 /// The maximum number of messages of a user in an hour. The mail server retries later messages.
 const MAX_MESSAGES_PER_HOUR: i64 = 120;
@@ -52,10 +52,7 @@ pub enum Sender {
 
 /// The key that signs reply addresses, created on first use and shared by all nodes.
 pub fn key(tx: &mut WriteTx) -> Result<ReplyKey> {
-    let secret = store::server_secrets::find_or_insert(tx, "reply_address")?;
-    let damaged = || StoreError::Unexpected("the stored key of reply addresses is invalid".to_owned());
-    let key = TokenText::parse(secret.reveal()).ok_or_else(damaged)?;
-    Ok(ReplyKey::new(key))
+    mail_key::load(tx)
 }
 
 /// The address to which a user can reply by mail to a ticket; `None` if the desk has no mail address.
@@ -147,6 +144,7 @@ fn store_once(
     let new = NewReceivedMail {
         author: user.id,
         message_key,
+        message_id: mail.message_id.as_deref(),
         ticket,
         reply,
         folded: &folded,

@@ -2,6 +2,7 @@
 //!
 //! `replies`, `attachments` and `desk` have the other operations on tickets.
 
+use super::ticket_mails::{self, ChangeAuthor};
 use crate::model::event::Action;
 use crate::model::grant::Permission;
 use crate::model::history::HistoryStep;
@@ -160,6 +161,14 @@ impl TicketAuthor {
         self.user.is_none()
     }
 
+    fn of_change(&self) -> ChangeAuthor<'_> {
+        ChangeAuthor {
+            display_name: &self.display_name,
+            username: &self.username,
+            user: self.user,
+        }
+    }
+
     fn event_author(&self, ticket: &Ticket) -> Author<'_> {
         Author {
             account: ticket.account,
@@ -256,13 +265,16 @@ pub fn apply_transition(
     }
     append_history(tx, ticket, author, step, &details)?;
     events::record_ticket(tx, author.event_author(ticket), event, ticket)?;
+    ticket_mails::notify(tx, ticket.id, author.of_change(), step, &details)?;
     Ok(true)
 }
 
 /// Records that a ticket was opened.
 pub fn begin(tx: &mut WriteTx, ticket: &Ticket, author: &TicketAuthor) -> Result<()> {
-    append_history(tx, ticket, author, HistoryStep::Opened, &NewHistory::default())?;
-    events::record_ticket(tx, author.event_author(ticket), Action::TicketCreate, ticket)
+    let (step, details) = (HistoryStep::Opened, NewHistory::default());
+    append_history(tx, ticket, author, step, &details)?;
+    events::record_ticket(tx, author.event_author(ticket), Action::TicketCreate, ticket)?;
+    ticket_mails::notify(tx, ticket.id, author.of_change(), step, &details)
 }
 
 /// Adds an entry to the history without an event for the account.

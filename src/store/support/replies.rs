@@ -1,7 +1,9 @@
 //! The `reply` table.
 
+use std::collections::HashMap;
+
 use crate::model::change::ChangeKind;
-use crate::model::id::{AccountId, ReplyId, TicketId};
+use crate::model::id::{AccountId, OutgoingMailId, ReplyId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reply::{NewReply, Reply};
 use crate::model::time::Time;
@@ -54,6 +56,14 @@ pub fn of_account(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(TicketId, 
         let reply = read(row)?;
         Ok((row.take()?, reply))
     })
+}
+
+/// The texts of the replies that the notices of a mail refer to.
+pub fn texts(tx: &mut ReadTx, mail: OutgoingMailId) -> Result<HashMap<ReplyId, String>, StoreError> {
+    let sql =
+        "SELECT r.id, r.description FROM mail_notice n JOIN reply r ON r.id = n.reply WHERE n.mail = $1";
+    let texts = tx.read(sql, args![mail], |row| Ok((row.take()?, row.take()?)))?;
+    Ok(texts.into_iter().collect())
 }
 
 /// The ID of a ticket's newest reply; zero if there is none.

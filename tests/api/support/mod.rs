@@ -9,6 +9,7 @@ mod desk_queue;
 mod desk_replies;
 mod entities;
 mod merges;
+pub mod outgoing_mails;
 pub mod received_mails;
 pub mod replies;
 mod reports;
