@@ -124,13 +124,14 @@ def tunnels_are_not_tracked(lab):
 
 
 def allowed_networks(lab):
-    """The operator of a host allows private networks, but no host."""
+    """The operator of a host allows private networks, but not the host itself."""
     inner = prepare(lab)
     lab.kill(1)
-    lab.start(1, "--allow-network", "172.16.0.0/12", "--allow-network", "172.20.0.0/16", "--allow-network", "192.0.2.0/24")
+    networks = ("172.16.0.0/12", "172.20.0.0/16", "10.99.0.0/16")
+    lab.start(1, *[word for network in networks for word in ("--allow-network", network)])
     lab.converge()
     assert ping(inner, "172.20.0.2"), "an allowed network is not reachable"
-    for address in ("100.64.0.2", "192.0.2.1", "192.0.2.2"):
+    for address in ("100.64.0.2", "10.99.0.1", "192.0.2.1", "192.0.2.2"):
         assert not ping(inner, address), f"an instance reaches {address}"
     lab.kill(1)
     lab.start(1)
