@@ -233,9 +233,40 @@ pub fn underlay_rules(prefix: &Prefix, state: &HostState, uplinks: &str) -> Stri
         None => clear_text_rules(underlay, &networks(state)),
         Some(encryption) => encrypted_rules(prefix, state.host_id, underlay, encryption),
     };
-    format!(
-        "table inet {prefix} {{\n  counter {UNKNOWN_ENDPOINT} {{ }}\n  counter {CLEAR_TEXT} {{ }}\n{rules}{uplinks}}}\n"
-    )
+    let tunnels_use_ipv6 = !underlay.address.is_ipv4() || underlay.encryption.is_some();
+    let mut text = format!(
+        "table inet {prefix} {{\n  counter {UNKNOWN_ENDPOINT} {{ }}\n  counter {CLEAR_TEXT} {{ }}\n{rules}"
+    );
+    if tunnels_use_ipv6 {
+        text += REASSEMBLED;
+    }
+    if tunnels_use_ipv6 || !uplinks.is_empty() {
+        text += &untracked(underlay);
+    }
+    text + uplinks + "}\n"
+}
+
+/// The kernel reassembles IPv6 packets after the filter, which does not see a UDP header in a later fragment. As soon as a
+/// rule uses the state of connections, it reassembles all packets before.
+const REASSEMBLED: &str = "  chain reassembled {\n    type filter hook prerouting priority -150; policy accept;\n    \
+    ct state untracked accept\n  }\n";
+
+/// The kernel tracks all connections of a namespace as soon as a rule uses their state. For tunnels, that would only cost
+/// time.
+fn untracked(underlay: &Underlay) -> String {
+    let family = if underlay.address.is_ipv4() { "ip" } else { "ip6" };
+    let (address, ports) = (
+        underlay.address,
+        format!("{{ {VXLAN_PORT}, {FIRST_PORT}-{LAST_PORT} }}"),
+    );
+    let chain = |hook: &str, direction: &str| {
+        format!(
+            "  chain untracked_{hook} {{\n    type filter hook {hook} priority -300; policy accept;\n    \
+             {family} {direction} {address} udp dport {ports} notrack\n    \
+             ip6 daddr {INNER_RANGE} udp dport {VXLAN_PORT} notrack\n  }}\n"
+        )
+    };
+    chain("prerouting", "daddr") + &chain("output", "saddr")
 }
 
 /// The address family of the underlay, and the addresses of the other hosts as text.
@@ -268,13 +299,11 @@ fn clear_text_rules(underlay: &Underlay, networks: &[String]) -> String {
     if !hosts.is_empty() {
         let _ = writeln!(text, "    {to_us} {family} saddr {{ {hosts} }} accept");
     }
-    let drop = format!("counter name {UNKNOWN_ENDPOINT} drop");
-    let _ = writeln!(text, "    {to_us} {drop}");
     if !networks.is_empty() {
         let networks = networks.join(", ");
         let _ = writeln!(
             text,
-            "    udp dport {VXLAN_PORT} @th,96,24 {{ {networks} }} {drop}"
+            "    udp dport {VXLAN_PORT} @th,96,24 {{ {networks} }} counter name {UNKNOWN_ENDPOINT} drop"
         );
     }
     text += "  }\n";

@@ -128,13 +128,17 @@ impl ServerLink {
     fn note_failure(&self, error: &RequestError) {
         if error.is_refused() {
             tracing::error!("{CREDENTIAL_REFUSED}");
-            self.first_answer.send_if_modified(|answer| {
+            let is_first = self.first_answer.send_if_modified(|answer| {
                 let is_first = *answer == FirstAnswer::None;
                 if is_first {
                     *answer = FirstAnswer::Refusal;
                 }
                 is_first
             });
+            // The last report is that of a host which may run nothing now.
+            if is_first && let Err(error) = self.folder.forget_status() {
+                tracing::warn!(error = %error, "last report not removed");
+            }
             self.set_problem(Some(CREDENTIAL_REFUSED.to_owned()));
         } else {
             tracing::warn!(error = %error, "server not reachable");

@@ -3,10 +3,9 @@
 
 use std::fmt::Write as _;
 
-use super::encrypted_layout::{FIRST_PORT, LAST_PORT};
-use super::filters::{VXLAN_PORT, merged};
+use super::filters::merged;
 use super::names::Prefix;
-use crate::agent_protocol::{INNER_RANGE, IpRange, Underlay};
+use crate::agent_protocol::{IpRange, Underlay};
 
 /// The counter of packets to the hosts and to private networks.
 pub const NOT_PUBLIC: &str = "not_public";
@@ -49,7 +48,6 @@ pub fn chains(prefix: &Prefix, underlay: &Underlay, allowed: &[IpRange]) -> Stri
     let resolvers = underlay.resolvers.iter().copied().map(IpRange::single).collect();
     let dns = accept(resolvers, " meta l4proto { tcp, udp } th dport 53");
     let mut text = format!("  counter {NOT_PUBLIC} {{ }}\n");
-    text += &untracked(underlay);
     let _ = write!(
         text,
         "  chain uplink_input {{\n    type filter hook input priority -150; policy accept;\n    \
@@ -71,24 +69,6 @@ pub fn chains(prefix: &Prefix, underlay: &Underlay, allowed: &[IpRange]) -> Stri
         "    ip daddr {{ {PRIVATE_IPV4} }} {drop}\n    ip6 daddr {{ {PRIVATE_IPV6} }} {drop}\n  }}\n"
     );
     text
-}
-
-/// The kernel tracks all connections of a namespace as soon as a rule uses their state. For tunnels, that would only cost
-/// time.
-fn untracked(underlay: &Underlay) -> String {
-    let family = if underlay.address.is_ipv4() { "ip" } else { "ip6" };
-    let (address, ports) = (
-        underlay.address,
-        format!("{{ {VXLAN_PORT}, {FIRST_PORT}-{LAST_PORT} }}"),
-    );
-    let chain = |hook: &str, direction: &str| {
-        format!(
-            "  chain untracked_{hook} {{\n    type filter hook {hook} priority -300; policy accept;\n    \
-             {family} {direction} {address} udp dport {ports} notrack\n    \
-             ip6 daddr {INNER_RANGE} udp dport {VXLAN_PORT} notrack\n  }}\n"
-        )
-    };
-    chain("prerouting", "daddr") + &chain("output", "saddr")
 }
 
 /// Rules that accept packets to these networks.

@@ -16,6 +16,7 @@ use super::logging::LogSettings;
 use super::output::Output;
 use super::{logging, stop_signals};
 use crate::agent::capture::Capture;
+use crate::agent::credential::Credential;
 use crate::agent::encryption::{EncryptedTunnels, tunnel};
 use crate::agent::hook::{HookSettings, Hooks};
 use crate::agent::kernel::{Kernel, command_of};
@@ -46,7 +47,7 @@ pub enum Command {
         /// PEM file with the certificate of the server or of its authority, if the system does not trust it
         #[arg(long, value_name = "FILE")]
         certificate: Option<PathBuf>,
-        /// Join even if the folder is that of another host of this server, and the token is not
+        /// Join even if the folder is that of another host than the token
         #[arg(long)]
         replace: bool,
     },
@@ -211,12 +212,13 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             };
             let certificate = certificate.map(read).transpose()?;
             let old = folder.credential().ok().flatten();
-            let same_server = old.as_ref().filter(|old| is_same_server(&old.server, &server));
-            let expected = same_server.filter(|_| !replace).map(|old| old.host_id);
+            let expected = old.as_ref().filter(|_| !replace).map(|old| old.host_id);
             let joined = server_link::join(&server, &token, certificate, expected).await;
             let credential = joined.map_err(|error| anyhow!(error))?;
-            let is_same = same_server.is_some_and(|old| old.host_id == credential.host_id);
-            if let Some(old) = old.filter(|_| !is_same) {
+            let is_same = |old: &Credential| {
+                old.host_id == credential.host_id && is_same_server(&old.server, &credential.server)
+            };
+            if let Some(old) = old.filter(|old| !is_same(old)) {
                 folder.forget_desired().context("desired state")?;
                 output.hint(&format!(
                     "the folder was that of host {} ({}) of {}",
