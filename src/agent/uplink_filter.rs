@@ -30,7 +30,7 @@ pub fn parse_allowed(text: &str) -> Result<IpRange, String> {
         let wider: Result<IpRange, _> = wider.parse();
         wider.is_ok_and(|wider| wider.contains(range.address()) && wider.prefix() <= range.prefix())
     };
-    match ALLOWED.iter().any(|wider| is_inside(&wider)) {
+    match ALLOWED.iter().any(is_inside) {
         true => Ok(range),
         false => Err(format!(
             "must be inside of a private network: {}",
