@@ -242,12 +242,9 @@ impl Caller {
         }
     }
 
-    /// The caller's permission on the account itself: its settings, OAuth clients and tickets.
+    /// The caller's permission on the account itself.
     pub fn account_access(&self) -> Option<Permission> {
-        match self.identity.restricted {
-            true => self.identity.account_access,
-            false => Some(Permission::ReadWrite),
-        }
+        Permission::on_account(self.identity.restricted, self.identity.account_access)
     }
 
     pub fn gravatar_id(&self) -> String {

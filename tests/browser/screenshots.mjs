@@ -30,12 +30,17 @@ await runTest("screenshots of the console", async (harness) => {
   // Mark the events of the demo as seen, as in a used account.
   await mara.goto(`${harness.origin}/events`);
   await mara.getByRole("button", { name: "Mark all as seen" }).click();
+  await shoot(mara, "/", "home");
   await shoot(mara, "/vpcs", "vpcs", 420);
   await shoot(mara, "/vpcs/1", "vpc");
   await shoot(mara, "/vpcs/1/subnets/2", "subnet");
+  await shoot(mara, "/instances/1", "instance");
   await shoot(mara, "/tickets/3", "ticket");
   await shoot(mara, "/account/users/elif/grants", "grants");
+  await shoot(sam, "/desk/home", "desk-home");
   await shoot(sam, "/desk?order=pressing", "desk", 560);
+  await shoot(sam, "/desk/reports", "reports");
+  await shoot(noor, "/provider", "accounts");
   await noor.goto(`${harness.origin}/desk/tickets/3`);
   await sam.goto(`${harness.origin}/desk/tickets/3`);
   await noor.getByText("sam is also viewing this ticket.").waitFor();

@@ -17,6 +17,14 @@ impl Permission {
         }
     }
 
+    /// The permission of a user on the account itself: its settings, OAuth clients and tickets.
+    pub const fn on_account(restricted: bool, granted: Option<Self>) -> Option<Self> {
+        match restricted {
+            true => granted,
+            false => Some(Permission::ReadWrite),
+        }
+    }
+
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         match raw {
             "read_only" => Ok(Permission::ReadOnly),

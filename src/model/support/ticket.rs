@@ -2,6 +2,7 @@
 
 use crate::model::account::status::AccountStatus;
 use crate::model::entity::Entity;
+use crate::model::grant::Permission;
 use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::target::TicketTargets;
@@ -48,6 +49,14 @@ pub enum Side {
 }
 
 impl Ticket {
+    /// The permission of a user of the account. The opener has full access, other users need account access.
+    pub fn permission(&self, user: UserId, account_access: Option<Permission>) -> Option<Permission> {
+        match self.opener == Some(user) {
+            true => Some(Permission::ReadWrite),
+            false => account_access,
+        }
+    }
+
     pub fn closable(&self) -> bool {
         self.may_close && self.status != Status::Closed
     }

@@ -89,14 +89,15 @@ fn refuse_hidden(form: &mut Form, opened: &Ticket, hidden: &Ticket) {
 
 /// Whether the user who opened a ticket has this permission on another ticket of the account.
 fn is_open_to_opener(tx: &mut ReadTx, opened: &Ticket, other: &Ticket, access: Permission) -> Result<bool> {
-    let Some(user) = opened.opener.filter(|user| other.opener != Some(*user)) else {
+    let Some(user) = opened.opener else {
         return Ok(true);
     };
     // A user who was deleted sees no ticket.
     let Some(identity) = store::tokens::identity_of_sender(tx, user)? else {
         return Ok(true);
     };
-    Ok(!identity.restricted || identity.account_access >= Some(access))
+    let account_access = Permission::on_account(identity.restricted, identity.account_access);
+    Ok(other.permission(user, account_access) >= Some(access))
 }
 
 /// Adds a message of the merge. It is no answer: if the ticket waited for the provider, it still does.

@@ -4,6 +4,7 @@ use super::{mail_choices, mail_key};
 use crate::model::account::status::AccountStatus;
 use crate::model::bounce_address;
 use crate::model::branding::Branding;
+use crate::model::grant::Permission;
 use crate::model::id::{OutgoingMailId, TicketId};
 use crate::model::job::{Job, JobKind, Outcome};
 use crate::model::outgoing_mail::{
@@ -101,8 +102,8 @@ pub(super) fn may_see(tx: &mut ReadTx, user: &User, ticket: TicketId) -> Result<
     let Some(ticket) = store::tickets::find(tx, account, ticket)? else {
         return Ok(false);
     };
-    let sees = ticket.opener == Some(user.id) || !user.restricted || user.account_access.is_some();
-    Ok(is_active && !user.disabled && sees)
+    let account_access = Permission::on_account(user.restricted, user.account_access);
+    Ok(is_active && !user.disabled && ticket.permission(user.id, account_access).is_some())
 }
 
 /// Begins an attempt to send a mail, and returns its content. `None` if there is nothing to send.

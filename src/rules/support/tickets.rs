@@ -123,12 +123,10 @@ pub fn close(tx: &mut WriteTx, caller: &Caller, id: TicketId, request: &Request)
     apply_transition(tx, &mut ticket, &TicketAuthor::of(caller), closing).map(drop)
 }
 
-/// The ticket, if the caller has this permission on it. The opener and unrestricted users have full access.
-/// Other users need account access.
+/// The ticket, if the caller has this permission on it.
 pub fn load_for(tx: &mut ReadTx, caller: &Caller, id: TicketId, access: Permission) -> Result<Ticket> {
     let ticket = store::tickets::find(tx, caller.account, id)?.ok_or(Error::NotFound)?;
-    match caller.account_access() {
-        _ if ticket.opener == Some(caller.user()) => Ok(ticket),
+    match ticket.permission(caller.user(), caller.account_access()) {
         None => Err(Error::NotFound),
         Some(granted) if granted < access => Err(Error::Forbidden),
         Some(_) => Ok(ticket),
