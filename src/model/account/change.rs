@@ -30,6 +30,8 @@ pub enum ChangeKind {
     SavedView,
     SshKey,
     Subnet,
+    /// An address that gets no mails.
+    SuppressedAddress,
     Tag,
     Ticket,
     Token,
@@ -39,7 +41,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    pub const ALL: [ChangeKind; 27] = [
+    pub const ALL: [ChangeKind; 28] = [
         ChangeKind::Account,
         ChangeKind::Announcement,
         ChangeKind::Attachment,
@@ -61,6 +63,7 @@ impl ChangeKind {
         ChangeKind::SavedView,
         ChangeKind::SshKey,
         ChangeKind::Subnet,
+        ChangeKind::SuppressedAddress,
         ChangeKind::Tag,
         ChangeKind::Ticket,
         ChangeKind::Token,
@@ -92,6 +95,7 @@ impl ChangeKind {
             ChangeKind::SavedView => "saved_view",
             ChangeKind::SshKey => "ssh_key",
             ChangeKind::Subnet => "subnet",
+            ChangeKind::SuppressedAddress => "suppressed_address",
             ChangeKind::Tag => "tag",
             ChangeKind::Ticket => "ticket",
             ChangeKind::Token => "token",

@@ -1,7 +1,9 @@
 //! The `staff_mail_choice` table: which mails a member of staff gets. Without a row: all.
 
+use crate::model::change::ChangeKind;
 use crate::model::id::UserId;
 use crate::model::outgoing_mail::StaffMailChoice;
+use crate::store::changes::Owner;
 use crate::store::error::StoreError;
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
@@ -26,7 +28,7 @@ pub fn save(tx: &mut WriteTx, user: UserId, choice: StaffMailChoice) -> Result<(
              replies = excluded.replies",
         args![user, choice.new_tickets, choice.assigned, choice.replies],
     )?;
-    Ok(())
+    tx.changed(Owner::User(user), ChangeKind::User, user.0)
 }
 
 fn read(row: &mut Row) -> Result<StaffMailChoice, StoreError> {

@@ -1,9 +1,11 @@
 //! The `suppressed_address` table. Its addresses are in lower case.
 
+use crate::model::change::ChangeKind;
 use crate::model::id::SuppressedAddressId;
 use crate::model::outgoing_mail::SuppressedAddress;
 use crate::model::page::Paged;
 use crate::model::user::Email;
+use crate::store::changes::PROVIDER;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
 use crate::store::list::{Collection, ListQuery};
@@ -52,18 +54,25 @@ pub fn is_suppressed(tx: &mut ReadTx, address: &Email) -> Result<bool, StoreErro
 /// Adds an address. The status of an address that is suppressed already is replaced.
 pub fn insert(tx: &mut WriteTx, address: &Email, status: &str) -> Result<(), StoreError> {
     let (address, now) = (address.as_str().to_lowercase(), tx.now());
-    tx.execute(
-        "INSERT INTO suppressed_address (address, status, since) VALUES ($1, $2, $3)
-         ON CONFLICT (address) DO UPDATE SET status = excluded.status",
-        args![address, status, now],
-    )?;
-    Ok(())
+    let sql = "INSERT INTO suppressed_address (address, status, since) VALUES ($1, $2, $3)
+         ON CONFLICT (address) DO UPDATE SET status = excluded.status RETURNING id";
+    let id = tx.read(sql, args![address, status, now], |row| row.take())?;
+    record(tx, id)
 }
 
 /// Returns false if the address is not suppressed.
 pub fn delete(tx: &mut WriteTx, address: &str) -> Result<bool, StoreError> {
-    let sql = "DELETE FROM suppressed_address WHERE address = $1";
-    Ok(tx.execute(sql, args![address.to_lowercase()])? > 0)
+    let sql = "DELETE FROM suppressed_address WHERE address = $1 RETURNING id";
+    let deleted = tx.read(sql, args![address.to_lowercase()], |row| row.take())?;
+    let is_deleted = !deleted.is_empty();
+    record(tx, deleted)?;
+    Ok(is_deleted)
+}
+
+fn record(tx: &mut WriteTx, changed: Vec<i64>) -> Result<(), StoreError> {
+    changed
+        .into_iter()
+        .try_for_each(|id| tx.changed(PROVIDER, ChangeKind::SuppressedAddress, id))
 }
 
 fn read(row: &mut Row) -> Result<SuppressedAddress, StoreError> {

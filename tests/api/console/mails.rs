@@ -29,7 +29,12 @@ async fn a_user_chooses_mails_in_the_profile() {
     let page = ada.get("/account").await;
     assert_lacks(&page, "name=\"email_notifications\" value=\"true\" checked");
     let tag = version(&page);
-    let fields = [("version", tag.as_str()), ("email_notifications", "true")];
+    let fields = [
+        ("version", tag.as_str()),
+        ("email", "ada@example.com"),
+        ("timezone", "GMT"),
+        ("email_notifications", "true"),
+    ];
     ada.submit(&page, "/account", &fields).await;
     assert_eq!(user.get("/profile").await.json()["email_notifications"], true);
 }
