@@ -15,6 +15,7 @@ use super::dhcp::DhcpServers;
 use super::folder_watch::FolderWatch;
 use super::hook::{Hooks, documents};
 use super::reconcile::Agent;
+use super::restored_ports::RestoredPorts;
 use super::retry_delay::retry_delay;
 use super::router_advertisement::RouterAdvertisers;
 use super::server_link::FirstAnswer;
@@ -44,7 +45,7 @@ pub async fn run(
     tokio::pin!(stop);
     tokio::select! {
         () = &mut stop => return,
-        () = wait_for_server(first_answer) => {}
+        () = wait_for_server(first_answer.clone()) => {}
     }
     let passes = Arc::new(Passes {
         agent,
@@ -52,6 +53,7 @@ pub async fn run(
         hooks: hooks.clone(),
         services: Mutex::default(),
         warned: Mutex::default(),
+        restored: RestoredPorts::new(first_answer),
     });
     let running_hooks = hooks.map(|hooks| tokio::spawn(hooks.run()));
     follow(passes, resync, reports, stop).await;
@@ -91,7 +93,7 @@ async fn follow(
     let mut next_pass = Instant::now();
     let mut failed_passes = 0;
     let watch = FolderWatch::new(passes.folder.path());
-    let mut desired: Option<Arc<HostState>> = None;
+    let mut stored: Option<Arc<HostState>> = None;
     let mut next_read = Instant::now();
     loop {
         if Instant::now() >= next_read {
@@ -100,8 +102,11 @@ async fn follow(
                 tracing::error!(error = %error, "desired state not read");
                 None
             });
-            desired = read.map(Arc::new);
+            stored = read.map(Arc::new);
         }
+        let desired = stored
+            .clone()
+            .map(|state| passes.restored.remove_if_refused(state));
         let hook_ended = ended_hooks.as_mut().is_some_and(|ended| {
             let changed = ended.has_changed().unwrap_or_default();
             ended.mark_unchanged();
@@ -163,6 +168,7 @@ struct Passes {
     services: Mutex<Services>,
     /// The warnings of the last report, which are in the log.
     warned: Mutex<BTreeSet<String>>,
+    restored: RestoredPorts,
 }
 
 impl Passes {
@@ -213,6 +219,7 @@ impl Passes {
         if pass.steps > 0 {
             tracing::info!(steps = pass.steps, revision = state.revision, "kernel changed");
         }
+        self.restored.add(&pass.created_ports);
         let mut report = pass.report;
         if let Ok(mut services) = self.services.lock() {
             report.warnings.extend(services.update(&self.agent, state));

@@ -99,12 +99,18 @@ impl Access {
 impl ServerLink {
     pub fn new(credential: Credential, folder: Arc<StateFolder>) -> Result<Self, String> {
         let access = Arc::new(Access::new(credential)?);
-        folder.set_server_problem(None).map_err(|e| e.to_string())?;
+        // A refusal is valid until the server sends a state, so that a host without a network restores nothing then.
+        let (first_answer, problem) = match folder.is_refused() {
+            true => (FirstAnswer::Refusal, Some(CREDENTIAL_REFUSED.to_owned())),
+            false => (FirstAnswer::None, None),
+        };
+        let stored = folder.set_server_problem(problem.as_deref());
+        stored.map_err(|e| e.to_string())?;
         Ok(Self {
             access: Mutex::new(access),
             folder,
-            first_answer: watch::Sender::default(),
-            problem: Mutex::default(),
+            first_answer: watch::Sender::new(first_answer),
+            problem: Mutex::new(problem),
         })
     }
 
@@ -128,6 +134,9 @@ impl ServerLink {
     fn note_failure(&self, error: &RequestError) {
         if error.is_refused() {
             tracing::error!("{CREDENTIAL_REFUSED}");
+            if let Err(error) = self.folder.set_refused(true) {
+                tracing::warn!(error = %error, "refusal not stored");
+            }
             let is_first = self.first_answer.send_if_modified(|answer| {
                 let is_first = *answer == FirstAnswer::None;
                 if is_first {
@@ -221,6 +230,9 @@ impl ServerLink {
                     true => {
                         *failures = 0;
                         self.set_problem(None);
+                        if let Err(error) = self.folder.set_refused(false) {
+                            tracing::warn!(error = %error, "refusal not removed");
+                        }
                         self.first_answer.send_replace(FirstAnswer::State);
                     }
                     false => return Ok(true),

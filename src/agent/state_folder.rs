@@ -20,6 +20,8 @@ pub const AGENT_LOCK: &str = "agent.lock";
 pub const DESIRED_FILE: &str = "desired.json";
 /// The file with the reason why the server cannot be used.
 const PROBLEM_FILE: &str = "server-problem.json";
+/// The file that exists while the server refuses the host.
+const REFUSED_FILE: &str = "refused";
 
 pub struct StateFolder(PathBuf);
 
@@ -87,10 +89,7 @@ impl StateFolder {
 
     /// Removes the report, after everything was removed from the kernel.
     pub fn forget_status(&self) -> io::Result<()> {
-        match fs::remove_file(self.0.join("status.json")) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        self.remove("status.json")
     }
 
     pub fn status(&self) -> io::Result<Vec<u8>> {
@@ -107,6 +106,18 @@ impl StateFolder {
 
     pub fn server_problem(&self) -> io::Result<Option<String>> {
         self.read(PROBLEM_FILE)
+    }
+
+    /// Whether the last answer of the server was that it refuses the host.
+    pub fn is_refused(&self) -> bool {
+        self.0.join(REFUSED_FILE).exists()
+    }
+
+    pub fn set_refused(&self, is_refused: bool) -> io::Result<()> {
+        match is_refused {
+            true => self.replace(REFUSED_FILE, b""),
+            false => self.remove(REFUSED_FILE),
+        }
     }
 
     /// The ports for which the hook has succeeded.

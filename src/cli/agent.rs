@@ -226,6 +226,7 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
                 ))?;
             }
             folder.set_credential(&credential).context("credential")?;
+            folder.set_refused(false).context("refusal")?;
             output.text(&format!(
                 "joined as host {} ({})",
                 credential.host_id, credential.label
@@ -248,7 +249,12 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             let stop = async move { drop(signaled.wait_for(|signaled| *signaled).await) };
             match folder.credential().context("credential")? {
                 // Without a server, another program writes the desired state into the folder.
-                None => run::run(agent, folder, hooks, resync, None, reports, stop).await,
+                None => {
+                    if folder.desired().is_ok_and(|state| state.is_none()) {
+                        tracing::warn!("the folder has no credential and no state: run `garth agent join`");
+                    }
+                    run::run(agent, folder, hooks, resync, None, reports, stop).await
+                }
                 Some(credential) => {
                     let link = ServerLink::new(credential, folder.clone());
                     let link = link.map_err(|error| anyhow!(error))?;

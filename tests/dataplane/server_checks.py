@@ -5,6 +5,7 @@ import re
 import socket
 import subprocess
 import time
+from pathlib import Path
 
 import router_advertisements
 from lab import ping, received, receiver, shell, slaac_address, wait_for
@@ -248,8 +249,13 @@ def revocation(lab):
     wait_for(lambda: not status(), "the problem is solved")
 
 
+def desired_file(lab, host):
+    return Path(lab.state(host)) / "desired.json"
+
+
 def drain(lab):
     """Draining moves all instances, and leaves nothing behind."""
+    lab.state_before_drain = desired_file(lab, 1).read_text()
     lab.admin("host", "drain", "rack-1")
     lab.wait_until_running()
     assert set(lab.places().values()) == {2}, "an instance has not moved"
@@ -258,3 +264,35 @@ def drain(lab):
             wait_for(lambda: ping(sender, target.address), f"{sender.id} reaches {target.id} after the move")
     wait_for(lambda: "h1-vpc" not in shell("ls /run/netns"), "the drained host has no networks")
     lab.admin("host", "remove", "rack-1")
+
+
+def removed_host(lab):
+    """A removed host that was off restores its instances without a server, and removes them when the server refuses it.
+    From then on, it restores nothing."""
+    for machine in lab.machines:
+        lab.send("POST", f"/linode/instances/{machine.id}/shutdown")
+    namespaces = lambda: shell("ls /run/netns").split()
+    has = lambda prefix: any(name.startswith(prefix) for name in namespaces())
+    wait_for(lambda: not has("gi-"), "no instance runs", 60)
+    lab.kill(1)
+    shell(" ".join(lab.command(1, "purge")))
+    refusal = Path(lab.state(1)) / "refused"
+    assert refusal.exists(), "the agent of a removed host has stored no refusal"
+    # As if the host had been off while it was removed.
+    refusal.unlink()
+    desired_file(lab, 1).write_text(lab.state_before_drain)
+
+    lab.kill_server()
+    lab.start(1)
+    wait_for(lambda: has("gi-") and has("h1-vpc"), "the stored state is restored without a server")
+    lab.start_server()
+    wait_for(lambda: not has("gi-") and not has("h1-vpc"), "a refused host has removed what it had restored", 60)
+
+    lab.kill(1)
+    lab.kill_server()
+    offset = len(log_of(lab, 1))
+    lab.start(1)
+    wait_for(lambda: "the stored state is not used" in log_of(lab, 1)[offset:], "the refusal is still known")
+    time.sleep(5)
+    assert not has("gi-") and not has("h1-vpc"), "a refused host has restored instances"
+    lab.start_server()
