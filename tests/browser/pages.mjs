@@ -401,6 +401,7 @@ async function desk(walk, harness, sam, noor, long) {
   assert.equal((await rows()).size, before.size, "the error of one field moves the others");
   await walk.visit(sam, "pageDesk", {}, "?status=all&order=pressing");
   await walk.visit(sam, "pageDesk", {}, "?order=left");
+  await walk.visit(sam, "pageDeskBulk", {}, `?action=close&id.1=on&id.3=on&id.${long.ticketId}=on`);
   await walk.visit(sam, "pageDeskReports");
   await sam.locator("summary", { hasText: "Figures by day" }).click();
   await walk.check(sam, "figures of a report");

@@ -1,16 +1,16 @@
 //! The actions on selected objects, each with the rule that it runs for one object.
 
 use super::selection::{Action, Target};
-use crate::console::{instances, layout, subnets, tickets, vpcs};
+use crate::console::{desk, instances, layout, subnets, tickets, vpcs};
 use crate::model::entity_tag::EntityTag;
 use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::{InstanceId, SubnetId, TicketId, VpcId};
-use crate::model::input::Input;
 use crate::model::instance::{Instance, Status};
 use crate::model::ticket;
-use crate::rules::caller::Caller;
+use crate::rules::agent::Staff;
+use crate::rules::caller::{Caller, Principal};
 use crate::rules::lists::ListRequest;
-use crate::rules::request::{Expected, Request};
+use crate::rules::request::Request;
 use crate::rules::{self, Error, Result};
 use crate::store::{ReadTx, WriteTx};
 
@@ -28,24 +28,72 @@ pub struct Item {
     pub version: Option<EntityTag>,
 }
 
-/// The effect of an action on one object. `None` if the caller cannot see the object.
-pub fn preview(
-    tx: &mut ReadTx,
-    caller: &Caller,
-    target: Target,
-    action: Action,
-    id: i64,
-) -> Result<Option<Item>> {
-    let item = match target {
-        Target::Vpcs => preview_vpc(tx, caller, VpcId(id)),
-        Target::Subnets(vpc) => preview_subnet(tx, caller, (vpc, SubnetId(id))),
-        Target::Instances => preview_instance(tx, caller, InstanceId(id), action),
-        Target::Tickets => preview_ticket(tx, caller, TicketId(id)),
-    };
-    match item {
-        Ok(item) => Ok(Some(item)),
-        Err(Error::NotFound) => Ok(None),
-        Err(other) => Err(other),
+/// A user who acts on the objects of a list: a tenant, or a member of staff.
+pub trait Actor: Principal {
+    /// The effect of an action on one object. Fails with `NotFound` if the user cannot see the object.
+    fn preview(&self, tx: &mut ReadTx, target: Target, action: Action, id: i64) -> Result<Item>;
+    /// Runs an action on one object.
+    fn run(&self, tx: &mut WriteTx, at: (Target, Action), id: i64, request: &Request) -> Result<()>;
+}
+
+impl Actor for Caller {
+    fn preview(&self, tx: &mut ReadTx, target: Target, action: Action, id: i64) -> Result<Item> {
+        match target {
+            Target::Vpcs => preview_vpc(tx, self, VpcId(id)),
+            Target::Subnets(vpc) => preview_subnet(tx, self, (vpc, SubnetId(id))),
+            Target::Instances => preview_instance(tx, self, InstanceId(id), action),
+            Target::Tickets => preview_ticket(tx, self, TicketId(id)),
+            Target::Desk => Err(Error::NotFound),
+        }
+    }
+
+    fn run(
+        &self,
+        tx: &mut WriteTx,
+        (target, action): (Target, Action),
+        id: i64,
+        request: &Request,
+    ) -> Result<()> {
+        match (target, action) {
+            (Target::Vpcs, Action::Delete) => rules::vpcs::delete(tx, self, VpcId(id), request),
+            (Target::Subnets(vpc), Action::Delete) => {
+                rules::subnets::delete(tx, self, (vpc, SubnetId(id)), request)
+            }
+            (Target::Instances, Action::Boot) => rules::power::boot(tx, self, InstanceId(id), request),
+            (Target::Instances, Action::Reboot) => rules::power::reboot(tx, self, InstanceId(id), request),
+            (Target::Instances, Action::Shutdown) => {
+                rules::power::shutdown(tx, self, InstanceId(id), request)
+            }
+            (Target::Instances, Action::Delete) => {
+                rules::instances::delete(tx, self, InstanceId(id), request)
+            }
+            (Target::Tickets, Action::Close) => rules::tickets::close(tx, self, TicketId(id), request),
+            _ => Err(Error::NotFound),
+        }
+    }
+}
+
+impl Actor for Staff {
+    fn preview(&self, tx: &mut ReadTx, _: Target, _: Action, id: i64) -> Result<Item> {
+        let desk = rules::desk::load(tx, TicketId(id))?;
+        let is_closed = desk.ticket.status == ticket::Status::Closed;
+        Ok(Item {
+            id,
+            label: desk.ticket.summary.as_str().to_owned(),
+            url: desk::url(desk.ticket.id),
+            effect: desk::account_name(&desk).to_owned(),
+            blocked: is_closed.then(|| "It is already closed.".to_owned()),
+            version: Some(EntityTag::of(&desk)),
+        })
+    }
+
+    fn run(&self, tx: &mut WriteTx, at: (Target, Action), id: i64, request: &Request) -> Result<()> {
+        match at {
+            (Target::Desk, Action::Close) => {
+                rules::desk::close(tx, &self.agent, TicketId(id), request).map(drop)
+            }
+            _ => Err(Error::NotFound),
+        }
     }
 }
 
@@ -153,31 +201,5 @@ fn blocked(checked: Result<()>) -> Result<Option<String>> {
             Ok(Some(format!("{}{rest}.", reasons.join("; "))))
         }
         Err(other) => Err(other),
-    }
-}
-
-/// Runs an action on one object.
-pub fn run(
-    tx: &mut WriteTx,
-    caller: &Caller,
-    (target, action): (Target, Action),
-    id: i64,
-    version: Option<&str>,
-) -> Result<()> {
-    let request = Request {
-        expected: version.map(|version| Expected::Tags(vec![version.to_owned()])),
-        body: Ok(Input::Object(Vec::new())),
-    };
-    match (target, action) {
-        (Target::Vpcs, Action::Delete) => rules::vpcs::delete(tx, caller, VpcId(id), &request),
-        (Target::Subnets(vpc), Action::Delete) => {
-            rules::subnets::delete(tx, caller, (vpc, SubnetId(id)), &request)
-        }
-        (Target::Instances, Action::Boot) => rules::power::boot(tx, caller, InstanceId(id), &request),
-        (Target::Instances, Action::Reboot) => rules::power::reboot(tx, caller, InstanceId(id), &request),
-        (Target::Instances, Action::Shutdown) => rules::power::shutdown(tx, caller, InstanceId(id), &request),
-        (Target::Instances, Action::Delete) => rules::instances::delete(tx, caller, InstanceId(id), &request),
-        (Target::Tickets, Action::Close) => rules::tickets::close(tx, caller, TicketId(id), &request),
-        _ => Err(Error::NotFound),
     }
 }

@@ -18,11 +18,13 @@ use super::visit::Visit;
 use crate::model::id::VpcId;
 use crate::model::reason::{Code, Reason};
 use crate::rules::Error;
+use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::error::FieldError;
+use crate::rules::request::{Expected, Request};
 use crate::web::App;
 use crate::web::extract::At;
-use actions::Item;
+use actions::{Actor, Item};
 use selection::{Action, ID_PREFIX, Target, url};
 
 /// The maximum number of objects of one action: a page of a list.
@@ -38,6 +40,8 @@ pub fn pages() -> Vec<Page> {
         post("sendInstancesBulk", "/instances/bulk", run_instances),
         get("pageTicketsBulk", "/tickets/bulk", confirm_tickets),
         post("sendTicketsBulk", "/tickets/bulk", run_tickets),
+        get("pageDeskBulk", "/desk/bulk", confirm_desk).staff(),
+        post("sendDeskBulk", "/desk/bulk", run_desk).staff(),
     ]
 }
 
@@ -85,6 +89,14 @@ async fn run_tickets(app: State<App>, visit: Visit, caller: Caller, data: FormDa
     run(&app, &visit, caller, Target::Tickets, data).await
 }
 
+async fn confirm_desk(app: State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
+    confirm(&app, &visit, staff, Target::Desk, query.0).await
+}
+
+async fn run_desk(app: State<App>, visit: Visit, staff: Staff, data: FormData) -> PageResult {
+    run(&app, &visit, staff, Target::Desk, data).await
+}
+
 /// The action, and the IDs of the selected objects.
 fn selection(target: Target, data: &FormData) -> Result<(Action, Vec<i64>), ErrorPage> {
     let (label, list_url) = target.list();
@@ -110,24 +122,28 @@ fn selection(target: Target, data: &FormData) -> Result<(Action, Vec<i64>), Erro
     }
 }
 
-async fn confirm(app: &App, visit: &Visit, caller: Caller, target: Target, data: FormData) -> PageResult {
+async fn confirm(app: &App, visit: &Visit, actor: impl Actor, target: Target, data: FormData) -> PageResult {
     let (action, ids) = selection(target, &data)?;
-    let items = load(app, caller, target, action, ids).await?;
+    let items = load(app, actor, target, action, ids).await?;
     Ok(render(visit, (target, action), &items, &FormState::default()))
 }
 
 async fn load(
     app: &App,
-    caller: Caller,
+    actor: impl Actor,
     target: Target,
     action: Action,
     ids: Vec<i64>,
 ) -> Result<Vec<Item>, ErrorPage> {
     let items = app
-        .read(caller, move |tx, caller| {
+        .read(actor, move |tx, actor| {
             let mut items = Vec::new();
             for id in &ids {
-                items.extend(actions::preview(tx, caller, target, action, *id)?);
+                match actor.preview(tx, target, action, *id) {
+                    Ok(item) => items.push(item),
+                    Err(Error::NotFound) => {}
+                    Err(other) => return Err(other),
+                }
             }
             Ok(items)
         })
@@ -143,9 +159,9 @@ fn phrase(target: Target, count: usize) -> String {
     format!("delete {}", target.count(count))
 }
 
-async fn run(app: &App, visit: &Visit, caller: Caller, target: Target, data: FormData) -> PageResult {
+async fn run(app: &App, visit: &Visit, actor: impl Actor, target: Target, data: FormData) -> PageResult {
     let (action, ids) = selection(target, &data)?;
-    let items = load(app, caller.clone(), target, action, ids.clone()).await?;
+    let items = load(app, actor.clone(), target, action, ids.clone()).await?;
     let is_confirmed = action != Action::Delete || data.text("label").trim() == phrase(target, ids.len());
     if !is_confirmed {
         let text = format!("Must be {} to confirm", phrase(target, ids.len()));
@@ -155,12 +171,14 @@ async fn run(app: &App, visit: &Visit, caller: Caller, target: Target, data: For
     }
     let (total, mut refused) = (items.len(), Vec::new());
     for item in items {
-        let version =
-            Some(data.text(&version_field(item.id)).to_owned()).filter(|version| !version.is_empty());
-        let id = item.id;
+        let (id, version) = (item.id, data.text(&version_field(item.id)));
+        let request = Request {
+            expected: (!version.is_empty()).then(|| Expected::Tags(vec![version.to_owned()])),
+            ..Request::empty()
+        };
         let changed = app
-            .write(caller.clone(), move |tx, caller| {
-                actions::run(tx, caller, (target, action), id, version.as_deref())
+            .write(actor.clone(), move |tx, actor| {
+                actor.run(tx, (target, action), id, &request)
             })
             .await;
         if let Err(error) = changed {

@@ -17,6 +17,8 @@ pub enum Target {
     Subnets(VpcId),
     Instances,
     Tickets,
+    /// The tickets of all accounts, for staff.
+    Desk,
 }
 
 /// What the user may do with the objects of a list.
@@ -41,7 +43,7 @@ impl Target {
         match self {
             Target::Vpcs | Target::Subnets(_) => &[Action::Delete],
             Target::Instances => &[Action::Boot, Action::Reboot, Action::Shutdown, Action::Delete],
-            Target::Tickets => &[Action::Close],
+            Target::Tickets | Target::Desk => &[Action::Close],
         }
     }
 
@@ -52,6 +54,7 @@ impl Target {
             Target::Subnets(vpc) => ("Subnets", format!("/vpcs/{vpc}/subnets")),
             Target::Instances => ("Instances", "/instances".to_owned()),
             Target::Tickets => ("Tickets", "/tickets".to_owned()),
+            Target::Desk => ("Desk", "/desk".to_owned()),
         }
     }
 
@@ -61,7 +64,7 @@ impl Target {
             Target::Vpcs => ("VPC", "VPCs"),
             Target::Subnets(_) => ("subnet", "subnets"),
             Target::Instances => ("instance", "instances"),
-            Target::Tickets => ("ticket", "tickets"),
+            Target::Tickets | Target::Desk => ("ticket", "tickets"),
         };
         pluralize(count, one, many)
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use axum::extract::State;
 use maud::{Markup, html};
 
+use crate::console::bulk::selection::{self, Target};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, FormData, FormState};
 use crate::console::layout::{age, empty_state, page_url, pagination, pluralize};
@@ -340,8 +341,10 @@ fn render_list(tickets: &Paged<DeskTicket>, search: &FormData, context: &QueueCo
                 (empty_state("No results", "No tickets match your search.", Some(("Clear search", "/desk"))))
             } @else {
                 p .count role="status" { (pluralize(tickets.results as usize, "ticket", "tickets")) }
+                (selection::buttons(Target::Desk))
                 table .list.queue data-rows {
                     thead { tr {
+                        (selection::header())
                         th scope="col" { "Ticket" } th scope="col" { "Account" } th scope="col" { "Status" } th scope="col" { "Assignee" }
                         @if context.has_targets { th scope="col" { (TIME_LEFT.1) } }
                         th scope="col" .number { "Age" } th scope="col" .number { "Last updated" }
@@ -359,6 +362,7 @@ fn row(desk: &DeskTicket, context: &QueueContext) -> Markup {
     let (now, updated_by) = (context.now, context.updated_by.get(&ticket.id));
     html! {
         tr {
+            (selection::checkbox(ticket.id.0, ticket.summary.as_str()))
             th scope="row" {
                 (priority(desk.priority))
                 a href=(url(ticket.id)) { (ticket.summary.as_str()) } " " span .id { (ticket.id) }

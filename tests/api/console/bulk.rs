@@ -237,6 +237,43 @@ async fn an_action_without_a_selection_leads_back_to_the_list() {
 }
 
 #[tokio::test]
+async fn staff_close_selected_tickets() {
+    let app = app_with_ada().await;
+    let maker = app.user("maker").await;
+    for summary in ["First", "Second", "Third", "Fourth"] {
+        maker.open_ticket(summary).await;
+    }
+    let staff = app.user("sam").staff().await;
+    staff.post("/desk/tickets/4/close", json!({})).await;
+    let mut sam = logged_in(&app, "sam").await;
+    let queue = sam.get("/desk").await;
+    assert_contains(&queue, "id=\"bulk\" method=\"get\" action=\"/desk/bulk\"");
+    assert_contains(&queue, "name=\"id.2\" aria-label=\"Select Second\"");
+
+    let page = sam
+        .get("/desk/bulk?action=close&id.1=on&id.2=on&id.3=on&id.4=on&id.9=on")
+        .await;
+    assert_contains(&page, "Close 4 tickets?");
+    assert_contains(&page, "Fourth</a>: It is already closed.");
+    assert_eq!(maker.get("/support/tickets/1").await.json()["status"], "new");
+    // A ticket that changes after the confirmation page is not closed.
+    let reply = json!({"description": "Wait"});
+    maker.post("/support/tickets/3/replies", reply).await;
+    let done = confirm(&mut sam, &page, "/desk/bulk", "").await;
+    assert_contains(&done, "Close: 2 of 3 tickets");
+    assert_contains(&done, "Third: ");
+    for (id, is_closed) in [(1, true), (2, true), (3, false)] {
+        let ticket = maker.get(&format!("/support/tickets/{id}")).await.json();
+        assert_eq!(ticket["status"] == "closed", is_closed, "{ticket}");
+    }
+
+    assert_eq!(sam.get("/desk/bulk?action=delete&id.3=on").await.status, 400);
+    // The list of a tenant has its own page.
+    let mut ada = browser(&app, "ada").await;
+    assert_eq!(ada.get("/desk/bulk?action=close&id.3=on").await.status, 403);
+}
+
+#[tokio::test]
 async fn users_who_can_change_no_object_have_no_selection() {
     let app = app_with_ada().await;
     let maker = app.user("maker").await;
