@@ -114,6 +114,18 @@ const NOTICES: &[(&str, &str)] = &[
     ("token-revoked", "Token revoked. It no longer gives access."),
     ("app-revoked", "Application access revoked."),
     ("user-created", "User created."),
+    (
+        "user-created-invited",
+        "User created. A mail with a link to set a password is being sent.",
+    ),
+    (
+        "account-created-invited",
+        "Account created. A mail with a link to set a password is being sent to its user.",
+    ),
+    (
+        "user-invited",
+        "A mail with a link to set a password is being sent.",
+    ),
     ("user-changed", "User updated."),
     ("user-deleted", "User deleted."),
     ("grants-changed", "Grants updated."),

@@ -52,7 +52,11 @@ pub async fn form(State(app): State<App>, headers: HeaderMap, RawQuery(query): R
         return Ok(return_to.map_or_else(|| redirect_to_landing_page(audience), |url| redirect(&url)));
     }
     let (csrf_token, new_cookie) = log_in_csrf_token(&app, &headers);
-    let (return_to, notes) = (return_to.unwrap_or_default(), LogInNotes::default());
+    let return_to = return_to.unwrap_or_default();
+    let notes = LogInNotes {
+        offers_reset: app.sends_mail(),
+        ..LogInNotes::default()
+    };
     let mut page = pages::log_in(
         StatusCode::OK,
         LogInTarget::Console,
@@ -92,6 +96,7 @@ pub async fn log_in(State(app): State<App>, request: Request) -> PageResult {
         return_to: return_to.as_deref().unwrap_or_default(),
         csrf_token,
         username,
+        offers_reset: app.sends_mail(),
     };
     let attempt = LoginAttempt::new(&headers, address, username, password);
     Ok(log_in_form::log_in(&app, attempt, &page, return_to.as_deref().unwrap_or("/")).await?)

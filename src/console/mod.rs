@@ -35,7 +35,7 @@ mod visit;
 
 use compute::{instances, power, subnet_choice};
 use hosting::{hosts, port_table};
-use identity::{grants, password, users};
+use identity::{grants, invitations, password, users};
 use network::{address_map, blockers, ipv6, subnets, usage, vpcs};
 use support::{desk, mail_choices, saved_views, subjects, targets, threads, tickets};
 

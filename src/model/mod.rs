@@ -28,8 +28,8 @@ pub use compute::{
 };
 pub use hosting::{encryption, host, port, trace, traffic};
 pub use identity::{
-    device, grant, login_record, oauth, oauth_grant, proof, scope, ssh_key, staff_role, time_zone, token,
-    user,
+    client, device, grant, login_record, oauth, oauth_grant, proof, scope, ssh_key, staff_role, time_zone,
+    token, user,
 };
 pub use network::{
     address_map, cidr, family, ip, ipv6_pool, network_map, range_placement, range_request, subnet,

@@ -40,17 +40,17 @@ pub use hosting::{
 use identity::last_admin;
 pub use identity::{
     account_users, apps, devices, grants, login_records, oauth, oauth_clients, oauth_tokens, object_grants,
-    passwords, permissions, profile, sessions, ssh_keys, staff, tokens, users,
+    password_links, passwords, permissions, profile, sessions, ssh_keys, staff, tokens, users,
 };
 pub use network::{
     address_map, addresses, default_ranges, ips, ipv6_prefixes, subnet_lists, subnet_names, subnets, vlans,
     vpc_ips, vpcs,
 };
 pub use support::{
-    attachment_checks, attachments, canned_replies, desk, desk_attachments, desk_replies, desk_version,
-    entities, history, mail_choices, merges, notes, outgoing_mails, received_mails, replies, reports,
-    saved_views, subjects, suppressed_addresses, targets, ticket_network, ticket_tags, tickets, transitions,
-    uploaders, viewers,
+    account_mails, attachment_checks, attachments, canned_replies, desk, desk_attachments, desk_replies,
+    desk_version, entities, history, mail_choices, merges, notes, outgoing_mails, received_mails, replies,
+    reports, saved_views, subjects, suppressed_addresses, targets, ticket_network, ticket_tags, tickets,
+    transitions, uploaders, viewers,
 };
 
 pub use error::{Error, Result};

@@ -170,6 +170,11 @@ impl App {
         }
     }
 
+    /// Whether Garth sends mail.
+    pub fn sends_mail(&self) -> bool {
+        self.store().policy().outgoing_mail.is_some()
+    }
+
     pub fn options(&self) -> &Options {
         &self.0.options
     }

@@ -5,6 +5,7 @@
 use axum::http::{HeaderMap, HeaderValue, header};
 
 use crate::model::device::{DEVICE_TTL_SECONDS, Device, DeviceKey};
+use crate::model::id::UserId;
 use crate::model::time::Time;
 use crate::model::token::{TokenHash, TokenText, hex};
 use crate::rules::sessions;
@@ -15,8 +16,9 @@ pub const SESSION: &str = "__Host-garth-session";
 /// The secret from which the CSRF token of the log-in form is derived.
 pub const FORM: &str = "__Host-garth-form";
 
-/// A device on which a user has logged in before.
-pub const DEVICE: &str = "__Host-garth-device";
+/// A device on which a user has logged in before. The ID of the user follows, because several users can share a
+/// browser.
+const DEVICE_PREFIX: &str = "__Host-garth-device";
 
 /// The flash message: the result of the last action, shown on the next page.
 pub const FLASH: &str = "__Host-garth-news";
@@ -29,21 +31,35 @@ pub fn read(headers: &HeaderMap, name: &str) -> Option<TokenText> {
 }
 
 fn find<T>(headers: &HeaderMap, name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let mut values = pairs(headers).filter(|(key, _)| *key == name);
+    values.find_map(|(_, value)| parse(value))
+}
+
+/// The names and values of all cookies.
+fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
     let all = headers.get_all(header::COOKIE).into_iter();
-    let mut pairs = all.flat_map(|value| value.to_str().unwrap_or_default().split(';'));
-    pairs.find_map(|pair| {
-        let (key, value) = pair.trim().split_once('=')?;
-        (key == name).then(|| parse(value)).flatten()
-    })
+    let pairs = all.flat_map(|value| value.to_str().unwrap_or_default().split(';'));
+    pairs.filter_map(|pair| pair.trim().split_once('='))
 }
 
-/// The known device, if the cookie's signature is valid.
-pub fn device(headers: &HeaderMap, key: &DeviceKey, now: Time) -> Option<Device> {
-    find(headers, DEVICE, |value| key.verify(value, now))
+/// The known devices: one for each user who has logged in with this browser. The signatures of their cookies are valid.
+pub fn devices(headers: &HeaderMap, key: &DeviceKey, now: Time) -> Vec<Device> {
+    // Earlier versions set one cookie, without the ID of a user.
+    let cookies = pairs(headers).filter(|(name, _)| name.starts_with(DEVICE_PREFIX));
+    cookies.filter_map(|(_, value)| key.verify(value, now)).collect()
 }
 
-pub fn set_device(headers: &mut HeaderMap, cookie: &str) {
-    write(headers, DEVICE, cookie, DEVICE_TTL_SECONDS);
+/// The cookie of a known device.
+pub struct DeviceCookie {
+    pub user: UserId,
+    pub value: String,
+}
+
+impl DeviceCookie {
+    pub fn set(&self, headers: &mut HeaderMap) {
+        let name = format!("{DEVICE_PREFIX}-{}", self.user);
+        write(headers, &name, &self.value, DEVICE_TTL_SECONDS);
+    }
 }
 
 /// Sets the flash message for the next page. It is hex-encoded, because a cookie cannot contain every character.

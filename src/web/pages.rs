@@ -32,6 +32,8 @@ pub enum LogInTarget<'a> {
 pub struct LogInNotes<'a> {
     pub username: &'a str,
     pub alert: Option<String>,
+    /// Whether the page has a link to the page for a forgotten password.
+    pub offers_reset: bool,
 }
 
 pub fn log_in(
@@ -41,9 +43,13 @@ pub fn log_in(
     csrf_token: &str,
     notes: &LogInNotes,
 ) -> Response {
-    let (style, redirect_uri) = match target {
-        LogInTarget::Application(authorization) => ("style.css", Some(&authorization.redirect_uri)),
-        LogInTarget::Console => ("oauth/style.css", None),
+    let (style, reset, redirect_uri) = match target {
+        LogInTarget::Application(authorization) => (
+            "style.css",
+            "../forgot/password",
+            Some(&authorization.redirect_uri),
+        ),
+        LogInTarget::Console => ("oauth/style.css", "forgot/password", None),
     };
     let body = html! {
         h1 { "Log in" }
@@ -61,6 +67,7 @@ pub fn log_in(
                 autofocus[!notes.username.is_empty()] aria-describedby=[notes.alert.as_ref().map(|_| "alert")];
             button type="submit" { "Log in" }
         }
+        @if notes.offers_reset { p { a href=(reset) { (FORGOT_PASSWORD_TITLE) } } }
     };
     page(status, "Log in", style, redirect_uri, &body)
 }
@@ -89,6 +96,31 @@ pub fn consent(authorization: &Authorization, username: &str, query: &str, csrf_
         p .quiet { "Not you? " (log_out("../logout")) }
     };
     page(StatusCode::OK, &title, "style.css", Some(redirect_uri), &body)
+}
+
+pub const FORGOT_PASSWORD_TITLE: &str = "Forgot your password?";
+
+/// The form with which a user requests a link for a new password.
+pub fn forgot_password(csrf_token: &str) -> Response {
+    let body = html! {
+        h1 { (FORGOT_PASSWORD_TITLE) }
+        p { "Enter your username or your e-mail address. You get a mail with a link to choose a new password." }
+        form method="post" action="password" {
+            input type="hidden" name="form_token" value=(csrf_token);
+            label for="username" { "Username or e-mail address" }
+            input #username name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required
+                autofocus maxlength="254";
+            button type="submit" { "Send link" }
+        }
+        p { a href="/login" { "Log in" } }
+    };
+    page(
+        StatusCode::OK,
+        FORGOT_PASSWORD_TITLE,
+        "../oauth/style.css",
+        None,
+        &body,
+    )
 }
 
 pub fn choose_password(status: StatusCode, username: &str, error: Option<&str>) -> Response {
@@ -229,6 +261,7 @@ pub fn from_error_response(response: Response, path: &str) -> Response {
     };
     let style = match path {
         "/logout" => "oauth/style.css",
+        "/forgot/password" => "../oauth/style.css",
         path if path.starts_with("/oauth/password/") => "../style.css",
         _ => "style.css",
     };
@@ -363,6 +396,7 @@ pub struct LogInPage<'a> {
     pub return_to: &'a str,
     pub csrf_token: TokenHash,
     pub username: &'a str,
+    pub offers_reset: bool,
 }
 
 impl LogInPage<'_> {
@@ -378,6 +412,7 @@ impl LogInPage<'_> {
         let notes = LogInNotes {
             username: self.username,
             alert: Some(alert),
+            offers_reset: self.offers_reset,
         };
         let mut page = log_in(
             status,

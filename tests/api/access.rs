@@ -52,7 +52,7 @@ const REQUEST_KINDS: [&str; 14] = [
 ];
 
 /// Operations that need more than a token to succeed, and the tests in which they succeed.
-const SUCCEED_ELSEWHERE: [(&str, &str, &str); 8] = [
+const SUCCEED_ELSEWHERE: [(&str, &str, &str); 9] = [
     ("joinAgent", include_str!("hosting/agents.rs"), JOIN),
     ("authorize", include_str!("identity/oauth.rs"), LOG_IN),
     ("authorizeDecision", include_str!("identity/oauth.rs"), LOG_IN),
@@ -62,6 +62,11 @@ const SUCCEED_ELSEWHERE: [(&str, &str, &str); 8] = [
         "revokeOauthToken",
         include_str!("identity/oauth_tokens.rs"),
         REVOKE,
+    ),
+    (
+        "requestPasswordReset",
+        include_str!("identity/password_resets.rs"),
+        "a_user_gets_a_link_and_sets_a_new_password_once",
     ),
     (
         "getPasswordPage",

@@ -107,6 +107,8 @@ async function logIn(walk, harness) {
   await walk.check(page, "log-in refused");
   await page.goto(`${harness.origin}/oauth/authorize?client_id=missing&response_type=code`);
   await walk.check(page, "authorization refused");
+  await page.goto(`${harness.origin}/forgot/password`);
+  await walk.check(page, "forgotten password");
   harness.garth(["user", "create", "--account", "1", "--username", "newcomer", "--email", "newcomer@example.com"]);
   const link = new URL(harness.garth(["user", "link", "newcomer"]).trim());
   await page.goto(harness.origin + link.pathname);

@@ -35,6 +35,7 @@ UNSUPPORTED_BY_ALL = {
     "getSupportLimits": "Garth's own addition",
     "getAuthorizationServer": "for OAuth libraries; clients of the public service have the endpoints built in",
     "getForgotPasswordPage": "a page for people; the web app links to it",
+    "requestPasswordReset": "a page for people; `tests/browser` uses it",
     "getPasswordPage": "a page for people; `tests/browser` uses it",
     "setPassword": "a page for people; `tests/browser` uses it",
     "getOauthStyle": "the stylesheet of these pages",

@@ -168,7 +168,7 @@ impl<'a> Scenario<'a> {
             303
         );
         self.add_secret("session cookie", &self.cookies["__Host-garth-session"].clone());
-        self.add_secret("device cookie", &self.cookies["__Host-garth-device"].clone());
+        self.add_secret("device cookie", &self.cookies["__Host-garth-device-1"].clone());
         let page = self.get(&format!("/oauth/authorize?{query}"));
         let fields = [
             ("form_token", hidden(&page, "form_token")),
@@ -284,13 +284,13 @@ impl<'a> Scenario<'a> {
     }
 }
 
-fn exchange(address: SocketAddr, method: &str, request: &str) -> Reply {
+pub fn exchange(address: SocketAddr, method: &str, request: &str) -> Reply {
     let mut connection = Connection::open(address).expect("the server accepts connections");
     connection.send(request).expect("the request can be sent");
     connection.reply_to(method).expect("the server responds")
 }
 
-fn form<V: AsRef<str>>(fields: &[(&str, V)]) -> String {
+pub fn form<V: AsRef<str>>(fields: &[(&str, V)]) -> String {
     let mut form = form_urlencoded::Serializer::new(String::new());
     for (name, value) in fields {
         form.append_pair(name, value.as_ref());
@@ -298,7 +298,7 @@ fn form<V: AsRef<str>>(fields: &[(&str, V)]) -> String {
     form.finish()
 }
 
-fn hidden(page: &Reply, name: &str) -> String {
+pub fn hidden(page: &Reply, name: &str) -> String {
     let page = page.text();
     let prefix = format!("name=\"{name}\" value=\"");
     let rest = page
@@ -309,7 +309,7 @@ fn hidden(page: &Reply, name: &str) -> String {
 }
 
 /// The content of all files below a folder.
-fn all_files(folder: &Path) -> Vec<u8> {
+pub fn all_files(folder: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the store exists").flatten() {
         match entry.path().is_dir() {

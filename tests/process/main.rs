@@ -38,6 +38,7 @@ mod jobs;
 mod limits;
 mod mail;
 mod outgoing_mail;
+mod password_reset;
 mod process;
 mod profiles;
 mod provider;

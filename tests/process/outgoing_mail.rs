@@ -18,7 +18,7 @@ use crate::smtp_server::{Behavior, Encryption, Protection, SmtpServer};
 const STAFF: &str = "grace@example.com";
 const SUMMARY: &str = "Harbor cranes stand still";
 
-fn with_mail<'a>(command: &'a mut Command, server: &SmtpServer) -> &'a mut Command {
+pub fn with_mail<'a>(command: &'a mut Command, server: &SmtpServer) -> &'a mut Command {
     command
         .env("GARTH_MAIL_SMTP_URL", format!("smtp://{}", server.address))
         .env("GARTH_MAIL_FROM", "support@example.com")

@@ -50,6 +50,7 @@ UNREACHABLE = {
     "cancelJob": "needs a job that is not recurring",
     "logIn": "needs the form of a page, and its cookie",
     "getOauthToken": "needs a code that a user has authorized in a browser",
+    "requestPasswordReset": "needs the form of a page, and its cookie",
     "getPasswordPage": "needs a link that was sent to a user",
     "setPassword": "needs a link that was sent to a user",
 }

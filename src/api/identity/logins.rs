@@ -40,6 +40,7 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
         return_to: &query.encoded,
         csrf_token,
         username,
+        offers_reset: app.sends_mail(),
     };
     let attempt = LoginAttempt::new(&headers, address, username, password);
     // The redirect always leads to the authorization page; the query contains the authorization request.
@@ -96,15 +97,6 @@ async fn is_logged_in(app: &App, headers: &HeaderMap) -> Result<bool> {
     }
 }
 
-/// The page for a forgotten password. The public Linode web app links to it; the console does not. Only the provider can
-/// create a password link.
-pub async fn forgot_password(State(app): State<App>) -> Response {
-    let policy = app.store().policy();
-    let provider = &policy.support.provider;
-    let text = format!("Contact {provider} to get a link with which you can choose a new password.");
-    pages::message_with_log_in("Forgot your password?", &text, "../oauth/style.css")
-}
-
 pub async fn password_page(State(app): State<App>, At(Link(link)): At<Link>) -> Result<Response> {
     match app.store().read(move |tx| passwords::link_owner(tx, link)).await {
         Ok(user) => Ok(pages::choose_password(
@@ -141,6 +133,7 @@ pub async fn set_password(
         .unwrap_or_else(|| Secret::new(String::new()));
     // A link is equivalent to a password, so this does not count as an attempt to log in.
     let permit_request = PermitRequest::from_address(address, 0);
+    let client = login_attempts::describe_client(&app, &headers, address);
     let hash = match app
         .hash(permit_request, move || passwords::hash(&password))
         .await?
@@ -154,14 +147,14 @@ pub async fn set_password(
     };
     let result = app
         .store()
-        .write(move |tx| passwords::set_by_link(tx, link, &hash))
+        .write(move |tx| passwords::set_by_link(tx, link, &hash, &client))
         .await;
     match result {
         Ok(_) => {
             let text = "You can now log in with your new password.";
             let mut page = pages::message_with_log_in("Password set", text, "../style.css");
             let device = login_attempts::device_cookie(&app, &headers, user.id).await?;
-            cookies::set_device(page.headers_mut(), &device);
+            device.set(page.headers_mut());
             Ok(page)
         }
         // The link was used in the meantime.

@@ -8,6 +8,7 @@ pub mod logins;
 pub mod oauth;
 pub mod oauth_clients;
 pub mod oauth_tokens;
+pub mod password_resets;
 pub mod permissions;
 pub mod profile;
 pub mod ssh_keys;
@@ -357,9 +358,17 @@ pub fn oauth_operations() -> Vec<Operation> {
         get(
             "getForgotPasswordPage",
             "/forgot/password",
-            handler(logins::forgot_password),
+            handler(password_resets::form),
         )
-        .page(),
+        .page()
+        .asks_password(),
+        post(
+            "requestPasswordReset",
+            "/forgot/password",
+            handler(password_resets::send),
+        )
+        .page()
+        .asks_password(),
         get("getPasswordPage", PASSWORD, handler(logins::password_page))
             .page()
             .asks_password(),

@@ -116,7 +116,10 @@ fn show(
         }
         (Next::LogIn(authorization) | Next::Consent(authorization, _), _) => {
             let (csrf_token, new_cookie) = log_in_csrf_token(app, &parts.headers);
-            let notes = LogInNotes::default();
+            let notes = LogInNotes {
+                offers_reset: app.sends_mail(),
+                ..LogInNotes::default()
+            };
             let mut page = pages::log_in(
                 StatusCode::OK,
                 LogInTarget::Application(&authorization),

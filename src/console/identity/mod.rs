@@ -3,6 +3,7 @@
 pub mod apps;
 mod grant_changes;
 pub mod grants;
+pub mod invitations;
 pub mod oauth_clients;
 mod object_grants;
 pub mod password;
@@ -64,6 +65,11 @@ pub fn pages() -> Vec<Page> {
             "sendUserLink",
             "/account/users/{username}/link",
             users::create_link,
+        ),
+        post(
+            "sendUserInvitation",
+            "/account/users/{username}/invitation",
+            users::invite,
         ),
         get("pageGrants", "/account/users/{username}/grants", grants::edit),
         post("sendGrants", "/account/users/{username}/grants", grants::update),

@@ -1,6 +1,7 @@
 //! Changing a password: the form that tenants and staff share, and the page of staff.
 
 use axum::extract::State;
+use axum::http::request::Parts;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use maud::{Markup, html};
@@ -10,12 +11,13 @@ use crate::console::forms::{self, Field, FormData, FormState};
 use crate::console::layout::redirect_with_notice;
 use crate::console::mail_choices;
 use crate::console::visit::Visit;
+use crate::model::client::Client;
 use crate::model::reason::{Code, Reason};
 use crate::model::token::Secret;
 use crate::rules::agent::Staff;
 use crate::rules::caller::Principal;
 use crate::rules::error::FieldError;
-use crate::rules::passwords::Change;
+use crate::rules::passwords::{Change, Hashes};
 use crate::rules::{self, Error, Result};
 use crate::store::WriteTx;
 use crate::web::hashing::PermitRequest;
@@ -37,9 +39,10 @@ pub async fn change_of_staff(
     State(app): State<App>,
     visit: Visit,
     staff: Staff,
+    parts: Parts,
     data: FormData,
 ) -> PageResult {
-    match try_change(&app, &staff, &data, rules::passwords::change_of_staff).await? {
+    match try_change(&app, &staff, &parts, &data, rules::passwords::change_of_staff).await? {
         Change::Done(session) => {
             let mut response = redirect_with_notice(STAFF_URL, "password-changed");
             cookies::set(response.headers_mut(), cookies::SESSION, &session);
@@ -106,8 +109,9 @@ pub fn with_wait(mut response: Response, wait: u64) -> Response {
 pub async fn try_change<P: Principal>(
     app: &App,
     principal: &P,
+    parts: &Parts,
     data: &FormData,
-    change: fn(&mut WriteTx, &P, &str, &str) -> Result<Change>,
+    change: fn(&mut WriteTx, &P, &Hashes, &Client) -> Result<Change>,
 ) -> Result<Change> {
     let refused = |field: &str, text: &str| Change::Refused {
         wrong: FieldError::on(field, Reason::new(Code::ChoiceInvalid, text)),
@@ -150,13 +154,16 @@ pub async fn try_change<P: Principal>(
             rules::passwords::is_correct(&old, stored_copy.as_deref())
         })
         .await?;
-    let Some(stored) = stored.filter(|_| is_correct) else {
+    let Some(old) = stored.filter(|_| is_correct) else {
         login_attempts::fail(app, reservation);
         return Ok(refused(OLD_PASSWORD, "The current password is incorrect"));
     };
     login_attempts::succeed(app, reservation);
+    let hashes = Hashes { old, new };
+    let address = login_attempts::client_address(&parts.extensions);
+    let client = login_attempts::describe_client(app, &parts.headers, address);
     app.write(principal.clone(), move |tx, principal| {
-        change(tx, principal, &stored, &new)
+        change(tx, principal, &hashes, &client)
     })
     .await
 }

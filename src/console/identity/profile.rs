@@ -1,6 +1,7 @@
 //! The profile and the password of the user.
 
 use axum::extract::State;
+use axum::http::request::Parts;
 use axum::response::Response;
 use maud::{Markup, html};
 
@@ -40,7 +41,7 @@ pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, data: 
         }
     }
     // The form has no such field without a mail server.
-    if sends_mail(&app) {
+    if app.sends_mail() {
         object.push(data.checkbox(MAILS_FIELD));
     }
     let request = app.prepare(data.request(object));
@@ -65,9 +66,10 @@ pub async fn change_password(
     State(app): State<App>,
     visit: Visit,
     caller: Caller,
+    parts: Parts,
     data: FormData,
 ) -> PageResult {
-    match password::try_change(&app, &caller, &data, rules::passwords::change).await {
+    match password::try_change(&app, &caller, &parts, &data, rules::passwords::change).await {
         Ok(Change::Done(session)) => {
             let mut response = redirect_with_notice(PROFILE_URL, "password-changed");
             cookies::set(response.headers_mut(), cookies::SESSION, &session);
@@ -81,10 +83,6 @@ pub async fn change_password(
         }
         Err(other) => Err(other.into()),
     }
-}
-
-fn sends_mail(app: &App) -> bool {
-    app.store().policy().outgoing_mail.is_some()
 }
 
 /// Whether the form offers a time zone: those of the list, and the current one.
@@ -119,7 +117,7 @@ impl<'a> ProfilePage<'a> {
         ]);
         Self {
             user,
-            sends_mail: sends_mail(app),
+            sends_mail: app.sends_mail(),
             profile,
             password: FormState::default(),
         }

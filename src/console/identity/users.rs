@@ -9,6 +9,7 @@ use crate::console::account::{ACCOUNT, one_time_secret, tabs};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
 use crate::console::grants;
+use crate::console::invitations;
 use crate::console::layout::{pagination, pluralize, redirect_with_notice, time};
 use crate::console::query::Query;
 use crate::console::visit::Visit;
@@ -125,7 +126,7 @@ pub async fn new(State(app): State<App>, visit: Visit, caller: Caller) -> PageRe
     app.read(caller, |_, caller| caller.require_unrestricted())
         .await?;
     let form_state = FormState::prefilled(&[("restricted", "true")]);
-    Ok(render_new(&visit, &form_state))
+    Ok(render_new(&app, &visit, &form_state))
 }
 
 pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
@@ -133,21 +134,24 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, data: 
     object.push(data.checkbox("restricted"));
     let request = data.request(object);
     match user_names::add_user(&app, caller, request).await {
-        Ok(user) => Ok(redirect_with_notice(&url(&user), "user-created")),
+        Ok(user) => Ok(redirect_with_notice(
+            &url(&user),
+            invitations::created_notice(&app),
+        )),
         Err(error) => {
             let form_state = forms::from_error(data, error)?;
-            Ok(render_new(&visit, &form_state))
+            Ok(render_new(&app, &visit, &form_state))
         }
     }
 }
 
-fn render_new(visit: &Visit, form_state: &FormState) -> Response {
+fn render_new(app: &App, visit: &Visit, form_state: &FormState) -> Response {
     let form = Card::new(NEW_URL, "Create user", LIST.1);
     let body = html! {
         h1 { "Create user" }
         (forms::card(visit, form_state, &form, &html! {
             (fields(form_state, false))
-            p .quiet { "On the next page, you can generate a link for the user to set a password." }
+            p .quiet { (invitations::hint(app)) }
         }))
     };
     visit.form_page(form_state, "Create user", &[ACCOUNT, LIST], &body)
@@ -177,6 +181,7 @@ pub async fn view(
                 @if !is_own { a .button.danger href=(format!("{user_url}/delete")) { "Delete" } }
             }
         }
+        @if let Some(message) = &visit.refused { div .alert role="alert" { p { (message) } } }
         dl .facts {
             div { dt { "E-mail" } dd { (user.email.as_str()) } }
             div { dt { "Permissions" } dd { (permissions_tag(&user)) } }
@@ -188,9 +193,19 @@ pub async fn view(
             form .card method="post" novalidate action=(format!("{user_url}/link")) {
                 (visit.form_token())
                 h2 { "No password set" }
-                p { (name) " cannot log in yet. Generate a password link and send it to " strong { (user.email.as_str()) }
-                    ". It works once and expires after three days." }
-                div .actions { button .main type="submit" { "Generate link" } }
+                @if app.sends_mail() {
+                    p { (name) " cannot log in yet. A mail with a password link was sent to " strong { (user.email.as_str()) }
+                        ". The link works once and expires after three days. You can send the mail again, or generate a link and send it yourself." }
+                } @else {
+                    p { (name) " cannot log in yet. Generate a password link and send it to " strong { (user.email.as_str()) }
+                        ". It works once and expires after three days." }
+                }
+                div .actions {
+                    button .main type="submit" { "Generate link" }
+                    @if app.sends_mail() {
+                        button type="submit" formaction=(format!("{user_url}/invitation")) { "Send the invitation again" }
+                    }
+                }
             }
         }
         section aria-labelledby="grants" {
@@ -232,6 +247,17 @@ pub async fn create_link(
         &[ACCOUNT, LIST, (user.username.as_str(), &user_url)],
         &body,
     ))
+}
+
+/// Sends another invitation.
+pub async fn invite(State(app): State<App>, caller: Caller, At(username): At<String>) -> PageResult {
+    let user_url = url_of(&username);
+    let invited = app
+        .write(caller, move |tx, caller| {
+            rules::users::invite_again(tx, caller, &username)
+        })
+        .await;
+    invitations::sent(&user_url, invited.map(drop))
 }
 
 async fn load(app: &App, caller: Caller, username: String) -> rules::Result<User> {

@@ -50,7 +50,7 @@ pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, At(id): Pa
         section aria-labelledby="limits" { h2 #limits { "Limits" } (quota_facts(&details.account, limits)) }
         section aria-labelledby="users" {
             h2 #users { "Users" }
-            (account_users::table(&visit, &details.account, &users))
+            (account_users::table(&app, &visit, &details.account, &users))
         }
         (networks.render(id, &app.store().policy()))
     };

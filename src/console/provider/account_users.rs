@@ -8,6 +8,7 @@ use super::account_summary::{LIST, refused, url};
 use crate::console::account::one_time_secret;
 use crate::console::error_page::PageResult;
 use crate::console::forms::FormData;
+use crate::console::invitations;
 use crate::console::layout::{redirect_with_notice, time};
 use crate::console::visit::Visit;
 use crate::model::account::Account;
@@ -32,7 +33,7 @@ pub fn list_request() -> ListRequest {
     ListRequest::first(MAX_USERS_SHOWN).sorted("username", false)
 }
 
-pub fn table(visit: &Visit, account: &Account, users: &Paged<User>) -> Markup {
+pub fn table(app: &App, visit: &Visit, account: &Account, users: &Paged<User>) -> Markup {
     html! {
         @if users.items.is_empty() {
             p .quiet { "The account has no users. Create one with " code { "garth user create" } "." }
@@ -42,14 +43,14 @@ pub fn table(visit: &Visit, account: &Account, users: &Paged<User>) -> Markup {
                     th scope="col" { "Username" } th scope="col" { "E-mail" } th scope="col" { "Status" }
                     th scope="col" { "Last log-in" } th scope="col" { span .hidden { "Actions" } }
                 } }
-                tbody { @for user in &users.items { (row(visit, account, user)) } }
+                tbody { @for user in &users.items { (row(visit, account, user, app.sends_mail())) } }
             }
             @if users.results > MAX_USERS_SHOWN { p .hint { "The first " (MAX_USERS_SHOWN) " users." } }
         }
     }
 }
 
-fn row(visit: &Visit, account: &Account, user: &User) -> Markup {
+fn row(visit: &Visit, account: &Account, user: &User, sends_mail: bool) -> Markup {
     let name = user.username.as_str();
     let action = |action: &str| format!("{}/users/{name}/{action}", url(account.id));
     let is_closed = account.status == AccountStatus::Closed;
@@ -76,6 +77,9 @@ fn row(visit: &Visit, account: &Account, user: &User) -> Markup {
                     form method="post" action=(action("link")) {
                         (visit.form_token())
                         button type="submit" { "Password link" span .hidden { " for " (name) } }
+                        @if sends_mail && user.password_created.is_none() {
+                            button type="submit" formaction=(action("invitation")) { "Send the invitation again" span .hidden { " to " (name) } }
+                        }
                     }
                 }
             } }
@@ -110,6 +114,16 @@ async fn set_disabled(
         Ok(_) => Ok(redirect_with_notice(&url(id), "user-changed")),
         Err(error) => refused(&url(id), error),
     }
+}
+
+/// Sends another invitation.
+pub async fn invite(State(app): State<App>, staff: Staff, At((id, username)): Path) -> PageResult {
+    let invited = app
+        .write(staff, move |tx, _| {
+            rules::account_users::invite_again(tx, id, &username)
+        })
+        .await;
+    invitations::sent(&url(id), invited)
 }
 
 /// Creates a password link. Only this response shows it.

@@ -89,12 +89,18 @@ pub async fn new(visit: Visit) -> PageResult {
 pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: FormData) -> PageResult {
     let mut object = data.object(&["email", "company"]);
     object.extend(data.non_empty(&["username"]));
-    let request = data.request(object);
+    let (has_user, request) = (!data.text("username").is_empty(), data.request(object));
     let created = app
         .write(staff, move |tx, _| rules::provider_accounts::create(tx, &request))
         .await;
     match created {
-        Ok(details) => Ok(redirect_with_notice(&url(details.account.id), "account-created")),
+        Ok(details) => {
+            let notice = match has_user && app.sends_mail() {
+                true => "account-created-invited",
+                false => "account-created",
+            };
+            Ok(redirect_with_notice(&url(details.account.id), notice))
+        }
         Err(error) => {
             let form_state = forms::from_error(data, error)?;
             Ok(render_new(&visit, &form_state))

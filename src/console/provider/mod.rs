@@ -118,6 +118,12 @@ fn account_pages() -> Vec<Page> {
             account_users::link,
         )
         .role(StaffRole::Admin),
+        post(
+            "sendAccountUserInvitation",
+            "/provider/accounts/{accountId}/users/{username}/invitation",
+            account_users::invite,
+        )
+        .role(StaffRole::Admin),
     ]
 }
 
@@ -156,6 +162,11 @@ fn staff_pages() -> Vec<Page> {
             "sendStaffUserLink",
             "/provider/staff/{staffUsername}/link",
             staff::link,
+        ),
+        post(
+            "sendStaffUserInvitation",
+            "/provider/staff/{staffUsername}/invitation",
+            staff::invite,
         ),
         post(
             "sendStaffUserDelete",

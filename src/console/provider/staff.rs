@@ -10,6 +10,7 @@ use super::tabs::{STAFF as LIST, tabs};
 use crate::console::account::one_time_secret;
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
+use crate::console::invitations;
 use crate::console::layout::{pagination, redirect_with_notice, time};
 use crate::console::query::Query;
 use crate::console::threads::confirmation;
@@ -90,8 +91,8 @@ fn role_field(form_state: &FormState) -> Markup {
     forms::select(form_state, role, &roles)
 }
 
-pub async fn new(visit: Visit) -> PageResult {
-    Ok(render_new(&visit, &FormState::default()))
+pub async fn new(State(app): State<App>, visit: Visit) -> PageResult {
+    Ok(render_new(&app, &visit, &FormState::default()))
 }
 
 pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: FormData) -> PageResult {
@@ -102,15 +103,18 @@ pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: Fo
         .write(staff, move |tx, _| rules::staff::create(tx, &request))
         .await;
     match created {
-        Ok(user) => Ok(redirect_with_notice(&url(user.username.as_str()), "user-created")),
+        Ok(user) => Ok(redirect_with_notice(
+            &url(user.username.as_str()),
+            invitations::created_notice(&app),
+        )),
         Err(error) => {
             let form_state = forms::from_error(data, error)?;
-            Ok(render_new(&visit, &form_state))
+            Ok(render_new(&app, &visit, &form_state))
         }
     }
 }
 
-fn render_new(visit: &Visit, form_state: &FormState) -> Response {
+fn render_new(app: &App, visit: &Visit, form_state: &FormState) -> Response {
     let username = Field {
         name: "username",
         label: "Username",
@@ -126,7 +130,7 @@ fn render_new(visit: &Visit, form_state: &FormState) -> Response {
             (forms::text_input(form_state, username))
             (email_field(form_state))
             (role_field(form_state))
-            p .quiet { "On the next page, you can generate a link for the user to set a password." }
+            p .quiet { (invitations::hint(app)) }
         }))
     };
     visit.form_page(form_state, "Create staff user", &[LIST], &body)
@@ -146,7 +150,7 @@ pub async fn edit(
     let user = load(&app, staff, username).await?;
     let mut form_state = FormState::prefilled(&editable_fields(&user)).with_version_of(&user.without_login());
     form_state.data.set("disabled", user.disabled.to_string());
-    Ok(render_edit(&visit, &user, &form_state))
+    Ok(render_edit(&app, &visit, &user, &form_state))
 }
 
 fn editable_fields(user: &User) -> [(&'static str, &str); 2] {
@@ -185,10 +189,10 @@ pub async fn update(
     let form_state = form_state
         .with_version_of(&user.without_login())
         .with_current_values(&editable_fields(&user));
-    Ok(render_edit(&visit, &user, &form_state))
+    Ok(render_edit(&app, &visit, &user, &form_state))
 }
 
-fn render_edit(visit: &Visit, user: &User, form_state: &FormState) -> Response {
+fn render_edit(app: &App, visit: &Visit, user: &User, form_state: &FormState) -> Response {
     let name = user.username.as_str();
     let user_url = url(name);
     let disabled = Field {
@@ -205,6 +209,9 @@ fn render_edit(visit: &Visit, user: &User, form_state: &FormState) -> Response {
                 form method="post" action=(format!("{user_url}/link")) {
                     (visit.form_token())
                     button type="submit" { "Password link" }
+                    @if app.sends_mail() && user.password_created.is_none() {
+                        button type="submit" formaction=(format!("{user_url}/invitation")) { "Send the invitation again" }
+                    }
                 }
                 (confirmation("Delete", (true, None), &html! {
                     p { "The user's tokens and sessions are revoked immediately. Replies and notes are not deleted." }
@@ -239,6 +246,15 @@ pub async fn delete(
         Ok(()) => Ok(redirect_with_notice(LIST.1, "user-deleted")),
         Err(error) => refused(&url(&username), error),
     }
+}
+
+/// Sends another invitation.
+pub async fn invite(State(app): State<App>, staff: Staff, At(username): At<String>) -> PageResult {
+    let user_url = url(&username);
+    let invited = app
+        .write(staff, move |tx, _| rules::staff::invite_again(tx, &username))
+        .await;
+    invitations::sent(&user_url, invited)
 }
 
 /// Creates a password link. Only this response shows it.

@@ -9,35 +9,37 @@ use lettre::message::{Mailbox, Message, MessageBuilder, MultiPart};
 use super::template;
 use crate::mail::inbound::ORIGIN_FIELD;
 use crate::model::time::Time;
-use crate::rules::outgoing_mails::Draft;
+use crate::rules::outgoing_mails::{Content, Draft, TicketContent};
 
 /// The bytes of a mail; `None` if one of its addresses cannot be in a mail.
 pub fn build(draft: &Draft) -> Option<Vec<u8>> {
     let name = draft.brand.name().to_owned();
     let from: Address = draft.policy.from.as_str().parse().ok()?;
+    let rendered = template::render(draft);
     let mut builder = start(&draft.recipient, Mailbox::new(Some(name), from), draft.date)?
-        .subject(subject(draft))
+        .subject(rendered.subject)
         .message_id(Some(bracketed(&draft.message_id)));
-    let root = draft.references.last()?;
-    builder = builder.in_reply_to(bracketed(root));
-    let references: Vec<_> = draft.references.iter().map(|id| bracketed(id)).collect();
+    if let Content::Ticket(content) = &draft.content {
+        builder = with_thread(builder, content)?;
+    }
+    let body = MultiPart::alternative_plain_html(rendered.text, rendered.html);
+    Some(builder.multipart(body).ok()?.formatted())
+}
+
+/// Adds the fields of mails about a ticket.
+fn with_thread(mut builder: MessageBuilder, content: &TicketContent) -> Option<MessageBuilder> {
+    builder = builder.in_reply_to(bracketed(content.references.last()?));
+    let references: Vec<_> = content.references.iter().map(|id| bracketed(id)).collect();
     builder = builder.references(references.join(" "));
-    if let Some(reply_to) = &draft.reply_to {
+    if let Some(reply_to) = &content.reply_to {
         builder = builder.reply_to(Mailbox::new(None, reply_to.parse().ok()?));
     }
-    let unsubscribe = format!("<{}>", draft.unsubscribe_url);
-    let message = builder
-        .raw_header(field(ORIGIN_FIELD, draft.ticket.to_string()))
-        .raw_header(field("List-Unsubscribe", unsubscribe))
-        .raw_header(field(
-            "List-Unsubscribe-Post",
-            "List-Unsubscribe=One-Click".to_owned(),
-        ))
-        .multipart(MultiPart::alternative_plain_html(
-            template::text(draft),
-            template::html(draft),
-        ));
-    Some(message.ok()?.formatted())
+    let one_click = "List-Unsubscribe=One-Click".to_owned();
+    let builder = builder
+        .raw_header(field(ORIGIN_FIELD, content.ticket.to_string()))
+        .raw_header(field("List-Unsubscribe", bracketed(&content.unsubscribe_url)))
+        .raw_header(field("List-Unsubscribe-Post", one_click));
+    Some(builder)
 }
 
 /// The message of `garth mail test`.
@@ -56,13 +58,6 @@ fn start(recipient: &str, from: Mailbox, date: Time) -> Option<MessageBuilder> {
         .date(UNIX_EPOCH + Duration::from_secs(seconds))
         .raw_header(field("Auto-Submitted", "auto-generated".to_owned()));
     Some(builder)
-}
-
-/// `[Garth #12] Summary`, the same for all mails about the ticket.
-pub fn subject(draft: &Draft) -> String {
-    let brand = draft.brand.name();
-    let prefix = draft.policy.subject_prefix.as_deref().unwrap_or(brand);
-    format!("[{prefix} #{}] {}", draft.ticket, draft.summary)
 }
 
 fn bracketed(id: &str) -> String {

@@ -1,6 +1,7 @@
 //! Devices on which a user has logged in before, identified by a signed cookie.
 //!
-//! The cookie grants no access. It only selects the counter for failed password attempts.
+//! The cookie grants no access. It selects the counter for failed password attempts, and decides whether a log-in
+//! causes a security notice.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -9,8 +10,8 @@ use crate::model::id::UserId;
 use crate::model::time::Time;
 use crate::model::token::{TokenText, hex};
 
-/// How long a device is recognized after a log-in, in seconds: 180 days.
-pub const DEVICE_TTL_SECONDS: i64 = 180 * 24 * 3600;
+/// How long a device is recognized after a log-in, in seconds: a year.
+pub const DEVICE_TTL_SECONDS: i64 = 365 * 24 * 3600;
 
 pub type DeviceId = [u8; 16];
 

@@ -1,5 +1,6 @@
 //! Users, grants, tokens and OAuth.
 
+pub mod client;
 pub mod device;
 pub mod grant;
 pub mod login_record;

@@ -84,6 +84,12 @@ words!(
         Ticket = "ticket",
         /// To a member of staff, about a ticket.
         Desk = "desk",
+        /// A link for the first password of a user.
+        Invitation = "invitation",
+        /// A link for a new password.
+        Reset = "reset",
+        /// About a change that can be an attack on a user.
+        Security = "security",
     }
 );
 
@@ -105,7 +111,7 @@ words!(
 );
 
 words!(
-    /// What happened on a ticket.
+    /// What happened on a ticket, or to a user.
     NoticeKind {
         Opened = "opened",
         Reply = "reply",
@@ -113,6 +119,14 @@ words!(
         Reopened = "reopened",
         /// The ticket was assigned to the recipient.
         Assigned = "assigned",
+        /// The recipient has a new personal token.
+        TokenCreated = "token_created",
+        /// The recipient has changed the password.
+        PasswordChanged = "password_changed",
+        /// The password was set with a link.
+        PasswordSetByLink = "password_set_by_link",
+        /// A log-in on a device on which the recipient has not logged in before.
+        NewDevice = "new_device",
     }
 );
 
@@ -121,7 +135,7 @@ words!(
 pub struct Notice {
     pub kind: NoticeKind,
     pub reply: Option<ReplyId>,
-    /// The name of the author, as the recipient may see it.
+    /// The name of the author, as the recipient may see it. For a notice about a user: the details.
     pub author: String,
 }
 

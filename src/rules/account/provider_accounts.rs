@@ -9,6 +9,7 @@ use crate::model::policy::Quota;
 use crate::model::reason::{Code, Reason};
 use crate::model::text::OptionalLine;
 use crate::model::user::{Email, Membership, NewUser, Username};
+use crate::rules::account_mails;
 use crate::rules::accounts;
 use crate::rules::error::{Error, Result};
 use crate::rules::event_changes;
@@ -68,7 +69,7 @@ pub fn quota(account: &Account, defaults: Quota) -> Quota {
     account.quota.over(defaults)
 }
 
-/// Creates an account. With a username, also creates its first user, who is unrestricted.
+/// Creates an account. With a username, also creates its first user, who is unrestricted and gets an invitation.
 pub fn create(tx: &mut WriteTx, request: &Request) -> Result<AccountDetails> {
     let mut form = request.form()?;
     let email = form.required("email", Email::parse);
@@ -87,7 +88,8 @@ pub fn create(tx: &mut WriteTx, request: &Request) -> Result<AccountDetails> {
             restricted: false,
             password: None,
         };
-        users::create(tx, &new)?;
+        let user = users::create(tx, &new)?;
+        account_mails::invite(tx, &user)?;
     }
     view(tx, account.id)
 }

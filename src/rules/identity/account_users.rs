@@ -8,8 +8,9 @@ use crate::model::token::TokenText;
 use crate::model::user::User;
 use crate::rules::error::{Error, Result};
 use crate::rules::lists::ListRequest;
+use crate::rules::password_links::INVITATION_TTL_SECONDS;
 use crate::rules::request::Request;
-use crate::rules::{accounts, event_changes, events, passwords};
+use crate::rules::{account_mails, accounts, event_changes, events, passwords};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, account: AccountId, list: &ListRequest) -> Result<Paged<User>> {
@@ -40,7 +41,13 @@ pub fn make_link(tx: &mut WriteTx, account: AccountId, username: &str) -> Result
     let changes = event_changes::of_field("password link", "", "created");
     let entity = Entity::user(&user);
     events::record_by_provider(tx, account, Action::UserUpdate, Some(&entity), &changes)?;
-    passwords::make_link(tx, username, passwords::INVITATION_TTL_SECONDS)
+    passwords::make_link(tx, username, INVITATION_TTL_SECONDS)
+}
+
+/// Sends another invitation to a user who has no password yet.
+pub fn invite_again(tx: &mut WriteTx, account: AccountId, username: &str) -> Result<()> {
+    let user = load(tx, account, username)?;
+    account_mails::invite_again(tx, &user)
 }
 
 fn load(tx: &mut ReadTx, account: AccountId, username: &str) -> Result<User> {

@@ -10,6 +10,7 @@ pub mod oauth;
 pub mod oauth_clients;
 pub mod oauth_tokens;
 pub mod object_grants;
+pub mod password_links;
 pub mod passwords;
 pub mod permissions;
 pub mod profile;

@@ -5,7 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use argon2::password_hash::{generate_salt, phc};
 use argon2::{Argon2, Block, Params};
 
+use crate::model::client::Client;
 use crate::model::event::Action;
+use crate::model::outgoing_mail::NoticeKind;
 use crate::model::proof::Identity;
 use crate::model::reason::{Code, Reason};
 use crate::model::token::{Secret, TokenHash, TokenText};
@@ -13,12 +15,11 @@ use crate::model::user::User;
 use crate::rules::agent::Staff;
 use crate::rules::caller::{Caller, Principal};
 use crate::rules::error::{Error, FieldError, Result};
-use crate::rules::{events, sessions, users};
+use crate::rules::password_links::{self, INVITATION_TTL_SECONDS};
+use crate::rules::{account_mails, events, sessions, users};
 use crate::store::{self, ReadTx, WriteTx};
 
 const MIN_PASSWORD_CHARS: usize = 11;
-/// The lifetime of a link for a new user, in seconds.
-pub const INVITATION_TTL_SECONDS: i64 = 3 * 24 * 3600;
 /// A hash that no password matches, with the same parameters as real hashes.
 const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
@@ -100,10 +101,16 @@ pub enum Change {
     Refused { wrong: FieldError, wait: u64 },
 }
 
-/// Changes the caller's own password from the hash `old` to the hash `new`. The current password must have
-/// been compared with `old` before. Ends all sessions of the caller and starts a new session.
-pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result<Change> {
-    let changed = change_own(tx, caller.identity(), old, new)?;
+/// The hashes of the current and of the new password.
+pub struct Hashes {
+    pub old: String,
+    pub new: String,
+}
+
+/// Changes the caller's own password. The current password must have been compared with the old hash before. Ends all
+/// sessions of the caller, starts a new session, and sends a notice.
+pub fn change(tx: &mut WriteTx, caller: &Caller, hashes: &Hashes, client: &Client) -> Result<Change> {
+    let changed = change_own(tx, caller.identity(), hashes, client)?;
     if let Change::Done(_) = changed {
         events::record_account(tx, caller, Action::ProfileUpdate, None)?;
     }
@@ -111,12 +118,13 @@ pub fn change(tx: &mut WriteTx, caller: &Caller, old: &str, new: &str) -> Result
 }
 
 /// Like `change`, for a member of staff, who has no account and therefore no events.
-pub fn change_of_staff(tx: &mut WriteTx, staff: &Staff, old: &str, new: &str) -> Result<Change> {
-    change_own(tx, staff.identity(), old, new)
+pub fn change_of_staff(tx: &mut WriteTx, staff: &Staff, hashes: &Hashes, client: &Client) -> Result<Change> {
+    change_own(tx, staff.identity(), hashes, client)
 }
 
-fn change_own(tx: &mut WriteTx, identity: &Identity, old: &str, new: &str) -> Result<Change> {
-    if store::logins::find_password(tx, identity.user)?.as_deref() != Some(old) {
+fn change_own(tx: &mut WriteTx, identity: &Identity, hashes: &Hashes, client: &Client) -> Result<Change> {
+    let Hashes { old, new } = hashes;
+    if store::logins::find_password(tx, identity.user)?.as_ref() != Some(old) {
         let reason = Reason::new(
             Code::ChoiceInvalid,
             "Another request has changed your password; enter the current one",
@@ -126,6 +134,12 @@ fn change_own(tx: &mut WriteTx, identity: &Identity, old: &str, new: &str) -> Re
     }
     set(tx, identity.username.as_str(), new)?;
     let session = sessions::create_session(tx, identity.user, new, None)?.ok_or(Error::Unauthenticated)?;
+    account_mails::notify(
+        tx,
+        identity.user,
+        NoticeKind::PasswordChanged,
+        &client.description(),
+    )?;
     Ok(Change::Done(session))
 }
 
@@ -144,10 +158,7 @@ pub fn invite(tx: &mut WriteTx, caller: &Caller, username: &str) -> Result<Token
 /// Creates a single-use link for setting a password. The link expires after `seconds`.
 pub fn make_link(tx: &mut WriteTx, username: &str, seconds: i64) -> Result<TokenText> {
     let user = users::load(tx, username)?;
-    let link = TokenText::from_bytes(tx.random());
-    let expiry = tx.now().plus_seconds(seconds);
-    store::logins::insert_link(tx, link.hash(), user.id, expiry)?;
-    Ok(link)
+    password_links::create(tx, user.id, seconds)
 }
 
 /// The owner of a link.
@@ -156,10 +167,12 @@ pub fn link_owner(tx: &mut ReadTx, link: TokenHash) -> Result<User> {
     store::users::find_by_id(tx, user)?.ok_or(Error::NotFound)
 }
 
-/// Sets the password of a link's owner, and deletes all links of that user.
-pub fn set_by_link(tx: &mut WriteTx, link: TokenHash, hash: &str) -> Result<User> {
+/// Sets the password of a link's owner, deletes all links of that user, and sends a notice.
+pub fn set_by_link(tx: &mut WriteTx, link: TokenHash, hash: &str, client: &Client) -> Result<User> {
     let user = link_owner(tx, link)?;
-    set(tx, user.username.as_str(), hash)
+    let user = set(tx, user.username.as_str(), hash)?;
+    account_mails::notify(tx, user.id, NoticeKind::PasswordSetByLink, &client.description())?;
+    Ok(user)
 }
 
 /// The principal's own password hash.

@@ -4,11 +4,14 @@
 
 use std::sync::Arc;
 
+use crate::model::client::Client;
 use crate::model::id::UserId;
 use crate::model::login_record::LoginStatus;
+use crate::model::outgoing_mail::NoticeKind;
 use crate::model::proof::Identity;
 use crate::model::token::{TokenHash, TokenText};
 use crate::model::user::User;
+use crate::rules::account_mails;
 use crate::rules::error::{Error, Result};
 use crate::store::logins::Credentials;
 use crate::store::{self, ReadTx, WriteTx};
@@ -45,19 +48,40 @@ pub fn create_session(
     Ok(Some(session))
 }
 
-/// Creates a session, and records the log-in with the client's address.
+/// Where a user logs in.
+#[derive(Clone, Debug)]
+pub struct LoginPlace {
+    pub client: Client,
+    /// Whether the user has logged in there before.
+    pub is_known: bool,
+}
+
+/// Creates a session, and records the log-in with the client's address. The user gets a notice about a new device,
+/// except for the first log-in.
 pub fn log_in(
     tx: &mut WriteTx,
     user: UserId,
     hash: &str,
     previous: Option<TokenHash>,
-    ip: &str,
+    place: &LoginPlace,
 ) -> Result<Option<TokenText>> {
+    let is_first = is_first_attempt(tx, user)?;
     let session = create_session(tx, user, hash, previous)?;
     if session.is_some() {
-        record(tx, user, ip, LoginStatus::Successful)?;
+        record(tx, user, &place.client.address, LoginStatus::Successful)?;
+        if !place.is_known && !is_first {
+            let client = place.client.description();
+            account_mails::notify(tx, user, NoticeKind::NewDevice, &client)?;
+        }
     }
     Ok(session)
+}
+
+/// Whether a user has never tried to log in. A failed attempt counts, so that an attacker cannot pretend that a log-in
+/// is the first one.
+fn is_first_attempt(tx: &mut ReadTx, user: UserId) -> Result<bool> {
+    let user = store::users::find_by_id(tx, user)?;
+    Ok(user.is_none_or(|user| user.last_login.is_none()))
 }
 
 /// Records a log-in attempt with a wrong password.

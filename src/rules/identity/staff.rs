@@ -7,8 +7,9 @@ use crate::model::user::{Email, Membership, NewUser, User, Username};
 use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
+use crate::rules::password_links::INVITATION_TTL_SECONDS;
 use crate::rules::request::Request;
-use crate::rules::{last_admin, passwords, users};
+use crate::rules::{account_mails, last_admin, passwords, users};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, list: &ListRequest) -> Result<Paged<User>> {
@@ -25,6 +26,7 @@ pub fn view(tx: &mut ReadTx, username: &str) -> Result<User> {
     }
 }
 
+/// Creates a member of staff, and sends an invitation.
 pub fn create(tx: &mut WriteTx, request: &Request) -> Result<User> {
     let mut form = request.form()?;
     let username = form.required("username", Username::parse);
@@ -40,7 +42,9 @@ pub fn create(tx: &mut WriteTx, request: &Request) -> Result<User> {
             password: None,
         })
     })?;
-    users::create(tx, &new)
+    let user = users::create(tx, &new)?;
+    account_mails::invite(tx, &user)?;
+    Ok(user)
 }
 
 /// Changes the e-mail address, the role, or whether the user is disabled.
@@ -78,7 +82,13 @@ pub fn delete(tx: &mut WriteTx, username: &str, request: &Request) -> Result<()>
 /// Creates a single-use link with which the user sets a password.
 pub fn make_link(tx: &mut WriteTx, username: &str) -> Result<TokenText> {
     view(tx, username)?;
-    passwords::make_link(tx, username, passwords::INVITATION_TTL_SECONDS)
+    passwords::make_link(tx, username, INVITATION_TTL_SECONDS)
+}
+
+/// Sends another invitation to a member of staff who has no password yet.
+pub fn invite_again(tx: &mut WriteTx, username: &str) -> Result<()> {
+    let user = view(tx, username)?;
+    account_mails::invite_again(tx, &user)
 }
 
 /// Sets the role of a member of staff, for commands.

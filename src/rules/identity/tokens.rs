@@ -3,6 +3,7 @@
 use crate::model::entity::Entity;
 use crate::model::event::Action;
 use crate::model::id::TokenId;
+use crate::model::outgoing_mail::NoticeKind;
 use crate::model::page::Paged;
 use crate::model::proof::Proof;
 use crate::model::reason::{Code, Reason, Reasons};
@@ -15,7 +16,7 @@ use crate::rules::error::{Error, Result};
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
 use crate::rules::submission::Submission;
-use crate::rules::{events, users};
+use crate::rules::{account_mails, events, users};
 use crate::store::{self, ReadTx, WriteTx};
 
 type TokenLabel = Line<100>;
@@ -127,6 +128,7 @@ fn insert_own(
         store::oauth_grants::link_token(tx, grant, text.hash())?;
     }
     events::record_account(tx, caller, Action::TokenCreate, Some(&Entity::token(&token)))?;
+    account_mails::notify(tx, caller.user(), NoticeKind::TokenCreated, &token.label)?;
     Ok((token, text))
 }
 

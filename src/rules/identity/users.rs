@@ -5,6 +5,7 @@ use crate::model::event::Action;
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::user::{Email, Membership, NewUser, User, Username};
+use crate::rules::account_mails;
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::event_changes;
@@ -40,7 +41,7 @@ pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
     Ok(store::users::list(tx, caller.account, &query)?)
 }
 
-/// Creates a user of the caller's account, restricted by default.
+/// Creates a user of the caller's account, restricted by default, and sends an invitation.
 pub fn add(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User> {
     caller.require_unrestricted()?;
     let mut form = request.form()?;
@@ -59,6 +60,14 @@ pub fn add(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User>
     })?;
     let user = create(tx, &new)?;
     events::record_account(tx, caller, Action::UserCreate, Some(&Entity::user(&user)))?;
+    account_mails::invite(tx, &user)?;
+    Ok(user)
+}
+
+/// Sends another invitation to a user of the caller's account who has no password yet.
+pub fn invite_again(tx: &mut WriteTx, caller: &Caller, username: &str) -> Result<User> {
+    let user = view(tx, caller, username)?;
+    account_mails::invite_again(tx, &user)?;
     Ok(user)
 }
 

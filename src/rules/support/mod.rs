@@ -1,5 +1,6 @@
 //! Rules for tickets, for customers and for the desk.
 
+pub mod account_mails;
 pub mod attachment_checks;
 pub mod attachments;
 pub mod canned_replies;
@@ -11,6 +12,7 @@ pub mod entities;
 pub mod history;
 pub mod mail_choices;
 mod mail_key;
+mod mail_queue;
 pub mod merges;
 pub mod notes;
 pub mod outgoing_mails;

@@ -1,12 +1,13 @@
 //! The outbox: mails are queued by the rules that change tickets, and sent by jobs (decision 0045).
 
-use super::{mail_choices, mail_key};
+use super::account_mails::{self, AccountContent};
+use super::{mail_choices, mail_key, mail_queue};
 use crate::model::account::status::AccountStatus;
 use crate::model::bounce_address;
 use crate::model::branding::Branding;
 use crate::model::grant::Permission;
 use crate::model::id::{OutgoingMailId, TicketId};
-use crate::model::job::{Job, JobKind, Outcome};
+use crate::model::job::{Job, Outcome};
 use crate::model::outgoing_mail::{
     DIGEST_SECONDS, MailKind, MailState, Notice, NoticeKind, OutgoingMail, SendResult, is_bad_address,
 };
@@ -14,11 +15,9 @@ use crate::model::page::Paged;
 use crate::model::policy::OutgoingMailPolicy;
 use crate::model::ticket::Ticket;
 use crate::model::time::Time;
-use crate::model::token::hex;
 use crate::model::user::User;
 use crate::rules::error::{Error, Result};
 use crate::rules::lists::ListRequest;
-use crate::store::outgoing_mails::NewMail;
 use crate::store::{self, ReadTx, WriteTx};
 
 /// A mail has the newest notices, and the number of the others.
@@ -34,12 +33,26 @@ pub struct Draft {
     pub policy: OutgoingMailPolicy,
     pub brand: Branding,
     pub message_id: String,
+    pub date: Time,
+    /// The name of the recipient.
+    pub username: String,
+    pub content: Content,
+}
+
+#[derive(Clone, Debug)]
+pub enum Content {
+    Ticket(TicketContent),
+    Account(AccountContent),
+}
+
+/// The content of a mail about a ticket.
+#[derive(Clone, Debug)]
+pub struct TicketContent {
     /// The Message-IDs of the thread, without angle brackets. The first one is the same for all mails about the ticket.
     pub references: Vec<String>,
     /// The signed address for replies.
     pub reply_to: Option<String>,
     pub unsubscribe_url: String,
-    pub date: Time,
     pub ticket: TicketId,
     pub summary: String,
     pub notices: Vec<DraftNotice>,
@@ -68,28 +81,12 @@ pub(super) fn queue(
     if let Some(open) = last.as_ref().filter(|mail| mail.accepts_notices()) {
         return Ok(store::outgoing_mails::add_notice(tx, open.id, notice)?);
     }
-    let Some(policy) = tx.policy().outgoing_mail.as_ref() else {
-        return Ok(());
-    };
-    let message_id = format!("mail-{}@{}", hex(&tx.random()[16..]), policy.domain());
-    let new = NewMail {
-        kind,
-        ticket: Some(ticket),
-        recipient: user.id,
-        address: &user.email,
-        message_id: &message_id,
-    };
-    let id = store::outgoing_mails::insert(tx, &new)?;
-    store::outgoing_mails::add_notice(tx, id, notice)?;
     let now = tx.instant();
     let due = last.map_or(now, |last| now.max(last.last_step().plus_seconds(DIGEST_SECONDS)));
-    Ok(store::jobs::schedule(
-        tx,
-        JobKind::MailSend,
-        &id.to_string(),
-        "",
-        due,
-    )?)
+    if let Some(mail) = mail_queue::add(tx, kind, Some(ticket), user, due)? {
+        store::outgoing_mails::add_notice(tx, mail, notice)?;
+    }
+    Ok(())
 }
 
 /// Whether a user has access and sees a ticket.
@@ -116,8 +113,8 @@ pub fn begin(tx: &mut WriteTx, job: &Job) -> Result<Option<Draft>> {
     mail.maybe_repeated |= mail.state == MailState::Sending;
     mail.attempts += 1;
     mail.last_attempt = Some(tx.now());
-    let (user, ticket) = match recipient(tx, &mail)? {
-        Ok(recipient) => recipient,
+    let (user, content) = match prepare(tx, &mail, &policy)? {
+        Ok(prepared) => prepared,
         Err(reason) => {
             mail.state = MailState::Suppressed;
             mail.error = Some(reason.to_owned());
@@ -128,7 +125,46 @@ pub fn begin(tx: &mut WriteTx, job: &Job) -> Result<Option<Draft>> {
     mail.state = MailState::Sending;
     mail.address = user.email.clone();
     store::outgoing_mails::update(tx, &mail)?;
-    draft(tx, &mail, &user, &ticket, policy).map(Some)
+    let envelope_sender = match &tx.policy().mail {
+        Some(desk) => bounce_address::sign(&mail_key::load(tx)?, &desk.reply_address, mail.id),
+        None => policy.from.as_str().to_owned(),
+    };
+    Ok(Some(Draft {
+        kind: mail.kind,
+        recipient: user.email.as_str().to_owned(),
+        envelope_sender,
+        brand: store::branding::load(tx)?,
+        message_id: mail.message_id,
+        date: tx.now(),
+        username: user.username.as_str().to_owned(),
+        content,
+        policy,
+    }))
+}
+
+/// The recipient and the content of a mail, or the reason why the mail is not sent.
+fn prepare(
+    tx: &mut WriteTx,
+    mail: &OutgoingMail,
+    policy: &OutgoingMailPolicy,
+) -> Result<std::result::Result<(User, Content), &'static str>> {
+    if matches!(mail.kind, MailKind::Ticket | MailKind::Desk) {
+        return Ok(match recipient(tx, mail)? {
+            Ok((user, ticket)) => {
+                let content = ticket_content(tx, mail, &user, &ticket, policy)?;
+                Ok((user, Content::Ticket(content)))
+            }
+            Err(reason) => Err(reason),
+        });
+    }
+    let user = match account_mails::recipient(tx, mail)? {
+        Ok(user) => user,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let content = account_mails::content(tx, mail, &user)?;
+    Ok(content
+        .map(|content| (user, Content::Account(content)))
+        .ok_or("no_content"))
 }
 
 /// The mail of a job, unless it has reached its last state.
@@ -167,40 +203,26 @@ fn recipient(
     }
 }
 
-fn draft(
+fn ticket_content(
     tx: &mut WriteTx,
     mail: &OutgoingMail,
     user: &User,
     ticket: &Ticket,
-    policy: OutgoingMailPolicy,
-) -> Result<Draft> {
+    policy: &OutgoingMailPolicy,
+) -> Result<TicketContent> {
     let key = mail_key::load(tx)?;
-    let desk = tx.policy().mail.clone();
-    let reply_to = desk
-        .as_ref()
-        .map(|desk| key.sign(&desk.reply_address, ticket.id, user.id));
-    let envelope_sender = match &desk {
-        Some(desk) => bounce_address::sign(&key, &desk.reply_address, mail.id),
-        None => policy.from.as_str().to_owned(),
-    };
+    let desk = tx.policy().mail.as_ref();
     let mut references = vec![format!("ticket-{}@{}", ticket.id, policy.domain())];
     references.extend(store::received_mails::newest_message_id(tx, user.id, ticket.id)?);
     let (notices, omitted) = draft_notices(tx, mail.id, ticket)?;
-    Ok(Draft {
-        kind: mail.kind,
-        recipient: user.email.as_str().to_owned(),
-        envelope_sender,
-        brand: store::branding::load(tx)?,
-        message_id: mail.message_id.clone(),
+    Ok(TicketContent {
         references,
-        reply_to,
-        unsubscribe_url: mail_choices::link(&key, &policy, user.id),
-        date: tx.now(),
+        reply_to: desk.map(|desk| key.sign(&desk.reply_address, ticket.id, user.id)),
+        unsubscribe_url: mail_choices::link(&key, policy, user.id),
         ticket: ticket.id,
         summary: ticket.summary.as_str().to_owned(),
         notices,
         omitted,
-        policy,
     })
 }
 

@@ -89,6 +89,11 @@ fn staff(
             let assignee = store::outgoing_mails::assignee(tx, ticket)?;
             chosen(tx, assignee, |choice| choice.replies)?
         }
+        // These notices are not about tickets.
+        NoticeKind::TokenCreated
+        | NoticeKind::PasswordChanged
+        | NoticeKind::PasswordSetByLink
+        | NoticeKind::NewDevice => Vec::new(),
     };
     let author = match by_staff {
         true => store::users::find(tx, author.username)?.map(|user| user.id),

@@ -79,6 +79,12 @@ pub fn with_email(tx: &mut ReadTx, email: &str) -> Result<Vec<UserId>, StoreErro
     tx.read(sql, args![email], |row| row.take())
 }
 
+/// The first users with an e-mail address, in lower case, without their grants.
+pub fn all_with_email(tx: &mut ReadTx, email: &str, limit: i64) -> Result<Vec<User>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM app_user WHERE lower(email) = $1 ORDER BY id LIMIT $2");
+    tx.read(&sql, args![email, limit], read)
+}
+
 pub fn find(tx: &mut ReadTx, username: &str) -> Result<Option<User>, StoreError> {
     if !is_username(username) {
         return Ok(None);

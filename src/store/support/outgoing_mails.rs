@@ -74,6 +74,21 @@ pub fn newest(
         .transpose()
 }
 
+/// The newest mail of a kind to a user.
+pub fn newest_of_kind(
+    tx: &mut ReadTx,
+    kind: MailKind,
+    recipient: UserId,
+) -> Result<Option<OutgoingMail>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM outgoing_mail WHERE recipient = $1 AND kind = $2 ORDER BY id DESC LIMIT 1"
+    );
+    tx.find(&sql, args![recipient, kind.word()])?
+        .as_mut()
+        .map(read)
+        .transpose()
+}
+
 pub fn insert(tx: &mut WriteTx, new: &NewMail) -> Result<OutgoingMailId, StoreError> {
     let now = tx.now();
     tx.one(

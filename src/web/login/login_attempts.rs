@@ -5,14 +5,17 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use axum::http::{Extensions, HeaderMap};
+use axum::http::{Extensions, HeaderMap, header};
 
+use crate::model::client::Client;
 use crate::model::device::Device;
 use crate::model::id::UserId;
 use crate::model::token::{Secret, TokenText};
+use crate::rules::sessions::LoginPlace;
 use crate::rules::{Error, Result, passwords, sessions};
 use crate::store::StoreError;
 use crate::store::logins::Credentials;
+use crate::web::cookies::DeviceCookie;
 use crate::web::hashing::PermitRequest;
 use crate::web::login_throttle::{KnownClient, Reservation, Source};
 use crate::web::origin::Peer;
@@ -54,13 +57,13 @@ pub enum AttemptOutcome {
 
 pub struct LoggedIn {
     session: TokenText,
-    device: String,
+    device: DeviceCookie,
 }
 
 impl LoggedIn {
     pub fn set_cookies(&self, headers: &mut HeaderMap) {
         cookies::set(headers, cookies::SESSION, &self.session);
-        cookies::set_device(headers, &self.device);
+        self.device.set(headers);
     }
 }
 
@@ -83,6 +86,15 @@ fn recorded_address(app: &App, address: IpAddr) -> String {
     recorded.map(|address| address.to_string()).unwrap_or_default()
 }
 
+/// The client, as security notices describe it.
+pub fn describe_client(app: &App, headers: &HeaderMap, address: IpAddr) -> Client {
+    let user_agent = headers.get(header::USER_AGENT);
+    let user_agent = user_agent
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    Client::new(recorded_address(app, address), user_agent)
+}
+
 /// The network of the client that sent a request. The throttle counts by this network.
 pub fn client_address(extensions: &Extensions) -> IpAddr {
     let peer = extensions.get::<Peer>().map(|peer| peer.0.ip());
@@ -97,16 +109,13 @@ pub async fn try_log_in(app: &App, attempt: LoginAttempt) -> Result<AttemptOutco
 }
 
 async fn run_attempt(app: &App, attempt: LoginAttempt) -> Result<AttemptOutcome> {
-    let device = find_device(app, &attempt.headers).await?;
+    let devices = find_devices(app, &attempt.headers).await?;
     let unknown = Source::Unknown {
         name: passwords::name_hash(&attempt.username),
         address: attempt.address,
     };
     // The throttle stops most attempts of an attacker here, before they use the store.
-    let early_reservation = match device {
-        None => Some(reserve(app, unknown)),
-        Some(_) => None,
-    };
+    let early_reservation = devices.is_empty().then(|| reserve(app, unknown));
     if let Some(Err(wait)) = early_reservation {
         return Ok(AttemptOutcome::Throttled { wait });
     }
@@ -116,7 +125,7 @@ async fn run_attempt(app: &App, attempt: LoginAttempt) -> Result<AttemptOutcome>
         .read(move |tx| sessions::credentials(tx, &name))
         .await?;
     let belongs_to_user = |device: &Device| found.as_ref().is_some_and(|found| found.user == device.user);
-    let device = device.filter(belongs_to_user);
+    let device = devices.into_iter().find(belongs_to_user);
     let reserved = early_reservation.unwrap_or_else(|| {
         let known = device.map(|device| Source::Known(KnownClient::Device(device.id)));
         reserve(app, known.unwrap_or(unknown))
@@ -125,11 +134,7 @@ async fn run_attempt(app: &App, attempt: LoginAttempt) -> Result<AttemptOutcome>
         Ok(reservation) => reservation,
         Err(wait) => return Ok(AttemptOutcome::Throttled { wait }),
     };
-    let permit_request = match device {
-        Some(device) => PermitRequest::from_known(KnownClient::Device(device.id)),
-        None => PermitRequest::from_address(attempt.address, reservation.earlier_attempts),
-    };
-    verify(app, attempt, found, reservation, permit_request).await
+    verify(app, attempt, found, reservation, device).await
 }
 
 /// Verifies the password. If it is correct, creates a session; otherwise counts and logs the failure.
@@ -138,9 +143,14 @@ async fn verify(
     attempt: LoginAttempt,
     found: Option<Credentials>,
     reservation: Reservation,
-    permit_request: PermitRequest,
+    device: Option<Device>,
 ) -> Result<AttemptOutcome> {
-    let ip = recorded_address(app, attempt.address);
+    let permit_request = match device {
+        Some(device) => PermitRequest::from_known(KnownClient::Device(device.id)),
+        None => PermitRequest::from_address(attempt.address, reservation.earlier_attempts),
+    };
+    let client = describe_client(app, &attempt.headers, attempt.address);
+    let ip = client.address.clone();
     let hash = found.as_ref().and_then(|found| found.password.clone());
     let (stored, password) = (hash.clone(), attempt.password);
     let is_correct = app
@@ -150,10 +160,14 @@ async fn verify(
         .await?;
     if let (Some(found), Some(hash), true) = (&found, hash, is_correct) {
         let (user, old) = (found.user, cookies::read(&attempt.headers, cookies::SESSION));
-        let (old, ip) = (old.map(|session| session.hash()), ip.clone());
+        let old = old.map(|session| session.hash());
+        let place = LoginPlace {
+            client,
+            is_known: device.is_some(),
+        };
         let session = app
             .store()
-            .write(move |tx| sessions::log_in(tx, user, &hash, old, &ip))
+            .write(move |tx| sessions::log_in(tx, user, &hash, old, &place))
             .await?;
         // The session is `None` if the password has changed since it was read.
         if let Some(session) = session {
@@ -185,14 +199,14 @@ fn record_failure(app: &App, user: UserId, ip: String) {
 }
 
 /// The cookie that marks the browser as a known device of the user.
-pub async fn device_cookie(app: &App, headers: &HeaderMap, user: UserId) -> Result<String> {
-    let existing = find_device(app, headers)
-        .await?
-        .filter(|device| device.user == user);
+pub async fn device_cookie(app: &App, headers: &HeaderMap, user: UserId) -> Result<DeviceCookie> {
+    let devices = find_devices(app, headers).await?;
+    let existing = devices.into_iter().find(|device| device.user == user);
     let context = app.store().context();
     let id = existing.map_or_else(|| new_device_id(context.random.bytes()), |device| device.id);
     let seen = context.clock.now();
-    Ok(app.device_key().await?.sign(&Device { id, user, seen }))
+    let value = app.device_key().await?.sign(&Device { id, user, seen });
+    Ok(DeviceCookie { user, value })
 }
 
 fn new_device_id(random: [u8; 32]) -> [u8; 16] {
@@ -201,9 +215,9 @@ fn new_device_id(random: [u8; 32]) -> [u8; 16] {
     id
 }
 
-async fn find_device(app: &App, headers: &HeaderMap) -> Result<Option<Device>> {
+async fn find_devices(app: &App, headers: &HeaderMap) -> Result<Vec<Device>> {
     let key = app.device_key().await?;
-    Ok(cookies::device(headers, key, app.store().context().clock.now()))
+    Ok(cookies::devices(headers, key, app.store().context().clock.now()))
 }
 
 /// Reserves an attempt. The error is the number of seconds to wait.

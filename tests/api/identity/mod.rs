@@ -1,5 +1,6 @@
 //! Users, grants, tokens, OAuth clients and log-in.
 
+pub mod account_mails;
 pub mod grants;
 pub mod login_records;
 pub mod login_throttle;
@@ -10,6 +11,7 @@ mod oauth_redirects;
 pub mod oauth_revocation;
 mod oauth_settings;
 pub mod oauth_tokens;
+mod password_resets;
 pub mod permissions;
 pub mod profile;
 pub mod ssh_keys;

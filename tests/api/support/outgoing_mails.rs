@@ -97,7 +97,7 @@ fn field(message: &Message, name: &str) -> String {
     value.trim().to_owned()
 }
 
-fn text(message: &Message) -> String {
+pub fn text(message: &Message) -> String {
     message.body_text(0).expect("a text").replace("\r\n", "\n")
 }
 

@@ -56,7 +56,7 @@ fn row(mail: &OutgoingMail) -> Markup {
     html! {
         tr {
             th scope="row" { (mail.address.as_str()) }
-            td data-label="Recipient" { @match mail.kind { MailKind::Ticket => "Customer", MailKind::Desk => "Staff" } }
+            td data-label="Recipient" { @match mail.kind { MailKind::Desk => "Staff", _ => "Customer" } }
             td data-label="State" {
                 (state(mail.state))
                 @if mail.maybe_repeated { " " span .tag { "possibly sent twice" } }
