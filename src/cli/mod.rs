@@ -256,7 +256,7 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Region(command) => region::run(&cli.store, output, command).await?,
         Command::Plan(command) => plan::run(&cli.store, output, command).await?,
         Command::Host(command) => host::run(&cli.store, output, command).await?,
-        Command::Mail(command) => return mail::run(&cli.store, command).await,
+        Command::Mail(command) => return mail::run(&cli.store, output, command).await,
         Command::Jobs(command) => jobs::run(&cli.store, output, command).await?,
         Command::Agent(command) => return Ok(agent::run(output, command).await?),
         Command::Trace(options) => return Ok(trace::run(&cli.store, output, options).await?),

@@ -1,6 +1,7 @@
 //! Mail: reads incoming messages, and delivers them to the desk.
 //!
-//! `inbound` only parses. The rules that act on a parsed message are in `rules/support/received_mails.rs`.
+//! `inbound` only parses. `lmtp` receives messages from a mail server. The rules that act on a parsed message are in `rules/support/received_mails.rs`.
 
 pub mod delivery;
 pub mod inbound;
+pub mod lmtp;

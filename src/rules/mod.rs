@@ -45,7 +45,7 @@ pub use network::{
 };
 pub use support::{
     attachment_checks, attachments, canned_replies, desk, desk_attachments, desk_replies, desk_version,
-    entities, history, notes, received_mails, replies, reports, saved_views, subjects, targets,
+    entities, history, mail_counts, notes, received_mails, replies, reports, saved_views, subjects, targets,
     ticket_network, ticket_tags, tickets, transitions, viewers,
 };
 

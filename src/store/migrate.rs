@@ -250,6 +250,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "catalog",
         sql: include_str!("migrations/0028_catalog.sql"),
     },
+    Migration {
+        number: 31,
+        name: "mail counts",
+        sql: include_str!("migrations/0031_mail_counts.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

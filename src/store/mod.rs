@@ -60,8 +60,8 @@ pub use network::{
     free_ranges, ips, ipv6_prefixes, stored_family, subnet_names, subnets, vlans, vpc_ips, vpcs,
 };
 pub use support::{
-    attachment_checks, attachments, canned_replies, desk, entities, history, notes, received_mails, replies,
-    reports, saved_views, targets, ticket_tags, tickets, viewers,
+    attachment_checks, attachments, canned_replies, desk, entities, history, mail_counts, notes,
+    received_mails, replies, reports, saved_views, targets, ticket_tags, tickets, viewers,
 };
 
 use std::path::Path;

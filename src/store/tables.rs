@@ -58,6 +58,7 @@ pub const TABLES: &[Table] = &[
     numbered("reply"),
     numbered("note"),
     numbered("received_mail"),
+    keyed("mail_count", &["outcome", "reason"]),
     numbered("attachment"),
     keyed("attachment_check", &["attachment"]),
     keyed("upload", &["file_key"]),

@@ -43,6 +43,10 @@ const BREAKS: &[(&str, &str)] = &[
     ),
     (
         ACCEPTED_VALUES,
+        "INSERT INTO mail_count (outcome, reason, messages, last_received) VALUES ('lost', 'x', 1, 0)",
+    ),
+    (
+        ACCEPTED_VALUES,
         "INSERT INTO ticket_tag (ticket, label) VALUES (1, 'Upper, case')",
     ),
     (

@@ -5,6 +5,7 @@ pub mod canned_reply;
 pub mod clock;
 pub mod entity;
 pub mod history;
+pub mod mail_count;
 pub mod received_mail;
 pub mod reply;
 pub mod reply_address;

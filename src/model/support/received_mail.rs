@@ -23,6 +23,22 @@ pub struct ReceivedMail {
     pub bounce: Option<Bounce>,
 }
 
+impl ReceivedMail {
+    /// The message without its files.
+    pub fn without_files(&self) -> Self {
+        Self {
+            message_id: self.message_id.clone(),
+            sender: self.sender.clone(),
+            subject: self.subject.clone(),
+            text: self.text.clone(),
+            folded: self.folded.clone(),
+            files: Vec::new(),
+            bounce: self.bounce.clone(),
+            ..*self
+        }
+    }
+}
+
 /// The author of a message: the one address in `From`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MailSender {

@@ -9,6 +9,7 @@ pub mod desk_replies;
 pub mod desk_version;
 pub mod entities;
 pub mod history;
+pub mod mail_counts;
 pub mod notes;
 pub mod received_mails;
 pub mod replies;

@@ -66,6 +66,14 @@ pub fn reply_address(tx: &mut WriteTx, ticket: TicketId, user: UserId) -> Result
     Ok(Some(key(tx)?.sign(&mail.reply_address, ticket, user)))
 }
 
+/// The meaning of a recipient address. Every address is unknown if the desk has no mail address.
+pub fn target(tx: &mut WriteTx, recipient: &str) -> Result<MailTarget> {
+    let Some(mail) = tx.policy().mail.clone() else {
+        return Ok(MailTarget::Unknown);
+    };
+    Ok(key(tx)?.target(&mail.reply_address, recipient))
+}
+
 /// Turns a message into a reply or a ticket, at most once. `message_key` identifies the message.
 pub fn receive(tx: &mut WriteTx, mail: &ReceivedMail, message_key: &str, recipient: &str) -> Result<Receipt> {
     if let Some(automatic) = mail.automatic {

@@ -11,6 +11,8 @@ use crate::store::value::args;
 pub struct StoredMail {
     pub id: ReceivedMailId,
     pub ticket: TicketId,
+    /// Whether the message is a reply; otherwise it opened the ticket.
+    pub is_reply: bool,
     /// The number of files that were attached or refused.
     pub files_done: i64,
 }
@@ -25,12 +27,14 @@ pub struct NewReceivedMail<'a> {
 }
 
 pub fn find(tx: &mut ReadTx, author: UserId, message_key: &str) -> Result<Option<StoredMail>, StoreError> {
-    let sql = "SELECT id, ticket, files_done FROM received_mail WHERE author = $1 AND message_key = $2";
+    let sql =
+        "SELECT id, ticket, reply, files_done FROM received_mail WHERE author = $1 AND message_key = $2";
     let row = tx.find(sql, args![author, message_key])?;
     row.map(|mut row| {
         Ok(StoredMail {
             id: row.take()?,
             ticket: row.take()?,
+            is_reply: row.take::<Option<ReplyId>>()?.is_some(),
             files_done: row.take()?,
         })
     })
@@ -60,6 +64,7 @@ pub fn insert(tx: &mut WriteTx, new: &NewReceivedMail) -> Result<StoredMail, Sto
     Ok(StoredMail {
         id: row.take()?,
         ticket: new.ticket,
+        is_reply: new.reply.is_some(),
         files_done: 0,
     })
 }

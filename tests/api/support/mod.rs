@@ -7,6 +7,7 @@ pub mod desk;
 mod desk_queue;
 mod desk_replies;
 mod entities;
+pub mod lmtp;
 pub mod received_mails;
 pub mod replies;
 mod reports;

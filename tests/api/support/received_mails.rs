@@ -12,13 +12,13 @@ use serde_json::json;
 
 use crate::harness::TestApp;
 
-const AUTHSERV_ID: &str = "mx.example.net";
-const DESK: &str = "support@desk.example.net";
+pub const AUTHSERV_ID: &str = "mx.example.net";
+pub const DESK: &str = "support@desk.example.net";
 /// The sizes of the parts of a message with a PNG image.
 const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAACklEQVR4nGMAAQAABQABDQottAAAAABJRU5ErkJggg==";
 
-fn enable_mail(policy: &mut Policy, _: &mut Options) {
+pub fn enable_mail(policy: &mut Policy, _: &mut Options) {
     policy.mail = Some(MailPolicy {
         reply_address: MailAddress::parse(DESK).expect("an address"),
         authserv_id: AUTHSERV_ID.to_owned(),
@@ -32,22 +32,23 @@ async fn send(app: &TestApp, recipient: &str, message: &str) -> Delivery {
         scanner: None,
     };
     let envelope = Envelope {
-        recipient,
-        sender: Some("ada@example.com"),
-        message: message.as_bytes(),
+        recipients: vec![recipient.to_owned()],
+        sender: Some("ada@example.com".to_owned()),
+        message: message.as_bytes().to_vec(),
     };
-    deliver(&uploads, AUTHSERV_ID, &envelope).await.expect("a result")
+    let delivered = deliver(&uploads, AUTHSERV_ID, envelope).await.pop();
+    delivered.expect("one recipient").expect("a result")
 }
 
 /// A verified message.
-fn message(from: &str, id: &str, text: &str) -> String {
+pub fn message(from: &str, id: &str, text: &str) -> String {
     format!(
         "Authentication-Results: {AUTHSERV_ID}; dmarc=pass header.from=example.com\r\nFrom: {from}\r\n\
          Subject: It is slow\r\nMessage-ID: <{id}>\r\n\r\n{text}\r\n"
     )
 }
 
-async fn signed(app: &TestApp, ticket: i64, user: i64) -> String {
+pub async fn signed(app: &TestApp, ticket: i64, user: i64) -> String {
     let sign = move |tx: &mut garth::store::WriteTx| reply_address(tx, TicketId(ticket), UserId(user));
     app.store
         .write(sign)
@@ -65,7 +66,7 @@ async fn a_message_of_a_user_opens_a_ticket_once() {
         "1@example.com",
         "Since noon.\r\n\r\n-- \r\nAda",
     );
-    for expected in [Delivery::Accepted, Delivery::Dropped("duplicate")] {
+    for expected in [Delivery::Accepted("ticket"), Delivery::Dropped("duplicate")] {
         assert_eq!(send(&app, DESK, &mail).await, expected);
     }
     let tickets = ada.get("/support/tickets").await.json();
@@ -86,9 +87,9 @@ async fn a_reply_to_the_signed_address_is_a_reply_of_its_user() {
     let (to_ada, to_sam) = (signed(&app, 1, 1).await, signed(&app, 1, 2).await);
     let quoted = "Yes.\r\n\r\nOn 1 June 2024, Support <s@example.net> wrote:\r\n\r\n> Slow?";
     let mail = message("ada@example.com", "2@example.com", quoted);
-    assert_eq!(send(&app, &to_ada, &mail).await, Delivery::Accepted);
+    assert_eq!(send(&app, &to_ada, &mail).await, Delivery::Accepted("reply"));
     let mail = message("sam@example.com", "3@example.com", "We are on it.");
-    assert_eq!(send(&app, &to_sam, &mail).await, Delivery::Accepted);
+    assert_eq!(send(&app, &to_sam, &mail).await, Delivery::Accepted("reply"));
 
     let replies = ada.get("/support/tickets/1/replies").await.json();
     let texts: Vec<_> = replies["data"].as_array().expect("replies").iter().collect();
@@ -163,7 +164,7 @@ async fn messages_of_users_without_access_are_returned() {
         assert_eq!(delivery, Delivery::Refused("no_access"), "{recipient}");
     }
     sam.post("/provider/accounts/1/reactivate", json!({})).await;
-    assert_eq!(send(&app, &to_ada, &mail).await, Delivery::Accepted);
+    assert_eq!(send(&app, &to_ada, &mail).await, Delivery::Accepted("reply"));
 }
 
 #[tokio::test]
@@ -178,7 +179,7 @@ async fn files_are_attached_and_refused_files_are_in_a_note() {
          PK\r\n--b--"
     );
     let mail = format!("{head}{}", message("ada@example.com", "7@example.com", &body));
-    for expected in [Delivery::Accepted, Delivery::Dropped("duplicate")] {
+    for expected in [Delivery::Accepted("ticket"), Delivery::Dropped("duplicate")] {
         assert_eq!(send(&app, DESK, &mail).await, expected);
     }
     let files = ada.get("/support/tickets/1/attachments").await.json();
@@ -208,7 +209,7 @@ async fn a_user_can_send_a_limited_number_of_messages_in_an_hour() {
         let mail = message("ada@example.com", &format!("{number}@example.com"), "Again");
         assert_eq!(
             send(&app, &recipient, &mail).await,
-            Delivery::Accepted,
+            Delivery::Accepted("reply"),
             "{number}"
         );
     }
@@ -218,5 +219,5 @@ async fn a_user_can_send_a_limited_number_of_messages_in_an_hour() {
         Delivery::Deferred("too_many")
     );
     app.advance(3601);
-    assert_eq!(send(&app, &recipient, &mail).await, Delivery::Accepted);
+    assert_eq!(send(&app, &recipient, &mail).await, Delivery::Accepted("reply"));
 }

@@ -1,0 +1,105 @@
+//! Sessions with random bytes: no panic, bounded memory, and one result for each message.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use super::session::{Action, RecipientVerdict, Session};
+
+/// The number of sessions in each run; `GARTH_TEST_MAILS` sets another.
+const SESSIONS: u32 = 3000;
+
+/// Parts of sessions, valid and invalid.
+fn part() -> impl Strategy<Value = Vec<u8>> {
+    let words = prop::sample::select(vec![
+        &b"LHLO mx.example.net\r\n"[..],
+        b"MAIL FROM:<ada@example.com> SIZE=100 BODY=8BITMIME SMTPUTF8\r\n",
+        b"MAIL FROM:<>\r\n",
+        b"MAIL FROM:<a@b> SIZE=99999999999999999999\r\n",
+        b"RCPT TO:<support@desk.example.net>\r\n",
+        b"RCPT TO:<@a,@b:\"x y\"@c> NOTIFY=NEVER ORCPT=rfc822;x\r\n",
+        b"DATA\r\n",
+        b"Subject: x\r\n\r\ntext\r\n",
+        b".\r\n",
+        b"..\r\n",
+        b"\r\n.\r\n",
+        b"\n.\n",
+        b"\r.\r\n",
+        b"RSET\r\n",
+        b"NOOP\r\n",
+        b"VRFY x\r\n",
+        b"QUIT\r\n",
+        b"BDAT 5 LAST\r\n",
+        b"AUTH PLAIN =\r\n",
+        b"RCPT TO:<",
+        b"MAIL FROM:",
+        b"\r",
+        b"\n",
+        b"\0",
+        b"\xff\xfe",
+        b" ",
+        b">",
+        b"=",
+    ]);
+    prop_oneof![
+        6 => words.prop_map(<[u8]>::to_vec),
+        2 => prop::collection::vec(any::<u8>(), 0..16),
+        1 => (any::<u8>(), 0..5000_usize).prop_map(|(byte, length)| vec![byte; length]),
+    ]
+}
+
+#[test]
+fn damaged_sessions_do_not_panic() {
+    let cases = std::env::var("GARTH_TEST_MAILS")
+        .ok()
+        .and_then(|count| count.parse().ok());
+    let mut runner = TestRunner::new(Config {
+        cases: cases.unwrap_or(SESSIONS),
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let delivered = AtomicU64::new(0);
+    let parts = prop::collection::vec((part(), 0..3_u8), 1..24);
+    let result = runner.run(&parts, |parts| {
+        delivered.fetch_add(run(&parts)?, Ordering::Relaxed);
+        Ok(())
+    });
+    result.expect("no panic");
+    // The parts are such that some sessions deliver messages.
+    assert!(delivered.into_inner() > 0);
+}
+
+/// Runs a session. Returns the number of its messages.
+fn run(parts: &[(Vec<u8>, u8)]) -> Result<u64, TestCaseError> {
+    let mut session = Session::default();
+    let mut messages = 0;
+    let mut accepted = 0;
+    for (bytes, verdict) in parts {
+        session.push(bytes);
+        while let Some(action) = session.next_action() {
+            match action {
+                Action::CheckRecipient(_) => {
+                    let reply = session.answer_recipient(match verdict {
+                        0 => RecipientVerdict::Accepted,
+                        1 => RecipientVerdict::Unknown,
+                        _ => RecipientVerdict::Unavailable,
+                    });
+                    prop_assert_eq!(reply.code == 250, *verdict == 0);
+                    accepted += u64::from(*verdict == 0);
+                }
+                Action::Deliver(envelope) => {
+                    prop_assert!((1..=accepted).contains(&(envelope.recipients.len() as u64)));
+                    prop_assert!(!session.is_receiving());
+                    messages += 1;
+                }
+                Action::Send(reply) | Action::Refuse(reply, _) => {
+                    prop_assert!((200..560).contains(&reply.code));
+                }
+                Action::Close(_) => return Ok(messages),
+                Action::SendExtensions => {}
+            }
+        }
+    }
+    Ok(messages)
+}
