@@ -40,6 +40,7 @@ mod logging;
 mod mail;
 mod man;
 mod open_files;
+mod outgoing_mail;
 mod output;
 mod plan;
 mod policy;

@@ -3,6 +3,7 @@
 use anyhow::{Context, bail, ensure};
 
 use super::arguments::parse_with;
+use super::outgoing_mail;
 use super::settings::{
     ImageSettings, MAX_ATTACHMENT_BYTES, Profile, RegionPriceSettings, RegionSettings, Reopen, Settings,
     TypeSettings,
@@ -60,6 +61,7 @@ pub fn policy_of(settings: &Settings) -> anyhow::Result<Policy> {
         event_days,
         support: support_of(settings)?,
         mail: mail_of(settings)?,
+        outgoing_mail: outgoing_mail::policy_of(settings)?,
         oauth: Oauth {
             implicit: settings.oauth.implicit.unwrap_or(false),
             require_pkce: settings.oauth.require_pkce.unwrap_or(false),

@@ -31,7 +31,7 @@ pub struct Envelope {
 /// The result for the mail server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// The message has its effect, completely: it is a reply or a ticket.
+    /// The message has its effect, completely: it is a reply, a ticket or a report.
     Accepted(&'static str),
     /// The message is accepted without effect.
     Dropped(&'static str),
@@ -107,6 +107,7 @@ async fn deliver_parsed(
     let rule = move |tx: &mut WriteTx| received_mails::receive(tx, &rule_mail, &key, &recipient);
     let (stored, sender) = match uploads.store.write(rule).await? {
         Receipt::Stored(stored, sender) => (stored, sender),
+        Receipt::Recorded(reason) => return Ok(Delivery::Accepted(reason)),
         Receipt::Dropped(reason) => return Ok(Delivery::Dropped(reason)),
         Receipt::Refused(reason) => return Ok(Delivery::Refused(reason)),
         Receipt::Deferred(reason) => return Ok(Delivery::Deferred(reason)),

@@ -1,7 +1,9 @@
-//! Mail: reads incoming messages, and delivers them to the desk.
+//! Mail: reads incoming messages and delivers them to the desk, and sends mails.
 //!
-//! `inbound` only parses. `lmtp` receives messages from a mail server. The rules that act on a parsed message are in `rules/support/received_mails.rs`.
+//! `inbound` only parses. `lmtp` receives messages from a mail server. The rules that act on a parsed message are in
+//! `rules/support/received_mails.rs`.
 
 pub mod delivery;
 pub mod inbound;
 pub mod lmtp;
+pub mod outbound;

@@ -33,6 +33,6 @@ pub use network::{
     subnet_name, vlan, vpc, vpc_ip,
 };
 pub use support::{
-    attachment, canned_reply, clock, entity, history, mail_count, received_mail, reply, reply_address,
-    report, saved_view, subject, target, ticket, ticket_tag,
+    attachment, bounce_address, canned_reply, clock, entity, history, mail_count, outgoing_mail,
+    received_mail, reply, reply_address, report, saved_view, subject, target, ticket, ticket_tag,
 };

@@ -7,6 +7,7 @@ use super::reason::{Code, Reason, Reasons};
 use super::region::{Region, RegionId};
 use super::reply_address::MailAddress;
 use super::target::Targets;
+use super::user::Email;
 
 #[derive(Clone, Debug)]
 pub struct Policy {
@@ -37,6 +38,8 @@ pub struct Policy {
     pub support: Support,
     /// `None` if the desk has no mail address.
     pub mail: Option<MailPolicy>,
+    /// `None` if Garth sends no mail.
+    pub outgoing_mail: Option<OutgoingMailPolicy>,
     pub oauth: Oauth,
 }
 
@@ -81,6 +84,24 @@ pub struct MailPolicy {
     pub reply_address: MailAddress,
     /// The name of the mail server whose verdict on senders counts.
     pub authserv_id: String,
+}
+
+/// The policy for mails that Garth sends.
+#[derive(Clone, Debug)]
+pub struct OutgoingMailPolicy {
+    pub from: Email,
+    /// The word before the number of the ticket in subjects; `None` for the name of the brand.
+    pub subject_prefix: Option<String>,
+    /// The URL of the console, for links, without a slash at the end.
+    pub public_url: String,
+}
+
+impl OutgoingMailPolicy {
+    /// The domain of Message-IDs.
+    pub fn domain(&self) -> &str {
+        let address = self.from.as_str();
+        address.split_once('@').map_or(address, |(_, domain)| domain)
+    }
 }
 
 /// The limits of an account.

@@ -61,7 +61,8 @@ pub use network::{
 };
 pub use support::{
     attachment_checks, attachments, canned_replies, desk, entities, history, mail_counts, notes,
-    received_mails, replies, reports, saved_views, targets, ticket_tags, tickets, viewers,
+    outgoing_mails, received_mails, replies, reports, saved_views, staff_mail_choices, suppressed_addresses,
+    targets, ticket_tags, tickets, viewers,
 };
 
 use std::path::Path;

@@ -9,8 +9,8 @@ use crate::model::config::ConfigLabel;
 use crate::model::disk::DiskLabel;
 use crate::model::id::{
     AccountId, AnnouncementId, AttachmentId, CannedReplyId, ConfigId, DiskId, EventId, HistoryId, HostId,
-    InstanceId, InterfaceId, JobId, LoginRecordId, NoteId, ReceivedMailId, ReplyId, SavedViewId, SshKeyId,
-    SubnetId, TicketId, TokenId, UserId, VpcId,
+    InstanceId, InterfaceId, JobId, LoginRecordId, NoteId, OutgoingMailId, ReceivedMailId, ReplyId,
+    SavedViewId, SshKeyId, SubnetId, SuppressedAddressId, TicketId, TokenId, UserId, VpcId,
 };
 use crate::model::instance::InstanceLabel;
 use crate::model::ip::Hostname;
@@ -138,11 +138,13 @@ from_ids!(
     JobId,
     LoginRecordId,
     NoteId,
+    OutgoingMailId,
     ReceivedMailId,
     ReplyId,
     SavedViewId,
     SshKeyId,
     SubnetId,
+    SuppressedAddressId,
     TicketId,
     TokenId,
     UserId,

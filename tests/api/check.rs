@@ -47,6 +47,25 @@ const BREAKS: &[(&str, &str)] = &[
     ),
     (
         ACCEPTED_VALUES,
+        "INSERT INTO outgoing_mail (kind, address, message_id, state, maybe_repeated, attempts, queued, sent)
+         VALUES ('ticket', 'ada@example.com', 'x@example.com', 'lost', 0, 1, 0, 0)",
+    ),
+    (
+        ACCEPTED_VALUES,
+        "INSERT INTO suppressed_address (address, status, since) VALUES ('nowhere', '550 5.1.1', 0)",
+    ),
+    (
+        "a mail has a sending time if and only if it was sent",
+        "INSERT INTO outgoing_mail (kind, address, message_id, state, maybe_repeated, attempts, queued)
+         VALUES ('ticket', 'ada@example.com', 'x@example.com', 'sent', 0, 1, 0)",
+    ),
+    (
+        "a mail that is not sent yet has a job",
+        "INSERT INTO outgoing_mail (kind, address, message_id, state, maybe_repeated, attempts, queued)
+         VALUES ('ticket', 'ada@example.com', 'x@example.com', 'queued', 0, 0, 0)",
+    ),
+    (
+        ACCEPTED_VALUES,
         "INSERT INTO ticket_tag (ticket, label) VALUES (1, 'Upper, case')",
     ),
     (

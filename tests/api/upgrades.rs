@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::harness::{TestApp, User, context};
 use crate::rows::{Content, Row, sorted};
 
-pub const FROZEN: [&str; 29] = [
+pub const FROZEN: [&str; 30] = [
     include_str!("../upgrade/0001.sql"),
     include_str!("../upgrade/0002.sql"),
     include_str!("../upgrade/0003.sql"),
@@ -41,6 +41,7 @@ pub const FROZEN: [&str; 29] = [
     include_str!("../upgrade/0026.sql"),
     include_str!("../upgrade/0027.sql"),
     include_str!("../upgrade/0028.sql"),
+    include_str!("../upgrade/0030.sql"),
     include_str!("../upgrade/0031.sql"),
 ];
 

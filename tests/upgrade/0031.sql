@@ -27,6 +27,7 @@
 -- 0026 e580479df012eab00ad5ed7d5f4fa29539324a3c9a6a1d301042a3c6d081e1e2
 -- 0027 090a21ea9deff405b1c51c3806ea5ce69c52ff9f1e70fd8343e32f493ccb8356
 -- 0028 de841cd88e06b4c63b8215139f78313d533afe83c795c82a768fd0836b75b47c
+-- 0030 cf149d78a9391dc3868a7043b37be7796ca1a01fda02ebc47b29ff1d68f20203
 -- 0031 dafd4f7949a161aea0fe17ccdcc5105bc28da910fc3a7365b77a98d760811ed0
 
 INSERT INTO account (id, company, email, created, vpcs_per_region, subnets_per_vpc, attachment_bytes, first_email, first_name, last_name, address_1, address_2, city, state, zip, country, phone, tax_id, network_helper, maintenance_policy, status) VALUES
@@ -332,9 +333,9 @@ INSERT INTO tunnel (id, subnet) VALUES
     (7, 1),
     (9, 2);
 
-INSERT INTO received_mail (id, author, message_key, ticket, reply, folded, files_done, created) VALUES
-    (1, 1, '72107cb5a7083976a37503d58f2607a97fb6813806a7424a255b7275a67c6afe', 1, 1, '> We look into it.', 1, 1717156801000000),
-    (2, 2, '4d22119855c90685975fb467c770a398578fd9d79fd0bf1bff6bd552408da102', 301, NULL, '', 0, 1717156801000000);
+INSERT INTO received_mail (id, author, message_key, ticket, reply, folded, files_done, created, message_id) VALUES
+    (1, 1, '72107cb5a7083976a37503d58f2607a97fb6813806a7424a255b7275a67c6afe', 1, 1, '> We look into it.', 1, 1717156801000000, '1@example.com'),
+    (2, 2, '4d22119855c90685975fb467c770a398578fd9d79fd0bf1bff6bd552408da102', 301, NULL, '', 0, 1717156801000000, NULL);
 
 INSERT INTO instance_traffic (instance, month, received_bytes, received_packets, sent_bytes, sent_packets, dropped_packets) VALUES
     (1, 24292, 123456, 100, 7890, 50, 3),
@@ -390,6 +391,21 @@ VPCs', 'outage', 1, 1717156805000000);
 INSERT INTO catalog_plan (id, name, label, class, memory, disk, transfer, vcpus, gpus, network_out, hourly, monthly, region_prices, retired, updated) VALUES
     (1, 'g1-small', 'Small', 'standard', 2048, 51200, 1000, 1, 0, 1000, 150, 100000, '180 120000 is-rkv
 ', 0, 1717156806000000);
+
+INSERT INTO outgoing_mail (id, kind, ticket, recipient, address, message_id, state, maybe_repeated, attempts, queued, last_attempt, sent, error) VALUES
+    (1, 'ticket', 1, 1, 'admin@localhost', 'mail-0a1b2c3d@example.com', 'sent', 1, 2, 1717156801000000, 1717156861000000, 1717156861000000, NULL),
+    (2, 'desk', 1, 3, 'grace@example.com', 'mail-4e5f6a7b@example.com', 'failed', 0, 1, 1717156801000000, 1717156801000000, NULL, '550 5.1.1');
+
+INSERT INTO mail_notice (mail, place, kind, reply, author) VALUES
+    (1, 1, 'reply', 1, 'Support'),
+    (1, 2, 'closed', NULL, 'Support'),
+    (2, 1, 'opened', NULL, 'admin');
+
+INSERT INTO suppressed_address (id, address, status, since) VALUES
+    (1, 'grace@example.com', '550 5.1.1', 1717156801000000);
+
+INSERT INTO staff_mail_choice (app_user, new_tickets, assigned, replies) VALUES
+    (3, 0, 1, 1);
 
 INSERT INTO mail_count (outcome, reason, messages, last_received) VALUES
     ('accepted', 'reply', 3, 1717156807000000),

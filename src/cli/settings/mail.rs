@@ -1,5 +1,7 @@
 //! Settings of the desk's mail.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use serde::Deserialize;
 
@@ -41,6 +43,31 @@ pub struct MailSettings {
         value_name = "BOOL"
     )]
     pub lmtp_allow_network: Option<bool>,
+
+    /// Mail server that sends mails, such as smtp://user@mx.example.com:587 (with STARTTLS) or
+    /// smtps://user@mx.example.com. Needs mail.from and public_url [default: none; no mail is sent]
+    #[arg(long = "mail-smtp-url", env = "GARTH_MAIL_SMTP_URL", value_name = "URL")]
+    pub smtp_url: Option<String>,
+
+    /// File with the password of the user in mail.smtp_url
+    #[arg(
+        long = "mail-password-file",
+        env = "GARTH_MAIL_PASSWORD_FILE",
+        value_name = "FILE"
+    )]
+    pub password_file: Option<PathBuf>,
+
+    /// Sender address of mails, such as support@example.com [default: none]
+    #[arg(long = "mail-from", env = "GARTH_MAIL_FROM", value_name = "EMAIL")]
+    pub from: Option<String>,
+
+    /// Word before the number of the ticket in subjects: Garth in [Garth #12] [default: the name of the brand]
+    #[arg(
+        long = "mail-subject-prefix",
+        env = "GARTH_MAIL_SUBJECT_PREFIX",
+        value_name = "TEXT"
+    )]
+    pub subject_prefix: Option<String>,
 }
 
 impl MailSettings {
@@ -50,6 +77,10 @@ impl MailSettings {
             authserv_id: self.authserv_id.or(other.authserv_id),
             lmtp_listen: self.lmtp_listen.or(other.lmtp_listen),
             lmtp_allow_network: self.lmtp_allow_network.or(other.lmtp_allow_network),
+            smtp_url: self.smtp_url.or(other.smtp_url),
+            password_file: self.password_file.or(other.password_file),
+            from: self.from.or(other.from),
+            subject_prefix: self.subject_prefix.or(other.subject_prefix),
         }
     }
 }

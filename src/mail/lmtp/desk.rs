@@ -3,21 +3,19 @@
 use super::reply::{self, Reply};
 use super::session::RecipientVerdict;
 use crate::mail::delivery::{self, Envelope};
-use crate::model::reply_address::MailTarget;
 use crate::rules::{Error, received_mails};
 use crate::store::WriteTx;
 use crate::uploads::Uploads;
 
 /// Checks whether the desk has an address. An address with a wrong signature is unknown, and both are counted.
 pub async fn check_recipient(uploads: &Uploads, recipient: String) -> RecipientVerdict {
-    let target = uploads
+    let refused = uploads
         .store
-        .write(move |tx: &mut WriteTx| received_mails::target(tx, &recipient))
+        .write(move |tx: &mut WriteTx| received_mails::refused_recipient(tx, &recipient))
         .await;
-    let reason = match target {
-        Ok(MailTarget::Reply(..) | MailTarget::NewTicket) => return RecipientVerdict::Accepted,
-        Ok(MailTarget::Forged) => "address_invalid",
-        Ok(MailTarget::Unknown) => "address_unknown",
+    let reason = match refused {
+        Ok(None) => return RecipientVerdict::Accepted,
+        Ok(Some(reason)) => reason,
         Err(cause) => {
             log_failure(&cause);
             return RecipientVerdict::Unavailable;

@@ -1,11 +1,13 @@
 //! Tickets and the desk.
 
 pub mod attachment;
+pub mod bounce_address;
 pub mod canned_reply;
 pub mod clock;
 pub mod entity;
 pub mod history;
 pub mod mail_count;
+pub mod outgoing_mail;
 pub mod received_mail;
 pub mod reply;
 pub mod reply_address;

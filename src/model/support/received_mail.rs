@@ -87,4 +87,6 @@ pub struct Bounce {
     pub recipient: String,
     /// Whether the address can never receive messages, as opposed to a full mailbox or a delay.
     pub is_permanent: bool,
+    /// The enhanced status code, such as `5.1.1`; empty if it is malformed.
+    pub status: String,
 }

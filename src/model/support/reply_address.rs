@@ -12,6 +12,8 @@ use crate::model::token::{TokenText, hex};
 /// only the server can check a guess.
 const SIGNATURE_BYTES: usize = 12;
 
+const PURPOSE: &str = "reply address";
+
 /// The provider's address for replies: `support@example.com`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MailAddress {
@@ -43,7 +45,7 @@ impl MailAddress {
 
     /// The text between `+` and `@` of a recipient; empty if the recipient is this address itself. `None` if the
     /// recipient is another address.
-    fn extension_of<'a>(&self, recipient: &'a str) -> Option<&'a str> {
+    pub fn extension_of<'a>(&self, recipient: &'a str) -> Option<&'a str> {
         let (local, domain) = recipient.trim_matches(['<', '>', ' ']).rsplit_once('@')?;
         if !domain.eq_ignore_ascii_case(&self.domain) {
             return None;
@@ -53,6 +55,13 @@ impl MailAddress {
             None if local.eq_ignore_ascii_case(&self.local) => Some(""),
             _ => None,
         }
+    }
+}
+
+impl MailAddress {
+    /// The address with a text between `+` and `@`.
+    pub fn with_extension(&self, extension: &str) -> String {
+        format!("{}+{extension}@{}", self.local, self.domain)
     }
 }
 
@@ -87,8 +96,8 @@ impl ReplyKey {
     /// The address for replies of a user to a ticket.
     pub fn sign(&self, address: &MailAddress, ticket: TicketId, user: UserId) -> String {
         let text = format!("{}-{}", ticket.0, user.0);
-        let signature = hex(&self.mac(&text).finalize().into_bytes()[..SIGNATURE_BYTES]);
-        format!("{}+{text}-{signature}@{}", address.local, address.domain)
+        let signature = self.signature(PURPOSE, &text);
+        address.with_extension(&format!("{text}-{signature}"))
     }
 
     /// The meaning of a recipient. Mail servers can change the case of an address.
@@ -105,17 +114,29 @@ impl ReplyKey {
 
     fn verify(&self, extension: &str) -> Option<(TicketId, UserId)> {
         let (text, signature) = extension.rsplit_once('-')?;
-        let signature = signature_bytes(signature)?;
-        // `verify_truncated_left` compares in constant time.
-        self.mac(text).verify_truncated_left(&signature).ok()?;
+        if !self.is_signature(PURPOSE, text, signature) {
+            return None;
+        }
         let (ticket, user) = text.split_once('-')?;
         Some((TicketId(ticket.parse().ok()?), UserId(user.parse().ok()?)))
     }
 
-    fn mac(&self, text: &str) -> Hmac<Sha256> {
+    /// The signature of a text, in hexadecimal digits. A signature for one purpose is invalid for all others.
+    pub fn signature(&self, purpose: &str, text: &str) -> String {
+        hex(&self.mac(purpose, text).finalize().into_bytes()[..SIGNATURE_BYTES])
+    }
+
+    pub fn is_signature(&self, purpose: &str, text: &str, signature: &str) -> bool {
+        // `verify_truncated_left` compares in constant time.
+        signature_bytes(signature)
+            .is_some_and(|bytes| self.mac(purpose, text).verify_truncated_left(&bytes).is_ok())
+    }
+
+    fn mac(&self, purpose: &str, text: &str) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.0.reveal().as_bytes())
             .expect("HMAC takes keys of any length");
-        mac.update(b"reply address ");
+        mac.update(purpose.as_bytes());
+        mac.update(b" ");
         mac.update(text.as_bytes());
         mac
     }

@@ -9,6 +9,7 @@ pub mod desk_replies;
 pub mod desk_version;
 pub mod entities;
 pub mod history;
+mod mail_bounces;
 pub mod mail_counts;
 pub mod notes;
 pub mod received_mails;

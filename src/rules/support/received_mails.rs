@@ -3,6 +3,8 @@
 //! `mail/delivery.rs` parses a message, calls `receive`, and attaches the files. A message that has no effect is
 //! dropped, or refused if its sender is verified. The mail server then returns it to the sender.
 
+use super::mail_bounces;
+use crate::model::bounce_address;
 use crate::model::grant::Permission;
 use crate::model::history::HistoryStep;
 use crate::model::id::{ReplyId, TicketId, UserId};
@@ -35,6 +37,8 @@ const NO_SUBJECT: &str = "(no subject)";
 pub enum Receipt {
     /// The text is stored, now or by an earlier delivery. Files after the first `files_done` are still missing.
     Stored(StoredMail, Sender),
+    /// The message is a report, which is recorded.
+    Recorded(&'static str),
     /// The message has no effect, and the sender gets no response.
     Dropped(&'static str),
     /// The message has no effect, and the mail server returns it to the sender.
@@ -66,16 +70,27 @@ pub fn reply_address(tx: &mut WriteTx, ticket: TicketId, user: UserId) -> Result
     Ok(Some(key(tx)?.sign(&mail.reply_address, ticket, user)))
 }
 
-/// The meaning of a recipient address. Every address is unknown if the desk has no mail address.
-pub fn target(tx: &mut WriteTx, recipient: &str) -> Result<MailTarget> {
+/// The reason why messages to an address are refused; `None` if the desk has the address.
+pub fn refused_recipient(tx: &mut WriteTx, recipient: &str) -> Result<Option<&'static str>> {
     let Some(mail) = tx.policy().mail.clone() else {
-        return Ok(MailTarget::Unknown);
+        return Ok(Some("mail_disabled"));
     };
-    Ok(key(tx)?.target(&mail.reply_address, recipient))
+    let key = key(tx)?;
+    Ok(match key.target(&mail.reply_address, recipient) {
+        MailTarget::Reply(..) | MailTarget::NewTicket => None,
+        MailTarget::Unknown => Some("address_unknown"),
+        MailTarget::Forged => match bounce_address::verify(&key, &mail.reply_address, recipient) {
+            Some(_) => None,
+            None => Some("address_invalid"),
+        },
+    })
 }
 
 /// Turns a message into a reply or a ticket, at most once. `message_key` identifies the message.
 pub fn receive(tx: &mut WriteTx, mail: &ReceivedMail, message_key: &str, recipient: &str) -> Result<Receipt> {
+    if let Some(receipt) = mail_bounces::receive(tx, mail, recipient)? {
+        return Ok(receipt);
+    }
     if let Some(automatic) = mail.automatic {
         return Ok(Receipt::Dropped(automatic.word()));
     }
@@ -150,6 +165,7 @@ fn store_once(
     let new = NewReceivedMail {
         author: user.id,
         message_key,
+        message_id: mail.message_id.as_deref(),
         ticket,
         reply,
         folded: &folded,

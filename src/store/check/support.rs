@@ -41,6 +41,18 @@ pub const INVARIANTS: &[Invariant] = &[
          FROM attachment a JOIN upload u ON u.file_key = a.file_key ORDER BY a.id",
     ),
     Invariant::query(
+        "a mail has a sending time if and only if it was sent",
+        "SELECT 'mail ' || id, 'has the state ' || state || ', but its sending time does not match it'
+         FROM outgoing_mail WHERE (state IN ('sent', 'bounced')) <> (sent IS NOT NULL) ORDER BY id",
+    ),
+    Invariant::query(
+        "a mail that is not sent yet has a job",
+        "SELECT 'mail ' || m.id, 'has the state ' || m.state || ', but no job' FROM outgoing_mail m
+         WHERE m.state IN ('queued', 'sending')
+             AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = 'mail_send' AND j.subject = CAST(m.id AS TEXT))
+         ORDER BY m.id",
+    ),
+    Invariant::query(
         "saved views without an owner are shared",
         "SELECT 'saved view ' || id, 'has no owner, but is not shared' FROM saved_view
          WHERE owner IS NULL AND is_shared = 0 ORDER BY id",

@@ -11,8 +11,8 @@ use crate::store::value::args;
 use crate::store::{
     accounts, announcements, attachments, branding, canned_replies, configs, disks, encryption, entities,
     events, history, hosts, instances, interfaces, ips, jobs, login_records, mail_counts, oauth_clients,
-    oauth_grants, plans, ports, regions, replies, saved_views, ssh_keys, subnets, tags, ticket_tags, tickets,
-    tokens, users, vpcs,
+    oauth_grants, outgoing_mails, plans, ports, regions, replies, saved_views, ssh_keys, subnets,
+    suppressed_addresses, tags, ticket_tags, tickets, tokens, users, vpcs,
 };
 
 pub const INVARIANTS: &[Invariant] = &[Invariant::function(
@@ -46,6 +46,9 @@ const TABLES: &[ModelRows] = &[
     history::ROWS,
     mail_counts::ROWS,
     attachments::ROWS,
+    outgoing_mails::ROWS,
+    outgoing_mails::NOTICE_ROWS,
+    suppressed_addresses::ROWS,
     canned_replies::ROWS,
     saved_views::ROWS,
     announcements::ROWS,

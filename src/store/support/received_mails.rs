@@ -21,6 +21,8 @@ pub struct StoredMail {
 pub struct NewReceivedMail<'a> {
     pub author: UserId,
     pub message_key: &'a str,
+    /// Without angle brackets.
+    pub message_id: Option<&'a str>,
     pub ticket: TicketId,
     pub reply: Option<ReplyId>,
     pub folded: &'a str,
@@ -41,6 +43,18 @@ pub fn find(tx: &mut ReadTx, author: UserId, message_key: &str) -> Result<Option
     .transpose()
 }
 
+/// The Message-ID of a user's newest message about a ticket, without angle brackets.
+pub fn newest_message_id(
+    tx: &mut ReadTx,
+    author: UserId,
+    ticket: TicketId,
+) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT message_id FROM received_mail
+         WHERE ticket = $1 AND author = $2 AND message_id IS NOT NULL ORDER BY id DESC LIMIT 1";
+    let row = tx.find(sql, args![ticket, author])?;
+    row.map(|mut row| row.take()).transpose()
+}
+
 /// The number of messages of a user since a time.
 pub fn count_since(tx: &mut ReadTx, author: UserId, since: Time) -> Result<i64, StoreError> {
     let sql = "SELECT count(*) FROM received_mail WHERE author = $1 AND created > $2";
@@ -50,15 +64,16 @@ pub fn count_since(tx: &mut ReadTx, author: UserId, since: Time) -> Result<i64, 
 pub fn insert(tx: &mut WriteTx, new: &NewReceivedMail) -> Result<StoredMail, StoreError> {
     let now = tx.now();
     let mut row = tx.one(
-        "INSERT INTO received_mail (author, message_key, ticket, reply, folded, files_done, created)
-         VALUES ($1, $2, $3, $4, $5, 0, $6) RETURNING id",
+        "INSERT INTO received_mail (author, message_key, ticket, reply, folded, files_done, created, message_id)
+         VALUES ($1, $2, $3, $4, $5, 0, $6, $7) RETURNING id",
         args![
             new.author,
             new.message_key,
             new.ticket,
             new.reply,
             new.folded,
-            now
+            now,
+            new.message_id
         ],
     )?;
     Ok(StoredMail {

@@ -3,8 +3,13 @@
 use std::time::Duration;
 
 use garth::files::Files;
+use garth::mail::delivery::Delivery;
 use garth::mail::lmtp::{Limits, LmtpAddress, LmtpSocket, Timeouts, serve};
-use garth::rules::mail_counts;
+use garth::model::bounce_address;
+use garth::model::id::OutgoingMailId;
+use garth::model::reply_address::MailAddress;
+use garth::rules::{mail_counts, received_mails};
+use garth::store::WriteTx;
 use garth::uploads::Uploads;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -379,4 +384,155 @@ async fn the_mail_server_tries_again_if_the_store_fails() {
     let reply = client.ask(&format!("RCPT TO:<{DESK}>\r\n")).await;
     assert_eq!(reply, "451 4.3.0 try again later");
     assert_eq!(counts(&app).await, ["deferred unavailable 1"]);
+}
+
+/// A report on a mail to an address.
+fn report(action: &str, status: &str, recipient: &str) -> String {
+    format!(
+        "From: MAILER-DAEMON@mx.example.org\r\nSubject: Undelivered Mail\r\nMIME-Version: 1.0\r\n\
+         Content-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n\
+         --b\r\n\r\nSorry.\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\n\
+         Reporting-MTA: dns; mx.example.org\r\n\r\n\
+         Final-Recipient: rfc822; {recipient}\r\nAction: {action}\r\nStatus: {status}\r\n\r\n--b--\r\n"
+    )
+}
+
+async fn report_address(app: &TestApp, mail: i64) -> String {
+    let sign = move |tx: &mut WriteTx| {
+        let address = MailAddress::parse(DESK).expect("an address");
+        Ok::<_, garth::rules::Error>(bounce_address::sign(
+            &received_mails::key(tx)?,
+            &address,
+            OutgoingMailId(mail),
+        ))
+    };
+    app.store.write(sign).await.expect("an address")
+}
+
+/// The states of mails with their errors, and the suppressed addresses.
+async fn outgoing(app: &TestApp) -> (Vec<String>, Vec<String>) {
+    let content = app.home().content().await;
+    let text = |row: &crate::rows::Row, column: &str| row[column].as_str().unwrap_or("-").to_owned();
+    let mails = content["outgoing_mail"].iter();
+    let mails = mails.map(|row| format!("{} {}", text(row, "state"), text(row, "error")));
+    let suppressed = content["suppressed_address"].iter();
+    let suppressed = suppressed.map(|row| format!("{} {}", text(row, "address"), text(row, "status")));
+    (mails.collect(), suppressed.collect())
+}
+
+#[tokio::test]
+async fn only_a_report_to_the_signed_address_marks_a_mail_as_bounced() {
+    let app = TestApp::with(enable_mail).await;
+    let server = Server::start(&app).await;
+    for (address, state, sent) in [
+        ("Gone@example.com", "sent", "1"),
+        ("full@example.com", "sent", "1"),
+        ("late@example.com", "sent", "1"),
+        ("other@example.com", "failed", "NULL"),
+    ] {
+        let insert = format!(
+            "INSERT INTO outgoing_mail (kind, address, message_id, state, maybe_repeated, attempts, queued, sent)
+             VALUES ('ticket', '{address}', 'x@example.com', '{state}', 0, 1, 0, {sent});"
+        );
+        app.home().run(&insert).await;
+    }
+    let mut client = server.greeted().await;
+    for (mail, action, status, recipient) in [
+        // The address in the report is not that of the mail, which can have been forwarded.
+        (1, "failed", "5.1.1", "victim@example.com"),
+        (2, "failed", "5.2.2", "full@example.com"),
+        (3, "delayed", "4.4.1", "late@example.com"),
+        (4, "failed", "5.1.1", "other@example.com"),
+        (5, "failed", "5.1.1", "other@example.com"),
+    ] {
+        let to = report_address(&app, mail).await;
+        let reply = client.deliver(&to, &report(action, status, recipient)).await;
+        assert_eq!(reply, "250 2.0.0 ok", "{mail}");
+    }
+    let to = report_address(&app, 3).await;
+    let vacation = format!(
+        "Auto-Submitted: auto-replied\r\n{}",
+        message(ADA, "1@example.com", "Away")
+    );
+    for mail in [
+        vacation,
+        message(ADA, "2@example.com", "A reply to the wrong address"),
+    ] {
+        assert_eq!(client.deliver(&to, &mail).await, "250 2.0.0 ok");
+    }
+    client.send("MAIL FROM:<>\r\n").await;
+    client.reply().await;
+    let forged = to.replace("+b-3-", "+b-2-");
+    let reply = client.ask(&format!("RCPT TO:<{forged}>\r\n")).await;
+    assert_eq!(reply, "550 5.1.1 no such address");
+    assert_eq!(
+        super::received_mails::send(&app, &forged, &report("failed", "5.1.1", "full@example.com")).await,
+        Delivery::Dropped("bounce_forged")
+    );
+
+    let (mails, suppressed) = outgoing(&app).await;
+    assert_eq!(mails, ["bounced 5.1.1", "bounced 5.2.2", "sent -", "failed -"]);
+    assert_eq!(suppressed, ["gone@example.com 5.1.1", "other@example.com 5.1.1"]);
+    assert_eq!(
+        counts(&app).await,
+        [
+            "accepted bounce 3",
+            "dropped automatic 1",
+            "dropped bounce_forged 1",
+            "dropped bounce_not_final 1",
+            "dropped bounce_other 1",
+            "dropped bounce_unknown 1",
+            "refused address_invalid 1",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn loops_bombs_and_automatic_messages_have_no_effect() {
+    let app = TestApp::with(enable_mail).await;
+    let (ada, server) = (app.user("ada").await, Server::start(&app).await);
+    let mut client = server.greeted().await;
+    let plain = message(ADA, "1@example.com", "Hello");
+    let bomb = format!("X: {}\r\n{plain}", "a".repeat(100_000));
+    for (head, expected) in [
+        ("X-Garth-Ticket: 1\r\n".to_owned(), "dropped loop 1"),
+        ("Received: from a by b\r\n".repeat(51), "dropped loop 2"),
+        (
+            "Auto-Submitted: auto-generated\r\n".to_owned(),
+            "dropped automatic 1",
+        ),
+        ("X-Autoreply: yes\r\n".to_owned(), "dropped automatic 2"),
+        ("Precedence: auto_reply\r\n".to_owned(), "dropped automatic 3"),
+        ("Precedence: bulk\r\n".to_owned(), "dropped bulk 1"),
+        ("List-Id: <a.example.com>\r\n".to_owned(), "dropped bulk 2"),
+        ("Return-Path: <>\r\n".to_owned(), "dropped bounce 1"),
+    ] {
+        assert_eq!(
+            client.deliver(DESK, &format!("{head}{plain}")).await,
+            "250 2.0.0 ok"
+        );
+        let counts = counts(&app).await;
+        assert!(counts.contains(&expected.to_owned()), "{head}: {counts:?}");
+    }
+    // The null sender of the envelope.
+    client.ask("MAIL FROM:<>\r\n").await;
+    client.ask(&format!("RCPT TO:<{DESK}>\r\n")).await;
+    client.ask("DATA\r\n").await;
+    assert_eq!(client.ask(&format!("{plain}.\r\n")).await, "250 2.0.0 ok");
+    // Parts inside each other.
+    let nested: String = (0..30_000)
+        .map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\r\n\r\n--b{n}\r\n"))
+        .collect();
+    let refused = client
+        .deliver(DESK, &format!("MIME-Version: 1.0\r\n{nested}"))
+        .await;
+    assert!(refused.starts_with("554 5.6.0"), "{refused}");
+    assert_eq!(ada.get("/support/tickets").await.json()["results"], 0);
+    // A long field is no reason to refuse a message, and neither is a Received field.
+    let accepted = client
+        .deliver(DESK, &format!("{}{bomb}", "Received: from a by b\r\n".repeat(50)))
+        .await;
+    assert_eq!(accepted, "250 2.0.0 ok");
+    assert_eq!(ada.get("/support/tickets").await.json()["results"], 1);
+    assert!(counts(&app).await.contains(&"dropped bounce 2".to_owned()));
 }

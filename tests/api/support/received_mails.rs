@@ -25,7 +25,7 @@ pub fn enable_mail(policy: &mut Policy, _: &mut Options) {
     });
 }
 
-async fn send(app: &TestApp, recipient: &str, message: &str) -> Delivery {
+pub async fn send(app: &TestApp, recipient: &str, message: &str) -> Delivery {
     let uploads = Uploads {
         store: app.store.clone(),
         files: Files::open(None, app.folder()).expect("the attachment storage"),

@@ -1,0 +1,3 @@
+//! Sends mails (decision 0045).
+
+pub mod server;
