@@ -1,5 +1,7 @@
 //! Messages that arrive by mail, after parsing.
 
+use crate::model::id::ReplyId;
+
 /// The line above which users write their reply. Garth's own messages contain it, and everything from this line on is
 /// folded in a reply.
 pub const REPLY_MARKER: &str = "Write your reply above this line";
@@ -36,6 +38,22 @@ impl ReceivedMail {
             bounce: self.bounce.clone(),
             ..*self
         }
+    }
+}
+
+/// The quoted text and the signature of a message that became a reply, or opened a ticket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoldedText {
+    /// `None` if the message opened the ticket.
+    pub reply: Option<ReplyId>,
+    pub text: String,
+}
+
+impl FoldedText {
+    /// The text of a reply; `None` as the ID for the text of the ticket.
+    pub fn find(texts: &[FoldedText], reply: Option<ReplyId>) -> Option<&str> {
+        let found = texts.iter().find(|folded| folded.reply == reply);
+        found.map(|folded| folded.text.as_str())
     }
 }
 

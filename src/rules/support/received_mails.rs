@@ -3,13 +3,15 @@
 //! `mail/delivery.rs` parses a message, calls `receive`, and attaches the files. A message that has no effect is
 //! dropped, or refused if its sender is verified. The mail server then returns it to the sender.
 
+use std::ops::RangeInclusive;
+
 use super::mail_bounces;
 use crate::model::bounce_address;
 use crate::model::grant::Permission;
 use crate::model::history::HistoryStep;
 use crate::model::id::{ReplyId, TicketId, UserId};
 use crate::model::reason::Reasons;
-use crate::model::received_mail::ReceivedMail;
+use crate::model::received_mail::{FoldedText, ReceivedMail};
 use crate::model::reply::ReplyText;
 use crate::model::reply_address::{MailTarget, ReplyKey};
 use crate::model::ticket::{NewTicket, Priority, Summary, TicketText};
@@ -23,7 +25,7 @@ use crate::rules::transitions::{self, TicketAction};
 use crate::rules::{desk, replies};
 use crate::store::history::NewHistory;
 use crate::store::received_mails::{NewReceivedMail, StoredMail};
-use crate::store::{self, StoreError, WriteTx};
+use crate::store::{self, ReadTx, StoreError, WriteTx};
 
 /// The maximum number of messages of a user in an hour. The mail server retries later messages.
 const MAX_MESSAGES_PER_HOUR: i64 = 120;
@@ -84,6 +86,28 @@ pub fn refused_recipient(tx: &mut WriteTx, recipient: &str) -> Result<Option<&'s
             None => Some("address_invalid"),
         },
     })
+}
+
+/// The folded texts of a user's messages to a ticket that the user sees, for these replies.
+pub fn folded_for(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    id: TicketId,
+    replies: &[ReplyId],
+) -> Result<Vec<FoldedText>> {
+    tickets::load_for(tx, caller, id, Permission::ReadOnly)?;
+    let author = Some(caller.user());
+    Ok(store::received_mails::folded(tx, id, range(replies), author)?)
+}
+
+/// The folded texts of all messages to a ticket, for staff.
+pub fn folded(tx: &mut ReadTx, id: TicketId, replies: &[ReplyId]) -> Result<Vec<FoldedText>> {
+    Ok(store::received_mails::folded(tx, id, range(replies), None)?)
+}
+
+fn range(replies: &[ReplyId]) -> RangeInclusive<i64> {
+    let ids = || replies.iter().map(|id| id.0);
+    ids().min().unwrap_or(0)..=ids().max().unwrap_or(0)
 }
 
 /// Turns a message into a reply or a ticket, at most once. `message_key` identifies the message.

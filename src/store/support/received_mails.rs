@@ -1,6 +1,9 @@
 //! The `received_mail` table: messages that became replies or tickets.
 
+use std::ops::RangeInclusive;
+
 use crate::model::id::{ReceivedMailId, ReplyId, TicketId, UserId};
+use crate::model::received_mail::FoldedText;
 use crate::model::time::Time;
 use crate::store::error::StoreError;
 use crate::store::tx::{ReadTx, WriteTx};
@@ -53,6 +56,31 @@ pub fn newest_message_id(
          WHERE ticket = $1 AND author = $2 AND message_id IS NOT NULL ORDER BY id DESC LIMIT 1";
     let row = tx.find(sql, args![ticket, author])?;
     row.map(|mut row| row.take()).transpose()
+}
+
+/// The folded texts of the messages that opened a ticket or became one of these replies. With an author, only those of
+/// the author.
+pub fn folded(
+    tx: &mut ReadTx,
+    ticket: TicketId,
+    replies: RangeInclusive<i64>,
+    author: Option<UserId>,
+) -> Result<Vec<FoldedText>, StoreError> {
+    let sql = "SELECT reply, folded FROM received_mail
+         WHERE ticket = $1 AND folded <> '' AND (reply IS NULL OR (reply >= $2 AND reply <= $3))
+             AND (author = $4 OR $4 = 0)
+         ORDER BY id";
+    let author = author.map_or(0, |author| author.0);
+    tx.read(
+        sql,
+        args![ticket, *replies.start(), *replies.end(), author],
+        |row| {
+            Ok(FoldedText {
+                reply: row.take()?,
+                text: row.take()?,
+            })
+        },
+    )
 }
 
 /// The number of messages of a user since a time.

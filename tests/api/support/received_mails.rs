@@ -221,3 +221,36 @@ async fn a_user_can_send_a_limited_number_of_messages_in_an_hour() {
     app.advance(3601);
     assert_eq!(send(&app, &recipient, &mail).await, Delivery::Accepted("reply"));
 }
+
+#[tokio::test]
+async fn quoted_text_is_shown_to_staff_and_to_the_author_only() {
+    let app = TestApp::with(enable_mail).await;
+    let (ada, bob) = (app.user("ada").await, app.user("bob").await);
+    let _sam = app.user("sam").staff().await;
+    let text = "Yes.\r\n\r\nOn 1 June 2024, Support <s@example.net> wrote:\r\n\r\n> Is it <slow>?";
+    let opening = message("ada@example.com", "1@example.com", &text.replace("slow", "new"));
+    assert_eq!(send(&app, DESK, &opening).await, Delivery::Accepted("ticket"));
+    let to_ada = signed(&app, 1, 1).await;
+    let reply = message("ada@example.com", "2@example.com", text);
+    assert_eq!(send(&app, &to_ada, &reply).await, Delivery::Accepted("reply"));
+
+    for (user, path, sees) in [
+        ("ada", "/tickets/1", true),
+        ("bob", "/tickets/1", false),
+        ("sam", "/desk/tickets/1", true),
+    ] {
+        let mut browser = crate::console::logged_in(&app, user).await;
+        let page = browser.get(path).await;
+        let html = crate::browser::text(&page);
+        assert!(html.contains("Yes."), "{user}: {html}");
+        assert_eq!(
+            html.matches("<summary>Quoted text</summary>").count(),
+            if sees { 2 } else { 0 },
+            "{user}"
+        );
+        for quoted in ["&gt; Is it &lt;slow&gt;?", "&gt; Is it &lt;new&gt;?"] {
+            assert_eq!(html.contains(quoted), sees, "{user}: {html}");
+        }
+    }
+    drop((ada, bob));
+}
