@@ -42,7 +42,7 @@ impl CommandLines {
         if std::mem::take(&mut self.is_discarding) || line.len() > MAX_LINE_BYTES {
             return Some(CommandLine::TooLong);
         }
-        // A bare LF ends the line too, so that the client gets an error at once. The line is not executed.
+        // A bare LF ends the line too, so that the client does not wait. The line is not executed.
         let content = match line.strip_suffix(b"\r\n") {
             Some(content) if !content.iter().any(|byte| matches!(byte, b'\r' | 0)) => content,
             _ => return Some(CommandLine::Malformed),

@@ -10,7 +10,7 @@ use crate::mail::inbound::MAX_MESSAGE_BYTES;
 
 /// The maximum number of recipients of a message. Senders split messages with more (RFC 5321, section 4.5.3.1.10).
 const MAX_RECIPIENTS: usize = 100;
-/// After so many errors of the client, the server closes the connection.
+/// The server closes the connection after this number of errors of the client.
 const MAX_ERRORS: u32 = 20;
 
 /// The next step of a connection.
