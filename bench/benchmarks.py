@@ -8,6 +8,7 @@ import dataplane
 import lists
 import peers
 import shared
+import snapshots
 import operations
 import resources
 
@@ -30,6 +31,7 @@ BENCHMARKS = {
     "memory": Benchmark("memory after reading a million rows, compared with idle", resources.memory),
     "connections": Benchmark("10,000 idle connections and 1,000 event streams", resources.connections),
     "overload": Benchmark("four times the capacity, compared with the peak", resources.overload),
+    "snapshot_restore": Benchmark("restore a snapshot, compared with a file copy", snapshots.snapshot_restore),
     "dataplane": Benchmark("host agents, compared with ip, bridge and nft; 500 simulated hosts", dataplane.dataplane),
     "peer": Benchmark("view and create, compared with alternatives", peers.peer),
 }

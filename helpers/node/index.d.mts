@@ -103,6 +103,8 @@ export interface RecordedRequest {
   status: number | null;
   /** The `operationId`, or `null` if the path belongs to no operation. */
   operation: string | null;
+  /** The account of the token, or `null` without a valid token of an account. */
+  account_id: number | null;
   /** Whether the server let the request fail. */
   fault: boolean;
 }

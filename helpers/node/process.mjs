@@ -122,7 +122,7 @@ function firstLine(output) {
 
 /** The reason why a server ended before it was ready. */
 function failure(program, text) {
-  if (text.includes('--test-control') && text.includes('unexpected argument')) {
+  if (text.includes("unexpected argument '--test-control'")) {
     return `${program} has no option --test-control; install Garth ${OLDEST_VERSION} or later`;
   }
   return `${program} did not start: ${text || 'it printed nothing'}`;

@@ -4,10 +4,22 @@ import { randomUUID } from 'node:crypto';
 
 import { Connection, GarthError } from './connection.mjs';
 
+const FAULT_FIELDS = [
+  'method',
+  'path',
+  'operation',
+  'account',
+  'times',
+  'probability',
+  'status',
+  'drop',
+  'delayMs',
+  'truncate',
+];
+
 export class Server {
   #connection;
   #stop;
-  #lastChangeOfFaults = Promise.resolve();
 
   constructor(connection, token, stop = async () => {}) {
     this.#connection = connection;
@@ -67,21 +79,16 @@ export class Server {
     return time(await this.#connection.send('POST', '/clock/advance', { seconds }));
   }
 
-  async failNext({ method, path, operation, account, times = 1, probability, status, drop, delayMs, truncate }) {
-    const rule = {
+  async failNext(fault) {
+    const { method, path, operation, account, times = 1, probability, status, drop, delayMs, truncate } = fault;
+    const unknown = Object.keys(fault).find((name) => !FAULT_FIELDS.includes(name));
+    if (unknown) throw new GarthError(`failNext has no field ${unknown}; it has ${FAULT_FIELDS.join(', ')}`);
+    await this.#connection.send('POST', '/faults', {
       match: { method, path, operation, account },
       times: times === Infinity ? undefined : times,
       probability,
       action: { status, drop, delay_ms: delayMs, truncate },
-    };
-    const add = async () => {
-      const unused = (await this.faults()).filter(({ times }) => times !== 0);
-      await this.#connection.send('PUT', '/faults', [...unused, rule]);
-    };
-    // Calls that run at the same time add their rules one after the other.
-    const added = this.#lastChangeOfFaults.then(add);
-    this.#lastChangeOfFaults = added.catch(() => {});
-    await added;
+    });
   }
 
   async faults() {

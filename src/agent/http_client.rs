@@ -1,5 +1,6 @@
 //! A small HTTP client for the requests of the agent, over TLS or, on a loopback address, without it.
 
+use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,6 +9,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::{Method, Request, Response, Uri, header};
 use hyper_util::rt::TokioIo;
+use rustls::CertificateError;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -27,6 +29,8 @@ pub struct HttpClient {
     /// The path of the server's root, without a slash at its end.
     base: String,
     tls: Option<TlsConnector>,
+    /// Whether certificates other than those of the system are trusted.
+    has_certificate: bool,
 }
 
 /// A response that is not 200, or none at all.
@@ -43,6 +47,11 @@ impl std::fmt::Display for RequestError {
 }
 
 impl RequestError {
+    /// Whether the server does not accept the credential.
+    pub fn is_refused(&self) -> bool {
+        matches!(self.status, Some(401 | 403))
+    }
+
     fn failed(cause: impl std::fmt::Display) -> Self {
         Self {
             status: None,
@@ -71,7 +80,8 @@ impl HttpClient {
         };
         Ok(Self {
             port: uri.port_u16().unwrap_or(default_port),
-            base: uri.path().trim_end_matches('/').to_owned(),
+            base: base_of(uri.path()).to_owned(),
+            has_certificate: certificate.is_some(),
             host,
             tls,
         })
@@ -101,24 +111,24 @@ impl HttpClient {
         body: Vec<u8>,
     ) -> Result<Response<Incoming>, RequestError> {
         let exchange = async {
-            let stream = TcpStream::connect((self.host.as_str(), self.port))
-                .await
-                .map_err(RequestError::failed)?;
+            let stream = TcpStream::connect((self.host.as_str(), self.port)).await;
+            let stream = stream.map_err(|error| {
+                RequestError::failed(format!("cannot connect to {}: {error}", self.address()))
+            })?;
             let request = self.request(method, path, credential, body)?;
             match &self.tls {
                 None => transmit(stream, request).await,
                 Some(connector) => {
                     let name = ServerName::try_from(self.host.clone()).map_err(RequestError::failed)?;
-                    let stream = connector
-                        .connect(name, stream)
-                        .await
-                        .map_err(RequestError::failed)?;
+                    let stream = connector.connect(name, stream).await;
+                    let stream = stream.map_err(|error| self.tls_error(&error))?;
                     transmit(stream, request).await
                 }
             }
         };
         let response = timeout(TIMEOUT, exchange).await;
-        let response = response.map_err(|_| RequestError::failed("the server did not respond in time"))??;
+        let response = response
+            .map_err(|_| RequestError::failed(format!("{} did not respond in time", self.address())))??;
         match response.status().as_u16() {
             200 => Ok(response),
             status => {
@@ -133,6 +143,37 @@ impl HttpClient {
         }
     }
 
+    /// The name and the port of the server.
+    fn address(&self) -> String {
+        match self.host.contains(':') {
+            true => format!("[{}]:{}", self.host, self.port),
+            false => format!("{}:{}", self.host, self.port),
+        }
+    }
+
+    fn tls_error(&self, error: &io::Error) -> RequestError {
+        let address = self.address();
+        let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
+        // An authority with the same name and another key has a signature that does not match.
+        let is_unknown = matches!(
+            cause,
+            Some(rustls::Error::InvalidCertificate(
+                CertificateError::UnknownIssuer | CertificateError::BadSignature
+            ))
+        );
+        RequestError::failed(match (is_unknown, self.has_certificate) {
+            (true, false) => format!(
+                "this system does not trust the authority that has signed the certificate of {address}: name a PEM \
+                 file with the certificate of the authority, or of the server, with --certificate FILE of garth agent \
+                 join"
+            ),
+            (true, true) => format!(
+                "the certificate of {address} is not signed by a certificate in the file of --certificate"
+            ),
+            (false, _) => format!("no TLS connection to {address}: {error}"),
+        })
+    }
+
     fn request(
         &self,
         method: Method,
@@ -140,14 +181,10 @@ impl HttpClient {
         credential: Option<&str>,
         body: Vec<u8>,
     ) -> Result<Request<Full<Bytes>>, RequestError> {
-        let host = match self.host.contains(':') {
-            true => format!("[{}]:{}", self.host, self.port),
-            false => format!("{}:{}", self.host, self.port),
-        };
         let mut request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.base))
-            .header(header::HOST, host)
+            .header(header::HOST, self.address())
             .header(header::CONTENT_TYPE, "application/json");
         if let Some(credential) = credential {
             request = request.header(header::AUTHORIZATION, format!("Bearer {credential}"));
@@ -173,6 +210,13 @@ async fn read_all(response: Response<Incoming>) -> Result<Bytes, RequestError> {
     let body = timeout(TIMEOUT, body.collect()).await;
     let body = body.map_err(|_| RequestError::failed("the response did not arrive in time"))?;
     Ok(body.map_err(RequestError::failed)?.to_bytes())
+}
+
+/// The path of the server's root. The URL of the API, which ends with the version, is accepted too.
+fn base_of(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    let base = path.strip_suffix("/v4").or(path.strip_suffix("/v4beta"));
+    base.unwrap_or(path).trim_end_matches('/')
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -202,5 +246,32 @@ mod tests {
         ] {
             assert!(HttpClient::new(server, None).is_err(), "{server}");
         }
+    }
+
+    #[test]
+    fn the_url_of_the_api_is_accepted() {
+        for (path, base) in [
+            ("", ""),
+            ("/", ""),
+            ("/v4", ""),
+            ("/v4/", ""),
+            ("/v4beta", ""),
+            ("/garth/v4", "/garth"),
+            ("/garth/", "/garth"),
+            ("/garth-v4", "/garth-v4"),
+        ] {
+            assert_eq!(base_of(path), base, "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_refused_connection_has_the_address() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let client = HttpClient::new(&format!("http://{address}"), None).unwrap();
+        let error = client.post("/", None, Vec::new()).await.unwrap_err();
+        assert!(error.text.contains(&address.to_string()), "{error}");
+        assert!(error.text.contains("refused"), "{error}");
     }
 }

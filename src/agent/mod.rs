@@ -10,6 +10,7 @@ pub mod encryption;
 pub mod filters;
 mod folder_watch;
 pub mod hook;
+mod host_facts;
 pub mod http_client;
 pub mod kernel;
 pub mod kernel_state;

@@ -40,6 +40,13 @@ impl Prefix {
         format!("{}-w*", self.0)
     }
 
+    /// Whether a link in the namespace of the host has the name of the link to a VPC.
+    pub fn is_uplink(&self, link: &str) -> bool {
+        let rest = link.strip_prefix(self.as_str());
+        let vpc = rest.and_then(|rest| rest.strip_prefix("-u"));
+        vpc.is_some_and(|vpc| vpc.parse::<i64>().is_ok())
+    }
+
     /// Whether a link in the namespace of the host has the name of an encrypted tunnel.
     pub fn is_tunnel(&self, link: &str) -> bool {
         let rest = link.strip_prefix(self.as_str());
@@ -166,6 +173,8 @@ mod tests {
         }
         let prefix: Prefix = "garth1".parse().unwrap();
         assert!(prefix.host_uplink(9_999_999).len() <= 15);
+        assert!(prefix.is_uplink(&prefix.host_uplink(7)));
+        assert!(!prefix.is_uplink(&prefix.tunnel(7)) && !prefix.is_uplink("eth0"));
         assert_ne!(prefix.link_group(), Prefix::default().link_group());
     }
 }

@@ -45,12 +45,14 @@ impl Agent {
         // Read once: the report must not contain sessions that the kernel does not use yet.
         let sessions = self.tunnels.sessions(state);
         let steps = self.plan_with(state, &sessions)?;
+        // Before the links are deleted, so that the processes of old tunnels end without an error.
+        let mut problems = self.tunnels.remove_others(state);
         let failures = self.kernel.execute(&steps);
         for ((namespace, link), reason) in &failures {
             let link = link.as_deref().unwrap_or_default();
             tracing::warn!(namespace = ?namespace, link, reason, "kernel step failed");
         }
-        let problems = self.tunnels.update(state);
+        problems.extend(self.tunnels.update(state));
         let mut report = self.report(state, &sessions, &failures);
         report.warnings.extend(problems);
         Ok(Pass {
@@ -129,19 +131,14 @@ impl Agent {
         let is_applied = host_failures.clone().next().is_none();
         let host_counters = self.kernel.counters(Namespace::Host);
         let count = |name: &str| host_counters.get(name).copied().unwrap_or_default();
-        let underlay_mtu = self.kernel.mtu_of(state.underlay.address);
+        let facts = self.kernel.host_facts(state.underlay.address);
         let mut warnings: Vec<String> = host_failures.map(|(_, reason)| reason.clone()).collect();
-        if let Some(mtu) = underlay_mtu.filter(|mtu| *mtu < state.underlay.mtu) {
-            let expected = state.underlay.mtu;
-            warnings.push(format!(
-                "the MTU of the underlay is {mtu}, but {expected} is expected"
-            ));
-        }
+        warnings.extend(facts.warnings(state));
         StatusReport {
             protocol: PROTOCOL_VERSION,
             applied_revision: state.revision,
             agent_version: env!("CARGO_PKG_VERSION").to_owned(),
-            underlay_mtu,
+            underlay_mtu: facts.underlay_mtu(),
             encryption: self
                 .tunnels
                 .report(state, sessions, is_applied, count(CLEAR_TEXT)),

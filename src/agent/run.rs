@@ -2,12 +2,14 @@
 //!
 //! Failures are retried with back-off. The kernel keeps the last state while the agent does not run.
 
+use std::collections::BTreeSet;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::dhcp::DhcpServers;
 use super::folder_watch::FolderWatch;
@@ -24,20 +26,31 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// How often the agent reads the desired state, if nothing has notified it.
 const READ_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Runs until `stop` is ready. Leaves the kernel as it is. `reports` gets the report of each pass.
+/// How long the agent waits for the state of the server before it uses the stored one, which may be old.
+const FIRST_STATE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Runs until `stop` is ready. Leaves the kernel as it is. `reports` gets the report of each pass. `received` becomes
+/// true when the server has sent the current state; it is `None` without a server.
 pub async fn run(
     agent: Agent,
     folder: Arc<StateFolder>,
     hooks: Option<Arc<Hooks>>,
     resync: Duration,
+    received: Option<watch::Receiver<bool>>,
     reports: watch::Sender<StatusReport>,
     stop: impl Future<Output = ()>,
 ) {
+    tokio::pin!(stop);
+    tokio::select! {
+        () = &mut stop => return,
+        () = wait_for_server(received) => {}
+    }
     let passes = Arc::new(Passes {
         agent,
         folder,
         hooks: hooks.clone(),
         services: Mutex::default(),
+        warned: Mutex::default(),
     });
     let running_hooks = hooks.map(|hooks| tokio::spawn(hooks.run()));
     follow(passes, resync, reports, stop).await;
@@ -46,14 +59,25 @@ pub async fn run(
     }
 }
 
+/// Waits until the server has sent the current state. After a power loss, instances of the stored state can run on other
+/// hosts. If the server does not respond in time, the stored state is used.
+async fn wait_for_server(received: Option<watch::Receiver<bool>>) {
+    let Some(mut received) = received else {
+        return;
+    };
+    let waited = timeout(FIRST_STATE_TIMEOUT, received.wait_for(|received| *received)).await;
+    if waited.is_err() {
+        tracing::warn!("no state of the server in time: the stored state is used");
+    }
+}
+
 /// Runs a pass for each new desired state, after each hook, and at an interval.
 async fn follow(
     passes: Arc<Passes>,
     resync: Duration,
     reports: watch::Sender<StatusReport>,
-    stop: impl Future<Output = ()>,
+    mut stop: Pin<&mut impl Future<Output = ()>>,
 ) {
-    tokio::pin!(stop);
     let mut ended_hooks = passes.hooks.as_ref().map(|hooks| hooks.ended());
     let mut applied: Option<Arc<HostState>> = None;
     let mut next_pass = Instant::now();
@@ -129,6 +153,8 @@ struct Passes {
     folder: Arc<StateFolder>,
     hooks: Option<Arc<Hooks>>,
     services: Mutex<Services>,
+    /// The warnings of the last report, which are in the log.
+    warned: Mutex<BTreeSet<String>>,
 }
 
 impl Passes {
@@ -145,6 +171,7 @@ impl Passes {
     async fn run(self: Arc<Self>, state: Arc<HostState>) -> Option<StatusReport> {
         let work = move || {
             let report = self.reconcile(&state);
+            self.log_warnings(&report);
             let written = serde_json::to_vec_pretty(&report)
                 .map_err(Into::into)
                 .and_then(|text| self.folder.set_status(&text));
@@ -154,6 +181,17 @@ impl Passes {
             report
         };
         tokio::task::spawn_blocking(work).await.ok()
+    }
+
+    /// Logs the warnings that the report before did not have.
+    fn log_warnings(&self, report: &StatusReport) {
+        let current: BTreeSet<String> = report.warnings.iter().cloned().collect();
+        if let Ok(mut warned) = self.warned.lock() {
+            for warning in current.difference(&warned) {
+                tracing::warn!(warning, "problem of the host");
+            }
+            *warned = current;
+        }
     }
 
     fn reconcile(&self, state: &HostState) -> StatusReport {
@@ -198,4 +236,29 @@ fn add_problems(report: &mut StatusReport, hooks: &Hooks) {
 
 fn is_as_desired(report: &StatusReport) -> bool {
     report.warnings.is_empty() && report.ports.iter().all(|port| port.status == PortStatus::Up)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_stored_state_is_used_only_if_the_server_sends_none_in_time() {
+        let begun = Instant::now();
+        wait_for_server(None).await;
+        assert_eq!(begun.elapsed(), Duration::ZERO, "there is no server");
+
+        let (sender, received) = watch::channel(false);
+        wait_for_server(Some(received.clone())).await;
+        assert_eq!(begun.elapsed(), FIRST_STATE_TIMEOUT, "the server is silent");
+
+        let begun = Instant::now();
+        tokio::spawn(async move {
+            sleep(Duration::from_secs(1)).await;
+            sender.send_replace(true);
+            std::future::pending::<()>().await;
+        });
+        wait_for_server(Some(received)).await;
+        assert_eq!(begun.elapsed(), Duration::from_secs(1));
+    }
 }

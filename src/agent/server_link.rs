@@ -24,6 +24,8 @@ const SILENCE_TIMEOUT: Duration = Duration::from_secs(50);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(20);
 /// The time after which the last report is sent again. The server regards a host without reports for a minute as offline.
 const REPORT_INTERVAL: Duration = Duration::from_secs(20);
+const CREDENTIAL_REFUSED: &str = "the server refuses this host's credential: it was revoked or the host was deleted; \
+    join again with a new token";
 const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Exchanges a join token for a credential.
@@ -57,6 +59,10 @@ pub async fn join(server: &str, token: &str, certificate: Option<String>) -> Res
 pub struct ServerLink {
     access: Mutex<Arc<Access>>,
     folder: Arc<StateFolder>,
+    /// Whether the server has sent the current state since the agent was started.
+    received: watch::Sender<bool>,
+    /// Why the server cannot be used, as the folder has it.
+    problem: Mutex<Option<String>>,
 }
 
 /// A client of the server, and the credential of the host.
@@ -76,31 +82,68 @@ impl Access {
 
 impl ServerLink {
     pub fn new(credential: Credential, folder: Arc<StateFolder>) -> Result<Self, String> {
+        let access = Arc::new(Access::new(credential)?);
+        folder.set_server_problem(None).map_err(|e| e.to_string())?;
         Ok(Self {
-            access: Mutex::new(Arc::new(Access::new(credential)?)),
+            access: Mutex::new(access),
             folder,
+            received: watch::Sender::new(false),
+            problem: Mutex::default(),
         })
+    }
+
+    /// Becomes true when the server has sent the current state.
+    pub fn received(&self) -> watch::Receiver<bool> {
+        self.received.subscribe()
+    }
+
+    /// Stores why the server cannot be used, for `garth agent status`.
+    fn set_problem(&self, problem: Option<String>) {
+        let mut stored = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
+        if *stored == problem {
+            return;
+        }
+        if let Err(error) = self.folder.set_server_problem(problem.as_deref()) {
+            tracing::warn!(error = %error, "problem of the server not stored");
+        }
+        *stored = problem;
+    }
+
+    /// Logs and stores why the stream cannot be followed.
+    fn note_failure(&self, error: &RequestError) {
+        if error.is_refused() {
+            tracing::error!("{CREDENTIAL_REFUSED}");
+            self.set_problem(Some(CREDENTIAL_REFUSED.to_owned()));
+        } else {
+            tracing::warn!(error = %error, "server not reachable");
+            self.set_problem(Some(format!("the server is not reachable: {error}")));
+        }
     }
 
     fn access(&self) -> Arc<Access> {
         self.access.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Reads the credential again if the server has refused it: `garth agent join` may have renewed it.
-    fn renew_access(&self, error: &RequestError) {
-        if error.status != Some(401) {
-            return;
+    /// Reads the credential again if the server has refused it: `garth agent join` may have renewed it. Returns whether
+    /// there is another one.
+    fn renew_access(&self, error: &RequestError) -> bool {
+        if !error.is_refused() {
+            return false;
         }
         let stored = self.folder.credential().ok().flatten();
         let Some(stored) = stored.filter(|stored| stored.credential != self.access().credential) else {
-            return;
+            return false;
         };
         match Access::new(stored) {
             Ok(access) => {
                 tracing::info!("credential renewed");
                 *self.access.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(access);
+                true
             }
-            Err(error) => tracing::error!(error, "credential not usable"),
+            Err(error) => {
+                tracing::error!(error, "credential not usable");
+                false
+            }
         }
     }
 
@@ -121,10 +164,8 @@ impl ServerLink {
         loop {
             match self.follow_once(needs_snapshot, &mut failures).await {
                 Ok(missed) => needs_snapshot = missed,
-                Err(error) => {
-                    tracing::warn!(error = %error, "server not reachable");
-                    self.renew_access(&error);
-                }
+                Err(error) if self.renew_access(&error) => {}
+                Err(error) => self.note_failure(&error),
             }
             failures += 1;
             sleep(retry_delay(failures, MAX_RETRY_DELAY)).await;
@@ -151,7 +192,11 @@ impl ServerLink {
             while let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = buffer.drain(..=end).collect();
                 match self.receive(&mut state, &line) {
-                    true => *failures = 0,
+                    true => {
+                        *failures = 0;
+                        self.set_problem(None);
+                        self.received.send_replace(true);
+                    }
                     false => return Ok(true),
                 }
             }
@@ -219,8 +264,10 @@ impl ServerLink {
             match sent {
                 Ok(_) => (failures, wait) = (0, REPORT_INTERVAL),
                 Err(error) => {
-                    tracing::warn!(error = %error, "report not sent");
-                    self.renew_access(&error);
+                    // The loop that follows the stream logs a refused credential.
+                    if !self.renew_access(&error) && !error.is_refused() {
+                        tracing::warn!(error = %error, "report not sent");
+                    }
                     failures += 1;
                     wait = retry_delay(failures, REPORT_INTERVAL);
                 }

@@ -18,6 +18,8 @@ use crate::agent_protocol::HostState;
 pub const AGENT_LOCK: &str = "agent.lock";
 /// The file with the desired state.
 pub const DESIRED_FILE: &str = "desired.json";
+/// The file with the reason why the server cannot be used.
+const PROBLEM_FILE: &str = "server-problem.json";
 
 pub struct StateFolder(PathBuf);
 
@@ -68,7 +70,11 @@ impl StateFolder {
 
     /// Forgets the desired state, because it is that of another host.
     pub fn forget_desired(&self) -> io::Result<()> {
-        match fs::remove_file(self.0.join(DESIRED_FILE)) {
+        self.remove(DESIRED_FILE)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        match fs::remove_file(self.0.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
@@ -81,6 +87,18 @@ impl StateFolder {
 
     pub fn status(&self) -> io::Result<Vec<u8>> {
         fs::read(self.0.join("status.json"))
+    }
+
+    /// Stores why the server cannot be used, for `garth agent status`. `None` if it can.
+    pub fn set_server_problem(&self, problem: Option<&str>) -> io::Result<()> {
+        match problem {
+            Some(problem) => self.replace(PROBLEM_FILE, &serde_json::to_vec(problem)?),
+            None => self.remove(PROBLEM_FILE),
+        }
+    }
+
+    pub fn server_problem(&self) -> io::Result<Option<String>> {
+        self.read(PROBLEM_FILE)
     }
 
     /// The ports for which the hook has succeeded.

@@ -30,6 +30,7 @@ pub use handlers::ViewContext;
 pub use history::HistoryView;
 pub use hosting::encryption::EncryptionView;
 pub use hosting::hosts::HostView;
+pub use hosting::traces::TraceView;
 pub use operations::router;
 pub use replies::ReplyView;
 pub use vpcs::VpcView;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
+use serde_json::Value;
 use tokio::sync::watch;
 
 use super::logging::LogSettings;
@@ -64,6 +65,8 @@ pub enum Command {
         options: Options,
     },
     /// Print the report of the last pass, as JSON
+    ///
+    /// The field server_problem says why the agent cannot use the server.
     Status {
         #[command(flatten)]
         options: Options,
@@ -224,12 +227,14 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             let mut stopping = signaled.clone();
             // An error means that the signal thread has ended, which it does not before the process.
             let stop = async move { drop(signaled.wait_for(|signaled| *signaled).await) };
-            let passes = run::run(agent, folder.clone(), hooks, resync, reports, stop);
             match folder.credential().context("credential")? {
                 // Without a server, another program writes the desired state into the folder.
-                None => passes.await,
+                None => run::run(agent, folder, hooks, resync, None, reports, stop).await,
                 Some(credential) => {
-                    let link = ServerLink::new(credential, folder).map_err(|error| anyhow!(error))?;
+                    let link = ServerLink::new(credential, folder.clone());
+                    let link = link.map_err(|error| anyhow!(error))?;
+                    let received = Some(link.received());
+                    let passes = run::run(agent, folder, hooks, resync, received, reports, stop);
                     let stop = async move { drop(stopping.wait_for(|stopping| *stopping).await) };
                     tokio::join!(passes, link.run(reported, stop));
                 }
@@ -248,7 +253,7 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Status { options } => {
             let (_, folder) = options.open_existing()?;
-            output.bytes(&folder.status().context("no pass has ended yet")?)?;
+            print_status(output, &folder)?;
         }
         Command::Capture {
             interface,
@@ -278,6 +283,20 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The report of the last pass, and why the server cannot be used.
+fn print_status(output: Output, folder: &StateFolder) -> anyhow::Result<()> {
+    let problem = folder.server_problem().ok().flatten();
+    let mut status: Value = match folder.status() {
+        Ok(report) => serde_json::from_slice(&report).context("status.json")?,
+        Err(_) if problem.is_some() => Value::Object(Default::default()),
+        Err(error) => return Err(error).context("no pass has ended yet"),
+    };
+    if let Some(problem) = problem {
+        status["server_problem"] = Value::String(problem);
+    }
+    output.text(&serde_json::to_string_pretty(&status)?)
+}
+
 /// Only one agent uses a folder, and nothing is removed while it runs: it would create everything again.
 fn lock(folder: &StateFolder) -> anyhow::Result<File> {
     let lock = folder.try_lock(AGENT_LOCK).context(AGENT_LOCK)?;
@@ -299,5 +318,6 @@ fn capture(output: Output, prefix: &Prefix, interface: i64, count: Option<u64>) 
     let frames = capture
         .write(&mut stdout, count, || *stopped.borrow())
         .with_context(|| format!("port of interface {interface}"))?;
-    output.hint(&format!("{frames} frames captured"))
+    let word = if frames == 1 { "frame" } else { "frames" };
+    output.hint(&format!("{frames} {word} captured"))
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use clap::Args;
 use serde::Serialize;
+use serde_json::json;
 
 use super::account_choice::AccountChoice;
 use super::output::Output;
@@ -37,9 +38,30 @@ pub async fn run(store: &StoreArgs, output: Output, options: Options) -> anyhow:
     let text = read(&options.file)?;
     let store = store.open()?;
     let account = options.account.find(&store).await?;
-    let document = declared::read(&text).map_err(|faults| refused(&options.file, &faults))?;
-    let applied = apply(&store, document, account, &options).await?;
-    print(output, &applied, options.dry_run)
+    let applied = match declared::read(&text) {
+        Ok(document) => apply(&store, document, account, &options).await?,
+        Err(faults) => Err(faults),
+    };
+    match applied {
+        Ok(applied) => print(output, &applied, options.dry_run),
+        Err(faults) => {
+            print_faults(output, &faults)?;
+            Err(refused(&options.file, &faults))
+        }
+    }
+}
+
+/// Prints the faults as JSON. Without `--json`, they are only in the message.
+fn print_faults(output: Output, faults: &[Fault]) -> anyhow::Result<()> {
+    if !output.json {
+        return Ok(());
+    }
+    let view = |fault: &Fault| match fault.path.as_str() {
+        "" => json!({"reason": fault.text}),
+        field => json!({"field": field, "reason": fault.text}),
+    };
+    let errors: Vec<_> = faults.iter().map(view).collect();
+    output.text(&serde_json::to_string_pretty(&json!({"errors": errors}))?)
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {
@@ -73,7 +95,7 @@ async fn apply(
     document: Document,
     account: AccountId,
     options: &Options,
-) -> anyhow::Result<Applied> {
+) -> anyhow::Result<Result<Applied, Vec<Fault>>> {
     let rules = declared::Options {
         account,
         dry_run: options.dry_run,
@@ -84,10 +106,10 @@ async fn apply(
     match store.store().write_for(Some(account), work).await {
         Ok(applied) => {
             store.notify_server();
-            Ok(applied)
+            Ok(Ok(applied))
         }
-        Err(ApplyError::DryRun(applied)) => Ok(applied),
-        Err(ApplyError::Refused(faults)) => Err(refused(&options.file, &faults)),
+        Err(ApplyError::DryRun(applied)) => Ok(Ok(applied)),
+        Err(ApplyError::Refused(faults)) => Ok(Err(faults)),
         Err(ApplyError::Account(error)) => {
             Err(describe_error(error)).with_context(|| format!("account {account}"))
         }

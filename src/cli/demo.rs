@@ -10,11 +10,12 @@ use clap::Args;
 
 use super::bootstrap_token::output_is_log;
 use super::policy::policy_of;
-use super::settings::Settings;
+use super::settings::{MinutesByPriority, Settings};
 use super::startup_message::{DemoMessage, store_options};
 use super::store_args::{StoreArgs, describe_error};
 use super::{bucket_keys, serve};
 use crate::files::Files;
+use crate::model::target::TargetMinutes;
 use crate::model::token::Secret;
 use crate::rules::{Error, passwords};
 use crate::store::context::{Clock, RandomSource};
@@ -39,6 +40,9 @@ pub struct Options {
     settings: Settings,
 }
 
+/// The targets of the demo, unless the settings have others.
+const FIRST_RESPONSE_MINUTES: TargetMinutes = TargetMinutes([None, Some(24 * 60), Some(4 * 60), Some(30)]);
+
 pub async fn run(store: &StoreArgs, options: Options) -> anyhow::Result<()> {
     let folder = store
         .data
@@ -46,7 +50,9 @@ pub async fn run(store: &StoreArgs, options: Options) -> anyhow::Result<()> {
         .unwrap_or_else(|| PathBuf::from(DEFAULT_FOLDER));
     let mut store = store.clone();
     store.data = Some(folder.clone());
-    let settings = serve::merge_settings(&store, options.settings)?;
+    let mut settings = serve::merge_settings(&store, options.settings)?;
+    let targets = MinutesByPriority(FIRST_RESPONSE_MINUTES);
+    settings.desk.first_response_minutes.get_or_insert(targets);
     ensure!(
         store.database(&settings)?.is_none(),
         "garth demo creates its own store in a folder and cannot use a database: leave out --database"

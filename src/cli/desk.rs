@@ -6,6 +6,8 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use super::arguments::{self, integer};
+use super::attachment_storage;
+use super::desk_attach;
 use super::desk_text::{format_duration, format_ticket, queue_row};
 use super::output::Output;
 use super::saved_views::{self, ViewCommand};
@@ -72,6 +74,14 @@ enum Command {
         #[arg(long, value_name = "USER")]
         assignee: Option<String>,
     },
+    /// Attach files to a ticket, visible to the customer
+    Attach {
+        #[command(flatten)]
+        ticket: TicketArg,
+        /// Files to attach: all of them, or none if one is refused
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<std::path::PathBuf>,
+    },
     /// Set the tags of a ticket, visible only to staff
     Tag {
         #[command(flatten)]
@@ -91,6 +101,17 @@ enum Command {
     /// List, save and delete views of the queue
     #[command(subcommand)]
     View(ViewCommand),
+    /// Merge a ticket into another ticket of the same account. This cannot be undone
+    ///
+    /// The target gets a message with all messages of the ticket. The ticket is closed with a message that names the
+    /// target. Both messages are visible to the customer.
+    Merge {
+        #[command(flatten)]
+        ticket: TicketArg,
+        /// ID of the ticket that continues this ticket
+        #[arg(value_parser = arguments::id)]
+        into: i64,
+    },
     /// Unassign a ticket
     Release(TicketArg),
     /// Close a ticket
@@ -162,7 +183,7 @@ impl Message {
 }
 
 pub async fn run(store: &StoreArgs, output: Output, desk: Desk) -> anyhow::Result<()> {
-    let store = store.open()?;
+    let (args, store) = (store, store.open()?);
     let agent = desk.agent;
     match desk.command {
         Command::Queue(queue) => list(&store, output, queue).await,
@@ -207,6 +228,18 @@ pub async fn run(store: &StoreArgs, output: Output, desk: Desk) -> anyhow::Resul
             let ticket = act(&store, agent, id, fields, rules::desk::claim).await?;
             output.one(&DeskTicketView::new(&ticket), &text)
         }
+        Command::Attach {
+            ticket: TicketArg { id },
+            files,
+        } => {
+            let uploads = attachment_storage::open(args, &store)?;
+            let agent = load_agent(&store, agent).await?;
+            desk_attach::run(&uploads, agent, TicketId(id), &files).await?;
+            store.notify_server();
+            let names: Vec<_> = files.iter().map(|path| path.display().to_string()).collect();
+            let text = format!("attached {} to ticket {id}", names.join(", "));
+            output.one(&serde_json::json!({}), &text)
+        }
         Command::Tag {
             ticket: TicketArg { id },
             tags,
@@ -223,6 +256,15 @@ pub async fn run(store: &StoreArgs, output: Output, desk: Desk) -> anyhow::Resul
         Command::View(command) => {
             let agent = load_agent(&store, agent).await?;
             saved_views::run(&store, output, agent, command).await
+        }
+        Command::Merge {
+            ticket: TicketArg { id },
+            into,
+        } => {
+            let fields = vec![("into", Input::Integer(into))];
+            let ticket = act(&store, agent, id, fields, rules::merges::create).await?;
+            let text = format!("merged ticket {id} into ticket {into}");
+            output.one(&DeskTicketView::new(&ticket), &text)
         }
         Command::Release(TicketArg { id }) => {
             let ticket = act(&store, agent, id, Vec::new(), rules::desk::release).await?;
@@ -287,7 +329,7 @@ async fn list(store: &OpenStore, output: Output, queue: Queue) -> anyhow::Result
     let request = list_request(&queue);
     let list = match queue.by_time_left {
         true => rules::desk::list_by_time_left,
-        false => rules::desk::list_by_turn,
+        false => rules::desk::list_waiting_for,
     };
     let search = queue.search;
     let listed = store.read(move |tx| list(tx, &request, search.as_deref(), None));

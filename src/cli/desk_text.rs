@@ -152,6 +152,8 @@ fn format_step(entry: &History) -> String {
         HistoryStep::Attachment => format!("{actor} attached {after}"),
         HistoryStep::AttachmentRefused => format!("{actor} uploaded {after}, which the scanner rejected"),
         HistoryStep::Download => format!("{actor} (staff) downloaded {after}"),
+        HistoryStep::MergedInto => format!("{actor} merged the ticket into ticket {after}"),
+        HistoryStep::MergedFrom => format!("{actor} merged ticket {after} into this ticket"),
     }
 }
 

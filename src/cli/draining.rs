@@ -37,10 +37,14 @@ pub async fn wait(
             shown = Some(progress.running);
         }
         if seconds_without_progress == STALLED_SECONDS {
-            output.hint(match progress.remaining {
+            let obstacle = match progress.remaining {
+                0 => None,
+                _ => obstacle(store, &host).await?,
+            };
+            output.hint(obstacle.as_deref().unwrap_or(match progress.remaining {
                 0 => "the new hosts have not reported the instances yet; they have two minutes to start",
-                _ => "no instance has moved for a while: the other hosts of the region may be full, draining or offline",
-            })?;
+                _ => "no instance has moved for a while: see the log of the server",
+            }))?;
         }
         tokio::time::sleep(POLL_INTERVAL).await;
         host = find(store, &name).await?;
@@ -53,6 +57,11 @@ pub async fn wait(
         progress.offline.join(", ")
     );
     Ok(())
+}
+
+async fn obstacle(store: &OpenStore, host: &Host) -> anyhow::Result<Option<String>> {
+    let host = host.clone();
+    store.read(move |tx| drain::obstacle(tx, &host)).await
 }
 
 async fn read(store: &OpenStore, host: &Host, instances: &[InstanceId]) -> anyhow::Result<Progress> {

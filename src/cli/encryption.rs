@@ -55,11 +55,11 @@ fn text(state: &EncryptionState) -> String {
         let (days, due) = (setting.key_days.get(), setting.due());
         return text + &format!("\n  keys are rotated every {days} days, next at {due}");
     }
-    let waiting: Vec<_> = state.waiting().map(|host| host.label.as_str()).collect();
-    let done = with - waiting.len();
+    let done = with - state.waiting().count();
     text += &format!("\n  rotation in progress: {done} of {with} hosts use the new keys");
-    if !waiting.is_empty() {
-        text += &format!("; waiting for {}", waiting.join(", "));
+    for (host, obstacle) in state.blockers() {
+        let (label, reason) = (host.label.as_str(), obstacle.text());
+        text += &format!("\n  waiting for {label}: {reason}");
     }
     text
 }

@@ -14,7 +14,7 @@ use crate::model::host::{DEFAULT_CAPACITY, Host, UnderlayAddress};
 use crate::model::id::HostId;
 use crate::model::input::Input;
 use crate::model::label::Label;
-use crate::model::port::{PortDetails, PortState};
+use crate::model::port::PortDetails;
 use crate::model::time::Time;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
@@ -52,11 +52,14 @@ pub enum Command {
         #[arg(value_name = "HOST")]
         name: String,
     },
-    /// Change the address or the capacity of a host
+    /// Change the label, the address or the capacity of a host
     Set {
         /// Label or ID of the host
         #[arg(value_name = "HOST")]
         name: String,
+        /// New label: letters, digits and dashes
+        #[arg(long, value_name = "NAME", value_parser = parse_with(Label::parse))]
+        label: Option<Label>,
         /// Address of the host in the network between hosts
         #[arg(long, value_name = "ADDRESS", value_parser = parse_with(UnderlayAddress::parse))]
         underlay: Option<UnderlayAddress>,
@@ -103,42 +106,27 @@ pub enum Command {
     },
 }
 
-/// The host as the API returns it, with its problems.
+/// The host as the API returns it, and its status as text.
 #[derive(Serialize)]
 struct HostDetails<'a> {
     #[serde(flatten)]
     host: HostView<'a>,
-    warnings: &'a [String],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    port_errors: Vec<PortErrorView>,
-}
-
-/// A port that does not work.
-#[derive(Serialize)]
-struct PortErrorView {
-    interface_id: i64,
-    instance_id: i64,
-    instance: String,
-    reason: String,
-}
-
-impl PortErrorView {
-    fn new(port: &PortDetails) -> Option<Self> {
-        (port.report.state == PortState::Error).then(|| Self {
-            interface_id: port.interface.0,
-            instance_id: port.instance.0,
-            instance: port.instance_label.clone(),
-            reason: port.report.reason.clone().unwrap_or_default(),
-        })
-    }
+    #[serde(skip)]
+    status: String,
 }
 
 impl<'a> HostDetails<'a> {
     fn new(host: &'a Host, now: Time) -> Self {
         Self {
             host: HostView::new(host, now),
-            warnings: host.report.as_ref().map_or(&[], |report| &report.warnings),
-            port_errors: Vec::new(),
+            status: host.status_text(now),
+        }
+    }
+
+    fn with_ports(host: &'a Host, ports: &'a [PortDetails], now: Time) -> Self {
+        Self {
+            host: HostView::new(host, now).with_port_errors(ports),
+            status: host.status_text(now),
         }
     }
 
@@ -149,18 +137,18 @@ impl<'a> HostDetails<'a> {
             host.id,
             host.label,
             host.region,
-            host.status,
+            self.status,
             host.instances,
             host.capacity,
             host.underlay_address,
             host.last_seen
                 .map_or_else(|| "never".to_owned(), |time| time.to_string())
         );
-        for warning in self.warnings {
+        for warning in host.warnings {
             text += &format!("\n  {warning}");
         }
-        for port in &self.port_errors {
-            let (interface, instance, reason) = (port.interface_id, &port.instance, &port.reason);
+        for port in host.port_errors.iter().flatten() {
+            let (interface, instance, reason) = (port.interface_id, port.instance, port.reason);
             text += &format!("\n  interface {interface} of {instance}: {reason}");
         }
         text
@@ -215,12 +203,12 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
                 "CAPACITY",
                 "LAST SEEN",
             ];
-            output.many(&views, &header, |HostDetails { host, .. }| {
+            output.many(&views, &header, |HostDetails { host, status }| {
                 vec![
                     host.id.to_string(),
                     host.label.to_owned(),
                     host.region.to_owned(),
-                    host.status.to_owned(),
+                    status.clone(),
                     host.underlay_address.to_owned(),
                     host.instances.to_string(),
                     host.capacity.to_string(),
@@ -232,17 +220,19 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
             let host = find(&store, &name).await?;
             let id = host.id;
             let ports = store.read(move |tx| ports::of_host(tx, id)).await?;
-            let mut view = HostDetails::new(&host, store.now());
-            view.port_errors = ports.iter().filter_map(PortErrorView::new).collect();
+            let view = HostDetails::with_ports(&host, &ports, store.now());
             output.one(&view, &view.text())
         }
         Command::Set {
             name,
+            label,
             underlay,
             instances,
         } => {
+            let label = label.map(|label| Input::Text(label.as_str().to_owned()));
             let address = underlay.map(|address| Input::Text(address.as_str().to_owned()));
             let fields = vec![
+                ("label", label.unwrap_or(Input::Null)),
                 ("underlay_address", address.unwrap_or(Input::Null)),
                 ("capacity", instances.map_or(Input::Null, Input::Integer)),
             ];
@@ -261,9 +251,16 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
         Command::Drain { name, no_wait } => {
             let begin = |tx: &mut WriteTx, id| {
                 let instances = drain::instances(tx, id)?;
-                Ok((hosts::drain(tx, id, &no_fields())?, instances))
+                let host = hosts::drain(tx, id, &no_fields())?;
+                let obstacle = drain::obstacle(tx, &host)?;
+                Ok((host, instances, obstacle))
             };
-            let (host, instances) = change(&store, &name, begin).await?;
+            let (host, instances, obstacle) = change(&store, &name, begin).await?;
+            if let Some(obstacle) = obstacle {
+                output.hint(&format!(
+                    "{obstacle}. The instances remain and continue to run until another host is usable"
+                ))?;
+            }
             match no_wait {
                 true => print_host(output, &store, &host),
                 false => draining::wait(output, &store, host, instances).await,

@@ -10,6 +10,7 @@ mod machine;
 mod network;
 mod programs;
 mod session;
+mod supervisor;
 mod tenant;
 
 use std::ffi::OsString;
@@ -19,13 +20,13 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use super::arguments::integer;
 use super::output::Output;
 use lab_folder::LabFolder;
+use network::MAX_HOSTS;
 use session::Session;
-
-const MAX_HOSTS: u8 = 20;
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -53,6 +54,9 @@ pub enum Command {
     Stop(HostOf),
     /// Start a host of a lab that was stopped
     Start(HostOf),
+    /// Print the ID of an instance with a label, for the script `on`
+    #[command(hide = true)]
+    Instance { label: String },
     /// The first process in the namespaces of a lab
     #[command(hide = true)]
     Inside {
@@ -68,17 +72,10 @@ pub enum Command {
 #[derive(Args)]
 pub struct HostOf {
     /// The host: host-1, host-2, …
-    #[arg(value_name = "HOST", value_parser = parse_host)]
-    host: u8,
+    #[arg(value_name = "HOST")]
+    host: String,
     #[command(flatten)]
     location: Location,
-}
-
-fn parse_host(name: &str) -> Result<u8, String> {
-    let number = name.strip_prefix("host-").and_then(|number| number.parse().ok());
-    number
-        .filter(|number| (1..=MAX_HOSTS).contains(number))
-        .ok_or_else(|| "must be host-1, host-2, …".to_owned())
 }
 
 #[derive(Args)]
@@ -101,16 +98,23 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             hosts,
             location,
             command,
-        } => up(output, hosts, &location.open()?, &command),
+        } => up(output, hosts, location.open()?, &command).await,
         Command::Down { location } => down(output, &location.open()?),
-        Command::Stop(HostOf { host, location }) => in_lab(location, "stop", host, |folder| {
-            session::stop_host(folder, host)?;
-            output.text(&format!("host-{host} has stopped"))
+        Command::Stop(host) => in_lab(output, &host, "stop", |folder| {
+            session::stop_host(folder, &host.host)?;
+            let view = json!({"host": host.host, "status": "stopped"});
+            output.one(&view, &format!("{} has stopped", host.host))
         }),
-        Command::Start(HostOf { host, location }) => in_lab(location, "start", host, |folder| {
-            session::start_host(folder, host)?;
-            output.text(&format!("host-{host} has started"))
+        Command::Start(host) => in_lab(output, &host, "start", |folder| {
+            session::start_host(folder, &host.host)?;
+            let view = json!({"host": host.host, "status": "started"});
+            output.one(&view, &format!("{} has started", host.host))
         }),
+        Command::Instance { label } => {
+            let id = session::instance_id(&label).await?;
+            output.text(&id.to_string())?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Inside {
             hosts,
             location,
@@ -119,8 +123,8 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Replaces this process by the lab, or by a command in the lab that is already running.
-fn up(output: Output, hosts: u8, folder: &LabFolder, command: &[OsString]) -> anyhow::Result<ExitCode> {
+/// Runs the lab until its shell ends, or replaces this process by a command in the lab that is already running.
+async fn up(output: Output, hosts: u8, folder: LabFolder, command: &[OsString]) -> anyhow::Result<ExitCode> {
     programs::require_all()?;
     if let Some(process) = folder.running() {
         output.hint("the lab is already running, and keeps its number of hosts")?;
@@ -128,8 +132,8 @@ fn up(output: Output, hosts: u8, folder: &LabFolder, command: &[OsString]) -> an
         // The mount namespace begins in its root.
         entering.args(["sh", "-c", r#"cd "$0"; exec "$@""#]);
         entering.arg(std::env::current_dir().context("the current folder")?);
-        entering.args(session::in_first_instance(folder, command));
-        entering.envs(session::environment(folder)?);
+        entering.args(session::in_first_instance(&folder, command));
+        entering.envs(session::environment(&folder)?);
         // The host of the first instance can be stopped.
         entering.env("LAB_OR_SERVER", "1");
         return Err(entering.exec()).context("nsenter");
@@ -142,25 +146,28 @@ fn up(output: Output, hosts: u8, folder: &LabFolder, command: &[OsString]) -> an
         .arg(folder.path())
         .args(["--hosts", &hosts.to_string(), "--"]);
     creating.args(command);
-    Err(creating.exec()).context("unshare")
+    supervisor::run(creating, &folder).await
 }
 
 /// Runs an action on a host in the namespaces of the lab. A shell of the lab has the variable `LAB_FOLDER`.
 fn in_lab(
-    location: Location,
+    output: Output,
+    host: &HostOf,
     verb: &str,
-    host: u8,
     action: impl FnOnce(&LabFolder) -> anyhow::Result<()>,
 ) -> anyhow::Result<ExitCode> {
-    if let (None, Some(inside)) = (&location.folder, std::env::var_os("LAB_FOLDER")) {
+    if let (None, Some(inside)) = (&host.location.folder, std::env::var_os("LAB_FOLDER")) {
         action(&LabFolder::new(Some(inside.into()))?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let folder = location.open()?;
+    let folder = LabFolder::new(host.location.folder.clone())?;
     let process = folder.running().context("no lab is running")?;
     let mut entering = isolation::enter(process)?;
-    entering.arg(folder.join("bin/garth")).args(["lab", verb]);
-    entering.arg(format!("host-{host}"));
+    entering.arg(folder.join("bin/garth"));
+    if output.json {
+        entering.arg("--json");
+    }
+    entering.args(["lab", verb, "--"]).arg(&host.host);
     entering.envs(session::environment(&folder)?);
     Err(entering.exec()).context("nsenter")
 }
@@ -170,11 +177,11 @@ fn down(output: Output, folder: &LabFolder) -> anyhow::Result<ExitCode> {
         Some(process) => {
             isolation::end(process)?;
             folder.remove()?;
-            output.text("the lab has ended")?;
+            output.one(&json!({"status": "ended"}), "the lab has ended")?;
         }
         None => {
             folder.remove()?;
-            output.text("no lab is running")?;
+            output.one(&json!({"status": "not_running"}), "no lab is running")?;
         }
     }
     Ok(ExitCode::SUCCESS)

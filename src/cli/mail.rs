@@ -8,10 +8,8 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use super::output::Output;
-use super::settings::Settings;
 use super::store_args::{OpenStore, StoreArgs, describe_error};
-use super::{Failure, bucket_keys};
-use crate::files::{Files, Scanner};
+use super::{Failure, attachment_storage, outbox};
 use crate::mail::delivery::{Delivery, Envelope, deliver};
 use crate::mail::inbound::MAX_MESSAGE_BYTES;
 use crate::model::mail_count::MailCount;
@@ -42,6 +40,8 @@ pub enum Command {
     ///
     /// Counts the messages of garth mail receive and of LMTP since the store was created.
     Status,
+    #[command(flatten)]
+    Outbox(outbox::Command),
 }
 
 #[derive(Serialize)]
@@ -56,6 +56,10 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> Result<
     match command {
         Command::Receive { recipient, sender } => receive(store, recipient, sender).await,
         Command::Status => Ok(show_status(store, output).await?),
+        Command::Outbox(command) => {
+            outbox::run(store, output, command).await?;
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 
@@ -112,18 +116,8 @@ async fn receive(store: &StoreArgs, recipient: String, sender: Option<String>) -
 
 /// Opens the store and the attachment storage.
 fn open(store: &StoreArgs) -> anyhow::Result<(OpenStore, Uploads)> {
-    let settings = Settings::from_environment()?.or(store.settings_file()?);
     let opened = store.open()?;
-    let scanner = settings.attachments.scan_command.as_deref();
-    let scanner =
-        scanner.map(|command| Scanner::parse(command).context("attachments.scan_command: must not be empty"));
-    let keys = bucket_keys::read(&settings.attachments)?;
-    let folder = store.folder(&settings);
-    let uploads = Uploads {
-        store: opened.store().clone(),
-        files: Files::open_with(settings.attachments.url.as_deref(), &folder, keys.as_ref())?,
-        scanner: scanner.transpose()?,
-    };
+    let uploads = attachment_storage::open(store, &opened)?;
     Ok((opened, uploads))
 }
 

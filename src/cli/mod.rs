@@ -11,6 +11,7 @@ mod apply;
 mod archive_file;
 mod archive_restore;
 mod arguments;
+mod attachment_storage;
 mod backup;
 mod bootstrap_token;
 mod branding;
@@ -24,6 +25,7 @@ mod data_folder;
 mod database;
 mod demo;
 mod desk;
+mod desk_attach;
 mod desk_text;
 mod doctor;
 mod draining;
@@ -40,6 +42,7 @@ mod logging;
 mod mail;
 mod man;
 mod open_files;
+mod outbox;
 mod outgoing_mail;
 mod output;
 mod plan;
@@ -133,7 +136,7 @@ enum Command {
     /// Manage the hosts that run instances
     #[command(subcommand)]
     Host(host::Command),
-    /// Deliver messages to the support desk
+    /// Deliver messages to the support desk, and show mails that Garth sends
     #[command(subcommand)]
     Mail(mail::Command),
     /// List, retry and drop background jobs
@@ -148,7 +151,8 @@ enum Command {
     /// Show the path of a packet from an instance to an address, hop by hop
     ///
     /// Uses the desired state of the hosts and the reports of their agents; sends nothing. Exit code 0: the packet is
-    /// delivered, or a host does not report its current state. 1: it is dropped, for the reason that is shown.
+    /// delivered or leaves the VPC, or a host does not report its current state. 1: it is dropped, for the reason that is
+    /// shown. 2: the path is not known, for example because the instance does not exist or the store cannot be read.
     Trace(trace::Options),
     /// Check the integrity of a store and of its attachments
     ///
@@ -260,7 +264,13 @@ async fn run_command(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Mail(command) => return mail::run(&cli.store, output, command).await,
         Command::Jobs(command) => jobs::run(&cli.store, output, command).await?,
         Command::Agent(command) => return Ok(agent::run(output, command).await?),
-        Command::Trace(options) => return Ok(trace::run(&cli.store, output, options).await?),
+        Command::Trace(options) => {
+            let traced = trace::run(&cli.store, output, options).await;
+            return traced.map_err(|error| Failure {
+                error,
+                exit_code: ExitCode::from(trace::EXIT_FAILED),
+            });
+        }
         Command::Lab(command) => return Ok(lab::run(output, command).await?),
         Command::Check(options) => {
             let checked = check::run(&cli.store, output, options).await;

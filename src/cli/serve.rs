@@ -21,12 +21,16 @@ use super::settings::Settings;
 use super::startup_message::{DemoMessage, StartupMessage, store_options};
 use super::store_args::{StoreArgs, describe_error, open_shared};
 use super::test_mode::TestMode;
-use super::{bucket_keys, data_folder, huge_pages, logging, server_notification, server_url, stop_signals};
+use super::{
+    bucket_keys, data_folder, huge_pages, logging, outgoing_mail, server_notification, server_url,
+    stop_signals,
+};
 use crate::api;
 use crate::console;
 use crate::files::{BucketKeys, Files};
 use crate::jobs::{JobContext, Runner};
 use crate::mail::lmtp;
+use crate::mail::outbound::server::SmtpServer;
 use crate::model::policy::Policy;
 use crate::model::token::TokenText;
 use crate::rules;
@@ -71,6 +75,7 @@ pub struct Prepared {
     database: Option<Database>,
     archive: Option<ArchiveSettings>,
     test_mode: Option<TestMode>,
+    mail: Option<SmtpServer>,
     listeners: Listeners,
     _lock: Option<FolderLock>,
 }
@@ -112,6 +117,7 @@ pub async fn prepare(store: &StoreArgs, settings: Settings) -> anyhow::Result<Pr
     let database = store.database(&settings)?;
     let archive = ArchiveSettings::find(&settings, &folder, database.is_some())?;
     let test_mode = TestMode::find(&settings)?;
+    let mail = outgoing_mail::server_of(&settings)?;
     Files::validate(settings.attachments.url.as_deref(), &folder, keys.as_ref())?;
     // An existing folder is locked before the addresses are bound: the error of a second server on the folder
     // is then about the folder, not about the address. A missing folder is created after the addresses are
@@ -138,6 +144,7 @@ pub async fn prepare(store: &StoreArgs, settings: Settings) -> anyhow::Result<Pr
         database,
         archive,
         test_mode,
+        mail,
         listeners,
         _lock: lock,
     })
@@ -190,7 +197,7 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
         UrlFile::write(&prepared.folder, &url)
     });
 
-    let jobs = job_context(&store, &files, &prepared.settings, is_shared);
+    let jobs = job_context(&store, &files, &prepared.settings, is_shared, prepared.mail);
     let runner = Runner::prepare(jobs.clone()).await.map_err(describe_error)?;
     let mut test_message = String::new();
     let test_setup = match prepared.test_mode {
@@ -265,12 +272,19 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
     Ok(())
 }
 
-fn job_context(store: &Store, files: &Files, settings: &Settings, is_shared: bool) -> JobContext {
+fn job_context(
+    store: &Store,
+    files: &Files,
+    settings: &Settings,
+    is_shared: bool,
+    mail: Option<SmtpServer>,
+) -> JobContext {
     JobContext {
         store: store.clone(),
         files: files.clone(),
         scrub_days: settings.attachments.scrub_days.unwrap_or(DEFAULT_SCRUB_DAYS),
         is_only_server: !is_shared,
+        mail,
     }
 }
 

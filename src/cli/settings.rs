@@ -27,7 +27,7 @@ use super::logging::{self, LogFormat, LogSettings};
 pub use attachments::{AttachmentSettings, MAX_ATTACHMENT_BYTES};
 pub use catalog::{ImageSettings, RegionPriceSettings, RegionSettings, TypeSettings};
 pub use compute::ComputeSettings;
-pub use desk::{DeskSettings, ProviderSettings, Reopen};
+pub use desk::{DeskSettings, MinutesByPriority, ProviderSettings, Reopen};
 pub use limits::{LimitSettings, QuotaSettings, RateLimitSettings};
 pub use mail::MailSettings;
 pub use network::NetworkSettings;

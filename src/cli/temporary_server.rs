@@ -53,6 +53,7 @@ impl TemporaryServer {
             files: files.clone(),
             scrub_days: SCRUB_DAYS,
             is_only_server: true,
+            mail: None,
         };
         let runner = Runner::prepare(context).await.map_err(describe_error)?;
         let token = TokenText::from_bytes(RandomSource::System.bytes());

@@ -4,14 +4,17 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
-use serde::Serialize;
 
 use super::arguments;
 use super::output::Output;
 use super::store_args::StoreArgs;
+use crate::api::TraceView;
 use crate::model::id::InstanceId;
-use crate::model::trace::Outcome;
+use crate::model::trace::{Outcome, Trace};
 use crate::rules::traces::{self, TracePath};
+
+/// The exit code of a trace that failed, for example because the instance does not exist.
+pub const EXIT_FAILED: u8 = 2;
 
 #[derive(Args)]
 pub struct Options {
@@ -23,22 +26,6 @@ pub struct Options {
     address: std::net::IpAddr,
 }
 
-#[derive(Serialize)]
-struct TraceView {
-    instance_id: i64,
-    address: String,
-    outcome: &'static str,
-    cause: Option<&'static str>,
-    reason: Option<String>,
-    hops: Vec<HopView>,
-}
-
-#[derive(Serialize)]
-struct HopView {
-    place: String,
-    action: String,
-}
-
 /// Prints the path. The exit code is 1 if the packet is dropped.
 pub async fn run(store: &StoreArgs, output: Output, options: Options) -> anyhow::Result<ExitCode> {
     let store = store.open()?;
@@ -48,42 +35,29 @@ pub async fn run(store: &StoreArgs, output: Output, options: Options) -> anyhow:
     };
     let traced = store.read(move |tx| traces::view(tx, &at)).await;
     let traced = traced.with_context(|| format!("instance {}", options.instance))?;
-    let (outcome, cause, reason) = match traced.trace.outcome {
-        Outcome::Delivered => ("delivered", None, None),
-        Outcome::Dropped(cause, reason) => ("dropped", Some(cause.word()), Some(reason)),
-        Outcome::Uncertain(reason) => ("uncertain", None, Some(reason)),
-    };
-    let hops = traced.trace.hops.into_iter();
-    let view = TraceView {
-        instance_id: traced.instance.id.0,
-        address: traced.address.to_string(),
-        outcome,
-        cause,
-        reason,
-        hops: hops
-            .map(|hop| HopView {
-                place: hop.place,
-                action: hop.action,
-            })
-            .collect(),
-    };
-    output.one(&view, &text(&view))?;
-    Ok(match outcome {
-        "dropped" => ExitCode::FAILURE,
-        _ => ExitCode::SUCCESS,
+    output.one(&TraceView::new(&traced), &text(&traced.trace))?;
+    Ok(match traced.trace.outcome {
+        Outcome::Dropped(..) => ExitCode::FAILURE,
+        Outcome::Delivered | Outcome::Leaves(_) | Outcome::Uncertain(_) => ExitCode::SUCCESS,
     })
 }
 
-fn text(view: &TraceView) -> String {
-    let hops = view.hops.iter().enumerate();
+fn text(trace: &Trace) -> String {
+    let hops = trace.hops.iter().enumerate();
     let mut lines: Vec<_> = hops
         .map(|(at, hop)| format!("{:>2}  {}  {}", at + 1, hop.place, hop.action))
         .collect();
-    let reason = view.reason.as_deref().unwrap_or_default();
-    lines.push(match view.cause {
-        Some(cause) => format!("{}: {reason} ({cause})", view.outcome),
-        None if reason.is_empty() => view.outcome.to_owned(),
-        None => format!("{}: {reason}", view.outcome),
+    for report in &trace.reports {
+        lines.push(match report.is_stale() {
+            true => format!("warning: {}; its state may have changed", report.text()),
+            false => report.text(),
+        });
+    }
+    let outcome = trace.outcome.word();
+    lines.push(match (trace.outcome.cause(), trace.outcome.reason()) {
+        (Some(cause), Some(reason)) => format!("{outcome}: {reason} ({})", cause.word()),
+        (_, Some(reason)) => format!("{outcome}: {reason}"),
+        (_, None) => outcome.to_owned(),
     });
     lines.join("\n")
 }

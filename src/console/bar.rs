@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::navigation::NAVIGATION;
 use super::query::MAX_SEARCH_CHARS;
 use super::visit::{MAX_UNSEEN_COUNT, Visit};
+use crate::model::staff_role::StaffRole;
 use crate::web::operation::Audience;
 use crate::web::{brand, pages};
 
@@ -38,7 +39,7 @@ pub fn bar(visit: &Visit) -> Markup {
                 @if visit.audience == Audience::Tenants { (activity_link(visit.unseen)) }
                 div .who {
                     @match visit.audience {
-                        Audience::Staff => a .user href="/desk/password" title="Change your password" { (visit.username) " · staff" },
+                        Audience::Staff => a .user href="/desk/password" title="Change your password" { (visit.username) " · " (visit.role.map_or("staff", StaffRole::word)) },
                         _ => span .user title="Logged in as" { (visit.username) },
                     }
                     a href="/logout" { "Log out" }

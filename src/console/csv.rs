@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use maud::{Markup, html};
 
 /// The maximum number of rows of a file.
 pub const MAX_CSV_ROWS: usize = 10_000;
@@ -39,6 +40,14 @@ impl Csv {
         )
             .into_response()
     }
+}
+
+/// The attribute `hx-select-oob` of a search form and its list: the export link follows the search.
+pub const EXPORT_LINK: &str = "#export";
+
+/// The link to the CSV file of a list. Without a URL, the element is empty, so that a later search can fill it.
+pub fn export_link(url: Option<&str>) -> Markup {
+    html! { span #export { @if let Some(url) = url { a .button href=(url) download { "Export CSV" } } } }
 }
 
 /// A cell in quotes. A text that spreadsheet programs would run as a formula gets an apostrophe in front.

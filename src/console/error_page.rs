@@ -17,6 +17,8 @@ pub struct ErrorPage {
     pub status: StatusCode,
     pub title: &'static str,
     pub text: String,
+    /// The label and the URL of the page to return to, instead of the first page.
+    pub back: Option<(String, String)>,
     /// The cause, for the log.
     pub cause: Option<String>,
 }
@@ -28,7 +30,16 @@ impl ErrorPage {
             status: status_of(error),
             title,
             text: text.into(),
+            back: None,
             cause: None,
+        }
+    }
+
+    /// The same error with a link to another page.
+    pub fn with_link_to(self, label: impl Into<String>, url: impl Into<String>) -> Self {
+        Self {
+            back: Some((label.into(), url.into())),
+            ..self
         }
     }
 

@@ -12,9 +12,10 @@ use super::usage::used_meter;
 use super::visit::Visit;
 use super::{tickets, vpcs};
 use crate::model::event::Event;
+use crate::model::grant::Global;
 use crate::model::instance::Status;
 use crate::model::page::Paged;
-use crate::model::ticket::{Ticket, Turn};
+use crate::model::ticket::{Side, Ticket};
 use crate::model::vpc::Vpc;
 use crate::rules;
 use crate::rules::addresses::{self, Usage};
@@ -30,6 +31,8 @@ const MAX_EVENTS: i64 = 8;
 struct Overview {
     vpcs: Paged<Vpc>,
     used: Vec<Usage>,
+    /// Whether the user may create VPCs.
+    may_add: bool,
     instances: Vec<(Status, i64)>,
     /// The open tickets that wait for the account, and those that wait for the provider.
     tickets: [Paged<Ticket>; 2],
@@ -42,11 +45,12 @@ impl Overview {
         let vpcs = rules::vpcs::list(tx, caller, &recent)?;
         let used = addresses::used_in_vpcs(tx, &vpcs.items)?;
         let waiting_for =
-            |tx: &mut ReadTx, turn| rules::tickets::search_by_turn(tx, caller, &recent, "", Some(turn));
+            |tx: &mut ReadTx, side| rules::tickets::search_waiting_for(tx, caller, &recent, "", Some(side));
         Ok(Self {
             used,
+            may_add: caller.require_global_grant(Global::AddVpcs).is_ok(),
             instances: rules::instances::count_by_status(tx, caller)?,
-            tickets: [waiting_for(tx, Turn::Customer)?, waiting_for(tx, Turn::Provider)?],
+            tickets: [waiting_for(tx, Side::Customer)?, waiting_for(tx, Side::Provider)?],
             events: rules::events::list(tx, caller, &ListRequest::first(MAX_EVENTS))?.items,
             vpcs,
         })
@@ -61,7 +65,7 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> PageR
         h1 { "Home" }
         div #overview hx-get="/home" hx-trigger="garth:event from:body" hx-select="#overview" hx-swap="outerHTML" {
             div .two-columns {
-                (vpc_section(&overview.vpcs, &overview.used))
+                (vpc_section(&overview.vpcs, &overview.used, overview.may_add))
                 (instance_section(&overview.instances))
                 (ticket_section(&overview.tickets, provider))
                 (event_section(&overview.events))
@@ -76,11 +80,14 @@ fn heading(id: &str, title: &str, count: i64, url: &str) -> Markup {
     html! { h2 #(id) { a href=(url) { (title) " " span .badge { (number(count.unsigned_abs())) } } } }
 }
 
-fn vpc_section(vpcs: &Paged<Vpc>, used: &[Usage]) -> Markup {
+fn vpc_section(vpcs: &Paged<Vpc>, used: &[Usage], may_add: bool) -> Markup {
     html! {
         section aria-labelledby="vpcs" {
             (heading("vpcs", "VPCs", vpcs.results, vpcs::LIST.1))
-            @if vpcs.items.is_empty() { p .quiet { "No VPCs." } } @else {
+            @if vpcs.items.is_empty() {
+                p .quiet { "No VPCs." }
+                @if may_add { p { a .button.main href="/vpcs/new" { "Create VPC" } } }
+            } @else {
                 table .list {
                     thead { tr { th scope="col" { "Recently updated" } th scope="col" { "Addresses in use" } } }
                     tbody {
@@ -123,16 +130,16 @@ fn ticket_section([ours, theirs]: &[Paged<Ticket>; 2], provider: &str) -> Markup
         section aria-labelledby="tickets" {
             (heading("tickets", "Open tickets", ours.results + theirs.results, tickets::LIST.1))
             @if ours.results + theirs.results == 0 { p .quiet { "No open tickets." } }
-            (waiting("Waiting for you", "me", ours))
+            (waiting("Waiting for you", "us", ours))
             (waiting(&format!("Waiting for {provider}"), "provider", theirs))
         }
     }
 }
 
-fn waiting(title: &str, turn: &str, tickets: &Paged<Ticket>) -> Markup {
+fn waiting(title: &str, side: &str, tickets: &Paged<Ticket>) -> Markup {
     html! {
         @if tickets.results > 0 {
-            h3 { a href=(format!("{}?turn={turn}", tickets::LIST.1)) { (title) " " span .badge { (number(tickets.results.unsigned_abs())) } } }
+            h3 { a href=(format!("{}?waiting_for={side}", tickets::LIST.1)) { (title) " " span .badge { (number(tickets.results.unsigned_abs())) } } }
             ul .entries {
                 @for ticket in &tickets.items {
                     li { a href=(tickets::url(ticket.id)) { (ticket.summary.as_str()) } " " (time(ticket.updated)) }

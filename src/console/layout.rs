@@ -47,7 +47,7 @@ const NOTICES: &[(&str, &str)] = &[
     ("interface-detached", "Interface removed."),
     (
         "ticket-opened",
-        "Ticket opened. Replies of your provider appear on this page and in your activity.",
+        "Ticket opened. Replies from your provider appear on this page and in your activity.",
     ),
     ("ticket-closed", "Ticket closed."),
     (
@@ -58,6 +58,8 @@ const NOTICES: &[(&str, &str)] = &[
     ("reply-sent-closed", "Reply sent, and ticket closed."),
     ("sent-already", "You already sent this. It was not sent again."),
     ("file-attached", "File attached."),
+    ("files-attached", "Files attached."),
+    ("ticket-merged", "Tickets merged. This ticket continues both."),
     ("bulk-boot", "Boot started for the selected instances."),
     ("bulk-reboot", "Reboot started for the selected instances."),
     ("bulk-shutdown", "Shutdown started for the selected instances."),
@@ -226,7 +228,10 @@ pub fn error_page(visit: Option<&Visit>, error: &ErrorPage) -> Response {
         div .empty {
             h1 { (error.title) }
             p { (error.text) }
-            p { a .button href="/" { "Back to home" } }
+            @match &error.back {
+                Some((label, url)) => p { a .button href=(url) { "Back to " (label) } },
+                None => p { a .button href="/" { "Back to home" } },
+            }
         }
     };
     document(error.status, error.title, visit, &body)

@@ -30,6 +30,7 @@ mod session;
 mod sorting;
 mod status_bar;
 mod support;
+mod unsubscribe;
 mod visit;
 
 use compute::{instances, power, subnet_choice};
@@ -81,6 +82,10 @@ fn common_pages() -> Vec<Page> {
             .public()
             .class(Class::Unlimited),
         get("brandAsset", "/assets/brand/{brandAsset}", brand_assets::serve).public(),
+        get("pageUnsubscribe", "/unsubscribe", unsubscribe::form).public(),
+        post("sendUnsubscribe", "/unsubscribe", unsubscribe::send)
+            .public()
+            .class(Class::Oauth),
         get("pageHome", "/home", home::view),
         get("pageSearch", "/search", search::of_tenant),
         get("pageDeskSearch", "/desk/search", search::of_staff).staff(),

@@ -18,6 +18,8 @@ pub struct Page {
     /// The lowest role of staff, for pages of staff.
     pub role: Option<StaffRole>,
     pub class: Class,
+    /// Whether the form can have files.
+    pub has_files: bool,
     pub route: MethodRouter<App>,
 }
 
@@ -39,6 +41,7 @@ fn new(id: &'static str, method: Method, path: &'static str, route: MethodRouter
         audience: Audience::Tenants,
         role: None,
         class: Class::Command,
+        has_files: false,
         route,
     }
 }
@@ -65,6 +68,12 @@ impl Page {
     pub fn role(mut self, role: StaffRole) -> Self {
         self.audience = Audience::Staff;
         self.role = Some(role);
+        self
+    }
+
+    /// Accepts forms with files: `FormData` has their fields, and `FormFiles` their files.
+    pub fn with_files(mut self) -> Self {
+        self.has_files = true;
         self
     }
 

@@ -8,6 +8,7 @@ use maud::{Markup, html};
 
 use super::error_page::PageResult;
 use super::layout::empty_state;
+use super::provider::account_summary;
 use super::query::Query;
 use super::visit::Visit;
 use super::{desk, instances, subnets, threads, tickets, vpcs};
@@ -177,24 +178,24 @@ fn staff_groups(found: &DeskResults) -> Markup {
     }
 }
 
-/// An account. The link shows all of its tickets.
+/// An account.
 fn account(account: &DeskAccount) -> Entry {
     let name = match account.company.as_str() {
         "" => &account.email,
         company => company,
     };
     Entry {
-        url: format!("/desk?account={}&status=all", account.id),
+        url: account_summary::url(account.id),
         name: name.to_owned(),
         detail: html! { "#" (account.id) " · " (account.email) " · " (account.tickets_open) " open" },
     }
 }
 
-/// A user of an account. The link shows all tickets of the account.
+/// A user of an account. The link leads to the account, which lists its users.
 fn user(user: &User) -> Option<Entry> {
     let account = user.account?;
     Some(Entry {
-        url: format!("/desk?account={account}&status=all"),
+        url: account_summary::url(account),
         name: user.username.as_str().to_owned(),
         detail: html! { (user.email.as_str()) " · account #" (account) },
     })

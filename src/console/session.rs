@@ -12,7 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::error_page::ErrorPage;
-use super::forms::FormData;
+use super::forms::{FormData, FormFiles};
 use super::navigation::{local_page, log_in_url};
 use super::page::Page;
 use super::visit::{MAX_UNSEEN_COUNT, Visit, audience_of};
@@ -31,7 +31,7 @@ use crate::web::limits::Key;
 use crate::web::operation::Audience;
 use crate::web::origin::{Peer, issuer};
 use crate::web::pages::redirect;
-use crate::web::{App, body, cookies, load};
+use crate::web::{App, body, cookies, load, upload};
 
 /// The purpose of the form tokens that the console derives from a session.
 const CONSOLE: &str = "console";
@@ -217,7 +217,7 @@ async fn admit(
         return Ok(request);
     };
     if page.method == Method::POST {
-        request = check_form_token(app, visit, request).await?;
+        request = check_form_token(app, page, visit, request).await?;
     }
     let needed = Requirements {
         scope: None,
@@ -232,14 +232,29 @@ async fn admit(
     Ok(request)
 }
 
-/// Reads the form and checks its token. A form with files has its token in the URL, because only the handler
-/// reads its body.
-async fn check_form_token(app: &App, visit: &Visit, request: Request) -> Result<Request, ErrorPage> {
+/// Reads the form and checks its token. A form with files has its token in the URL if only the handler reads its body.
+async fn check_form_token(
+    app: &App,
+    page: &Page,
+    visit: &Visit,
+    request: Request,
+) -> Result<Request, ErrorPage> {
     let (mut parts, content) = request.into_parts();
     let kind = parts.headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let has_files = kind.starts_with("multipart/form-data");
     let (data, content) = match has_files {
+        true if page.has_files => {
+            let max_files = usize::try_from(app.store().policy().support.attachments_per_ticket);
+            let is_admitted = |fields: &[(String, String)]| {
+                let mut fields = fields.iter();
+                fields.any(|(name, value)| name == FORM_TOKEN && constant_time_eq(&visit.csrf_token, value))
+            };
+            let max_files = max_files.unwrap_or_default();
+            let form = upload::receive_form(app, &parts.headers, content, max_files, &is_admitted).await?;
+            parts.extensions.insert(FormFiles::new(form.files, form.errors));
+            (form.fields, axum::body::Body::empty())
+        }
         true => (pairs(parts.uri.query().unwrap_or_default().as_bytes()), content),
         false => {
             let bytes = body::bytes(

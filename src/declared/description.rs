@@ -51,7 +51,7 @@ impl fmt::Display for ChangeLine {
     }
 }
 
-/// The lines of a change. A new VPC has a line for each of its subnets, too.
+/// The lines of a change. A VPC that is created or deleted has a line for each of its subnets, too.
 pub fn describe(change: &Change) -> Vec<ChangeLine> {
     let line = |action, kind, name: &str| ChangeLine {
         action,
@@ -82,7 +82,13 @@ pub fn describe(change: &Change) -> Vec<ChangeLine> {
             ];
             vec![update("vpc", label, &fields)]
         }
-        Change::DeleteVpc { label } => vec![line(Action::Delete, "vpc", label)],
+        Change::DeleteVpc { label, subnets } => {
+            let subnets = subnets
+                .iter()
+                .map(|deleted| subnet(Action::Delete, label, deleted));
+            let vpc = std::iter::once(line(Action::Delete, "vpc", label));
+            vpc.chain(subnets).collect()
+        }
         Change::CreateSubnet { vpc, subnet: new } => vec![subnet(Action::Create, vpc, &new.label)],
         Change::RenameSubnet { vpc, label, .. } => {
             vec![update("subnet", &format!("{vpc}/{label}"), &[("label", true)])]

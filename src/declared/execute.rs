@@ -50,7 +50,7 @@ impl Executor<'_> {
                 let vpc = self.vpc(label)?;
                 vpcs::update(tx, caller, vpc, &prepare(tx, vpc_update(to)))?;
             }
-            Change::DeleteVpc { label } => vpcs::delete(tx, caller, self.vpc(label)?, &empty())?,
+            Change::DeleteVpc { label, .. } => vpcs::delete(tx, caller, self.vpc(label)?, &empty())?,
             Change::CreateSubnet { vpc, subnet } => {
                 let id = self.vpc(vpc)?;
                 let created = subnets::create(tx, caller, id, &prepare(tx, bodies::subnet(subnet)))?;
@@ -207,7 +207,7 @@ fn locate(error: Error, step: &Step) -> StepError {
 /// The object that a step deletes, because the document does not have it.
 fn deletion(change: &Change) -> String {
     match change {
-        Change::DeleteVpc { label } => format!("cannot delete the VPC {label}: "),
+        Change::DeleteVpc { label, .. } => format!("cannot delete the VPC {label}: "),
         Change::DeleteSubnet { label, .. } => format!("cannot delete the subnet {label}: "),
         Change::DeleteInstance { label } => format!("cannot delete the instance {label}: "),
         Change::DeleteUser { username } => format!("cannot delete the user {username}: "),

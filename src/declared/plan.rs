@@ -203,8 +203,11 @@ impl<'a> Planner<'a> {
                 .iter()
                 .flatten()
                 .any(|subnet| is_used(&subnet.label));
-            let label = current.label.clone();
-            let change = Change::DeleteVpc { label };
+            let subnets = current.subnets.iter().flatten();
+            let change = Change::DeleteVpc {
+                label: current.label.clone(),
+                subnets: subnets.map(|subnet| subnet.label.clone()).collect(),
+            };
             add(self.network_deletions(is_used), "vpcs".to_owned(), change);
             return;
         };
@@ -282,7 +285,9 @@ impl<'a> Planner<'a> {
         };
         let to = InstanceUpdate {
             label: differs(Some(&wanted.label), Some(&current.label)),
-            tags: differs(sorted(&wanted.tags).as_ref(), sorted(&current.tags).as_ref()),
+            // The tags are sent in the order of the document, to which the paths of errors refer.
+            tags: differs(sorted(&wanted.tags).as_ref(), sorted(&current.tags).as_ref())
+                .and(wanted.tags.clone()),
         };
         if to != InstanceUpdate::default() {
             let label = current.label.clone();

@@ -90,7 +90,7 @@ impl Model {
                 vpc.description = to.description.or(vpc.description.take());
                 self.rename_in_interfaces(&label, to.label);
             }
-            Change::DeleteVpc { label } => {
+            Change::DeleteVpc { label, .. } => {
                 let subnets = self.subnets(&label).clone();
                 subnets
                     .iter()

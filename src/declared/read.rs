@@ -27,13 +27,22 @@ pub fn read(text: &str) -> Result<Document, Vec<Fault>> {
         with_snippet: false,
     };
     let value: Value = serde_saphyr::from_str_with_options(text, options)
-        .map_err(|error| vec![Fault::new("", format!("not valid YAML or JSON: {error}"))])?;
+        .map_err(|error| vec![Fault::new("", in_own_words(&error.to_string()))])?;
     let mut reader = Reader::default();
     let document = read_document(&mut reader, &value);
     match document {
         Some(document) if reader.faults.is_empty() => Ok(document),
         _ => Err(reader.faults),
     }
+}
+
+/// An error of the parser, without advice about the options of its library.
+fn in_own_words(error: &str) -> String {
+    const ADVICE: &str = ", set DuplicateKeyPolicy in Options if acceptable";
+    let error = error
+        .replace(ADVICE, "")
+        .replace("duplicate mapping key", "a key is used twice");
+    format!("not valid YAML or JSON: {error}")
 }
 
 fn read_document(reader: &mut Reader, value: &Value) -> Option<Document> {

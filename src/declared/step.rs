@@ -22,6 +22,7 @@ pub enum Change {
     /// With its subnets.
     DeleteVpc {
         label: String,
+        subnets: Vec<String>,
     },
     CreateSubnet {
         vpc: String,

@@ -25,6 +25,8 @@ pub struct Bindings {
     sent: HashSet<String>,
     /// Objects of exchanges that were not repeated, with the numbers of these exchanges.
     lost: HashMap<Object, u64>,
+    /// Objects that an exchange changed in the recording, but not on Garth, with the numbers of these exchanges.
+    outdated: HashMap<Object, u64>,
 }
 
 impl Bindings {
@@ -69,6 +71,16 @@ impl Bindings {
     /// The exchange that was not repeated, if an object depends on it.
     pub fn lost(&self, kind: &str, recorded: i64) -> Option<u64> {
         self.lost.get(&(kind.to_owned(), recorded)).copied()
+    }
+
+    /// Records that an exchange changed an object in the recording, and was not repeated.
+    pub fn outdate(&mut self, kind: String, recorded: i64, sequence: u64) {
+        self.outdated.entry((kind, recorded)).or_insert(sequence);
+    }
+
+    /// The exchange that was not repeated, if it changed an object.
+    pub fn outdated(&self, kind: &str, recorded: i64) -> Option<u64> {
+        self.outdated.get(&(kind.to_owned(), recorded)).copied()
     }
 
     /// Binds a text at its first occurrence. Returns whether Garth's text is the corresponding one.

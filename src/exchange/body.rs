@@ -29,16 +29,45 @@ pub async fn read(content_type: &str, captured: &Captured) -> Option<RecordedBod
         let parts = read_parts(bytes, boundary).await;
         return Some(parts.map_or_else(|_| as_bytes(), RecordedBody::Multipart));
     }
-    if content_type.starts_with("application/x-www-form-urlencoded") {
-        let pairs = form_urlencoded::parse(bytes).into_owned();
-        return Some(RecordedBody::Form(pairs.collect()));
-    }
-    // A client can send JSON without its content type.
+    // A client can send JSON without its content type, or with that of a form, as curl does.
     if let Ok(value) = serde_json::from_slice::<Value>(bytes) {
         return Some(RecordedBody::Json(value));
     }
-    let text = std::str::from_utf8(bytes);
-    Some(text.map_or_else(|_| as_bytes(), |text| RecordedBody::Text(text.to_owned())))
+    if content_type.starts_with("application/x-www-form-urlencoded") {
+        let pairs: Vec<(String, String)> = form_urlencoded::parse(bytes).into_owned().collect();
+        let is_form = pairs.iter().all(|(name, _)| is_field_name(name));
+        return Some(match is_form {
+            true => RecordedBody::Form(pairs),
+            false => as_bytes(),
+        });
+    }
+    let text = std::str::from_utf8(bytes).ok().filter(|_| is_text(content_type));
+    Some(text.map_or_else(as_bytes, |text| RecordedBody::Text(text.to_owned())))
+}
+
+/// Whether a body that is not JSON can be recorded as text. In JSON with a syntax error, the names of fields do not
+/// show which values are secret.
+fn is_text(content_type: &str) -> bool {
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
+    media_type.starts_with("text/") || media_type.ends_with("/yaml")
+}
+
+/// Whether a text is the name of a field of a form, and not a document that was sent as a form.
+fn is_field_name(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '[' | ']');
+    !name.is_empty() && name.chars().all(is_allowed)
+}
+
+/// The form of the body of a request. Unlike that of a response, it is never text: a client can send a document with
+/// secrets as text.
+pub async fn read_request(content_type: &str, captured: &Captured) -> Option<RecordedBody> {
+    match read(content_type, captured).await {
+        Some(RecordedBody::Text(_)) => Some(RecordedBody::Bytes {
+            size: captured.size,
+            sha256: captured.sha256(),
+        }),
+        body => body,
+    }
 }
 
 async fn read_parts(bytes: &[u8], boundary: String) -> multer::Result<Vec<Part>> {

@@ -59,11 +59,8 @@ pub fn compare(
 
 /// Whether the path has the ID of an object that the recording created.
 fn has_bound_owner(path: &str, bindings: &Bindings) -> bool {
-    let segments: Vec<&str> = path.split('/').collect();
-    segments.windows(2).any(|pair| {
-        let object = kinds::of_segment(pair[0], pair[1]);
-        object.is_some_and(|(kind, id)| bindings.id(&kind, id).is_some())
-    })
+    let objects = kinds::in_path(path);
+    objects.iter().any(|(kind, id)| bindings.id(kind, *id).is_some())
 }
 
 struct Comparison<'a> {

@@ -54,6 +54,13 @@ pub fn of_segment(previous: &str, segment: &str) -> Option<(String, i64)> {
     Some((of_collection(previous), segment.parse().ok()?))
 }
 
+/// The objects whose IDs are in a path.
+pub fn in_path(path: &str) -> Vec<(String, i64)> {
+    let segments: Vec<&str> = path.split('/').collect();
+    let pairs = segments.windows(2);
+    pairs.filter_map(|pair| of_segment(pair[0], pair[1])).collect()
+}
+
 fn is_id(segment: &str) -> bool {
     !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit())
 }

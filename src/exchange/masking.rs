@@ -3,7 +3,7 @@
 //! A value is secret because of the name of its field, because of its shape, or because it is equal to such a value of
 //! an earlier exchange: an error text can repeat a password.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -12,6 +12,8 @@ use super::secret_fields::{is_secret, is_secret_parameter};
 
 /// Shorter secrets are masked only in their fields. In other texts, they could be parts of words.
 const MIN_CHARS_IN_TEXT: usize = 6;
+/// Shorter tokens are masked only after `Bearer`. In other texts, they could be numbers or names.
+const MIN_SHORT_TOKEN_CHARS: usize = 3;
 /// The tokens of the interface have 64 hexadecimal digits.
 const MIN_HEX_DIGITS: usize = 60;
 /// A text after `Bearer` with fewer characters is a word, not a token.
@@ -28,6 +30,8 @@ pub struct Masker {
     numbers: HashMap<String, usize>,
     /// The values of secret fields, longest first, which are masked in all texts.
     known: Vec<String>,
+    /// Shorter tokens, which are masked in texts only as complete words.
+    short_tokens: HashSet<String>,
 }
 
 impl Masker {
@@ -66,6 +70,9 @@ impl Masker {
         match value.split_once(' ') {
             Some((scheme, secret)) => {
                 self.learn(secret);
+                if (MIN_SHORT_TOKEN_CHARS..MIN_CHARS_IN_TEXT).contains(&secret.chars().count()) {
+                    self.short_tokens.insert(secret.to_owned());
+                }
                 format!("{scheme} {}", self.placeholder(secret))
             }
             None => self.placeholder(value),
@@ -96,6 +103,7 @@ impl Masker {
 
     pub fn pairs(&mut self, pairs: &mut [(String, String)]) {
         for (name, value) in pairs {
+            *name = self.text(name);
             *value = match is_secret_parameter(name) {
                 true if !value.is_empty() => self.placeholder(value),
                 _ => self.text(value),
@@ -123,12 +131,15 @@ impl Masker {
         let mut masked = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
-            let introduced = rest.find(ends_introduced).unwrap_or(rest.len());
-            let introduction = introduction(&masked);
-            if introduction.is_some_and(|found| found.is_followed_by(&rest[..introduced])) {
-                masked.push_str(&self.placeholder(&rest[..introduced]));
-                rest = &rest[introduced..];
-                continue;
+            if let Some(introduction) = introduction(&masked) {
+                let end = introduction.end_of_secret(rest);
+                let secret = &rest[..end];
+                let is_known = !secret.is_empty() && self.numbers.contains_key(secret);
+                if is_known || introduction.is_followed_by(secret) {
+                    masked.push_str(&self.placeholder(secret));
+                    rest = &rest[end..];
+                    continue;
+                }
             }
             let length = rest.find(ends_word).unwrap_or(rest.len());
             // A dot can be the end of a sentence.
@@ -139,7 +150,7 @@ impl Masker {
                 continue;
             }
             let (word, after) = rest.split_at(length);
-            match has_secret_shape(word) {
+            match has_secret_shape(word) || self.short_tokens.contains(word) {
                 true => masked.push_str(&self.placeholder(word)),
                 false => masked.push_str(word),
             }
@@ -170,17 +181,30 @@ fn for_each_secret(value: &Value, in_secret: bool, found: &mut impl FnMut(&str))
 enum Introduction {
     /// `Bearer ` or `Basic `
     Scheme,
+    /// `Authorization: Bearer `
+    Header,
     /// `token=`
     Parameter,
+    /// `"token": "`, with its quotation mark
+    Quoted(char),
 }
 
 impl Introduction {
+    /// The end of the text that can be secret.
+    fn end_of_secret(&self, rest: &str) -> usize {
+        let end = match self {
+            Introduction::Quoted(mark) => rest.find(*mark),
+            _ => rest.find(ends_introduced),
+        };
+        end.unwrap_or(rest.len())
+    }
+
     fn is_followed_by(&self, text: &str) -> bool {
         match self {
             Introduction::Scheme => {
                 text.len() >= MIN_TOKEN_CHARS && text.contains(|c: char| c.is_ascii_digit())
             }
-            Introduction::Parameter => !text.is_empty(),
+            Introduction::Header | Introduction::Parameter | Introduction::Quoted(_) => !text.is_empty(),
         }
     }
 }
@@ -188,15 +212,41 @@ impl Introduction {
 /// The introduction at the end of a text.
 fn introduction(before: &str) -> Option<Introduction> {
     if let Some(before) = before.strip_suffix('=') {
-        let name = before.rsplit(|c: char| ends_word(c)).next()?;
+        let name = last_word(before);
         return is_secret_parameter(name).then_some(Introduction::Parameter);
     }
-    let scheme = before.strip_suffix(' ')?;
-    let scheme = scheme.rsplit(|c: char| ends_word(c)).next()?;
+    if let Some(mark) = before.chars().next_back().filter(|mark| is_quotation_mark(*mark)) {
+        let before = before[..before.len() - 1].trim_end_matches('\\').trim_end();
+        let before = before.strip_suffix([':', '='])?.trim_end();
+        let name = last_word(before.trim_end_matches(|c| is_quotation_mark(c) || c == '\\'));
+        return is_secret(name).then_some(Introduction::Quoted(mark));
+    }
+    let before = before.strip_suffix(' ')?;
+    let scheme = last_word(before);
     let is_scheme = ["bearer", "basic"]
         .iter()
         .any(|known| scheme.eq_ignore_ascii_case(known));
-    is_scheme.then_some(Introduction::Scheme)
+    if !is_scheme {
+        return None;
+    }
+    let header = before[..before.len() - scheme.len()].trim_end();
+    let header = header.trim_end_matches(is_quotation_mark).trim_end();
+    let is_header = header.strip_suffix(':').is_some_and(|header| {
+        let name = last_word(header.trim_end_matches(is_quotation_mark));
+        name.eq_ignore_ascii_case("authorization")
+    });
+    match is_header {
+        true => Some(Introduction::Header),
+        false => Some(Introduction::Scheme),
+    }
+}
+
+fn last_word(text: &str) -> &str {
+    text.rsplit(ends_word).next().unwrap_or_default()
+}
+
+fn is_quotation_mark(letter: char) -> bool {
+    matches!(letter, '"' | '\'')
 }
 
 fn ends_introduced(letter: char) -> bool {
@@ -257,6 +307,14 @@ mod tests {
             (format!("/x?token={TOKEN}&page=1"), "/x?token=<secret 1>&page=1"),
             ("password=abc".to_owned(), "password=<secret 2>"),
             ("Bearer abc123def456".to_owned(), "Bearer <secret 3>"),
+            (
+                "not \"Authorization: Bearer abc\"".to_owned(),
+                "not \"Authorization: Bearer <secret 2>\"",
+            ),
+            (
+                "near {\"root_pass\": \"abc\",}".to_owned(),
+                "near {\"root_pass\": \"<secret 2>\",}",
+            ),
             ("whsec_abc".to_owned(), "<secret 4>"),
             ("-----BEGIN RSA PRIVATE KEY-----\nabc".to_owned(), "<secret 5>"),
             (
@@ -272,6 +330,18 @@ mod tests {
         ] {
             assert_eq!(masker.text(&text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_short_token_is_masked_as_a_word_and_after_bearer() {
+        let mut masker = Masker::default();
+        assert_eq!(masker.authorization("Bearer tok"), "Bearer <secret 1>");
+        assert_eq!(masker.authorization("Bearer x"), "Bearer <secret 2>");
+        let masked = masker.text("tok, token, x, Bearer tok and Bearer x");
+        assert_eq!(
+            masked,
+            "<secret 1>, token, x, Bearer <secret 1> and Bearer <secret 2>"
+        );
     }
 
     #[test]

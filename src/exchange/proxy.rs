@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::capture::{Captured, CapturingBody};
 use super::recorder::{Completed, ReceivedResponse, SentRequest};
+use super::relay::relay;
 use super::upstream::Upstream;
 
 /// At the end of the recording, the time for running requests.
@@ -71,7 +72,14 @@ pub async fn serve(
     }
 }
 
+/// Carries out a request to its end, even if its client hangs up before.
 async fn handle(State(proxy): State<Proxy>, request: Request) -> Response {
+    let task = tokio::spawn(exchange(proxy, request));
+    let failed = |cause: tokio::task::JoinError| unreachable(&cause.to_string());
+    task.await.unwrap_or_else(failed)
+}
+
+async fn exchange(proxy: Proxy, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
     let path = proxy.upstream.api_path(parts.uri.path());
     let query = parts.uri.query().map(str::to_owned);
@@ -95,7 +103,7 @@ async fn handle(State(proxy): State<Proxy>, request: Request) -> Response {
             remove_connection_headers(&mut parts.headers);
             let status = parts.status.as_u16();
             let (body, received_body) = CapturingBody::new(Body::new(body));
-            let response = Response::from_parts(parts, Body::new(body));
+            let response = Response::from_parts(parts, relay(&headers, body));
             (response, Ok((status, headers, received_body)))
         }
         Err(cause) => (unreachable(&cause), Err(cause)),

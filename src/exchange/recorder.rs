@@ -98,7 +98,7 @@ impl Recorder {
 /// The recorded form of an exchange.
 async fn masked(masker: &mut Masker, sequence: u64, completed: Completed) -> Exchange {
     let Completed { request, response } = completed;
-    let mut request_body = body::read(&content_type(&request.headers), &request.body).await;
+    let mut request_body = body::read_request(&content_type(&request.headers), &request.body).await;
     let mut response_body = match &response {
         Ok(response) => body::read(&content_type(&response.headers), &response.body).await,
         Err(_) => None,

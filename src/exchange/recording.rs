@@ -161,8 +161,15 @@ impl Recording {
                 continue;
             }
             let exchange = serde_json::from_str(&line);
-            exchanges.push(exchange.with_context(|| format!("{shown}, line {}", index + 2))?);
+            exchanges.push(exchange.map_err(|cause| describe(&shown, index + 2, &cause))?);
         }
         Ok(Self { exchanges })
     }
+}
+
+/// The error of a line. The parser counts the lines of the exchange, which are always 1.
+fn describe(file: &impl std::fmt::Display, line: usize, cause: &serde_json::Error) -> anyhow::Error {
+    let message = cause.to_string();
+    let reason = message.split(" at line ").next().unwrap_or_default();
+    anyhow::anyhow!("{file}, line {line}, column {}: {reason}", cause.column())
 }

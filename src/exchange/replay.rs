@@ -40,6 +40,9 @@ pub async fn replay(
         if outcome != Outcome::Equal {
             lose_objects(exchange, &mut bindings);
         }
+        if matches!(outcome, Outcome::NotComparable { .. }) {
+            outdate_objects(exchange, &mut bindings);
+        }
         report.add(ComparedExchange {
             sequence: exchange.sequence,
             method: exchange.request.method.clone(),
@@ -67,15 +70,50 @@ async fn repeat(
     }
     let request = match prepare(exchange, recorded, token.reveal(), bindings) {
         Ok(request) => request,
-        Err(reason) => return not_comparable(reason),
+        Err(reason) => {
+            let dependency = dependency_of_path(&exchange.request.path, bindings);
+            return not_comparable(dependency.filter(|_| is_read(exchange)).unwrap_or(reason));
+        }
     };
     let response = send(garth, request).await?;
-    Ok(compare(
-        &exchange.request.path,
-        recorded,
-        &response,
-        bindings,
-        ignored,
+    let path = &exchange.request.path;
+    match compare(path, recorded, &response, bindings, ignored) {
+        Outcome::Equal => Ok(Outcome::Equal),
+        outcome => match dependency(path, recorded, bindings) {
+            Some(reason) => not_comparable(reason),
+            None => Ok(outcome),
+        },
+    }
+}
+
+/// Why a response differs: an exchange that was not repeated changed an object of the path or of the response.
+fn dependency(path: &str, recorded: &RecordedResponse, bindings: &Bindings) -> Option<String> {
+    if let Some(reason) = dependency_of_path(path, bindings) {
+        return Some(reason);
+    }
+    let Some(RecordedBody::Json(document)) = &recorded.body else {
+        return None;
+    };
+    let mut reason = None;
+    kinds::for_each_id(&kinds::of_path(path), document, &mut |kind, id| {
+        if reason.is_none() {
+            reason = dependency_of(&kind, id, bindings);
+        }
+    });
+    reason
+}
+
+fn dependency_of_path(path: &str, bindings: &Bindings) -> Option<String> {
+    let objects = kinds::in_path(path);
+    objects
+        .iter()
+        .find_map(|(kind, id)| dependency_of(kind, *id, bindings))
+}
+
+fn dependency_of(kind: &str, id: i64, bindings: &Bindings) -> Option<String> {
+    let sequence = bindings.outdated(kind, id)?;
+    Some(format!(
+        "{kind} {id} depends on exchange {sequence}, which was not repeated"
     ))
 }
 
@@ -101,6 +139,21 @@ fn lose_objects(exchange: &Exchange, bindings: &mut Bindings) {
         kinds::for_each_id(&request_kind, document, &mut |kind, id| {
             bindings.lose(kind, id, exchange.sequence);
         });
+    }
+}
+
+fn is_read(exchange: &Exchange) -> bool {
+    matches!(exchange.request.method.as_str(), "GET" | "HEAD" | "OPTIONS")
+}
+
+/// The objects in the path of a write that was not repeated are different on Garth, unless the service refused it.
+fn outdate_objects(exchange: &Exchange, bindings: &mut Bindings) {
+    let is_refused = |response: &RecordedResponse| (400..500).contains(&response.status);
+    if is_read(exchange) || exchange.response.as_ref().is_some_and(is_refused) {
+        return;
+    }
+    for (kind, id) in kinds::in_path(&exchange.request.path) {
+        bindings.outdate(kind, id, exchange.sequence);
     }
 }
 

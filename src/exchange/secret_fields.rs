@@ -19,7 +19,7 @@ const WORDS: [&str; 14] = [
 ];
 
 /// Other secret names.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 17] = [
     "access_key",
     "api_key",
     "card_number",
@@ -27,6 +27,8 @@ const NAMES: [&str; 16] = [
     "glish_url",
     "monitor_url",
     "private_key",
+    // The answer to a security question.
+    "response",
     "scratch",
     "secret_key",
     "security_code",
@@ -93,6 +95,7 @@ mod tests {
             "tfa_code",
             "user_data",
             "ssl_key",
+            "response",
         ] {
             assert!(is_secret(name), "{name}");
         }

@@ -14,6 +14,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
+use super::early_response::EarlyResponse;
 use crate::agent::tls_connector;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -114,7 +115,7 @@ async fn transmit(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     request: Request<Body>,
 ) -> Result<Response<Incoming>, String> {
-    let handshake = http1::handshake(TokioIo::new(stream)).await;
+    let handshake = http1::handshake(TokioIo::new(EarlyResponse::new(stream))).await;
     let (mut sender, connection) = handshake.map_err(|cause| cause.to_string())?;
     // Ends when the response was read or dropped.
     tokio::spawn(connection);

@@ -5,6 +5,7 @@
 //! same transaction that makes its changes, so the changes are committed exactly once. A job that accesses files runs
 //! at least once.
 
+pub mod mails;
 mod metrics;
 mod runner;
 mod scrub;

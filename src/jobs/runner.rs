@@ -10,17 +10,21 @@ use metrics::{counter, gauge};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::{metrics as job_metrics, scrub, sweep};
+use super::{mails, metrics as job_metrics, scrub, sweep};
 use crate::files::Files;
+use crate::mail::outbound::server::SmtpServer;
 use crate::model::job::{Job, JobKind};
+use crate::model::outgoing_mail::SendResult;
 use crate::model::time::Time;
 use crate::model::token::hex;
 use crate::rules::{self, jobs};
-use crate::store::Store;
 use crate::store::notifier::Topic;
+use crate::store::{Store, WriteTx};
 
 /// The maximum number of jobs that a node runs concurrently.
 const MAX_RUNNING_JOBS: usize = 32;
+/// The maximum number of mails that a node sends concurrently.
+const MAX_RUNNING_MAILS: usize = 4;
 /// The runner polls the store at this interval, in case a notification from another node is lost or the
 /// system clock is changed.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
@@ -40,6 +44,8 @@ pub struct JobContext {
     pub scrub_days: i64,
     /// Whether this server is the only one that can use the store.
     pub is_only_server: bool,
+    /// The mail server; `None` if this node sends no mail.
+    pub mail: Option<SmtpServer>,
 }
 
 pub struct Runner {
@@ -48,6 +54,12 @@ pub struct Runner {
     owner: String,
     /// The kinds of jobs that this node runs.
     kinds: Vec<JobKind>,
+}
+
+/// Kinds of jobs that are leased together. A slow mail server must not delay jobs of other kinds.
+struct Lane {
+    kinds: Vec<JobKind>,
+    max_running: usize,
 }
 
 /// The outcome of a run that did not fail.
@@ -62,6 +74,7 @@ impl Runner {
         let is_enabled = |kind: &JobKind| match kind {
             JobKind::AttachmentScrub => context.scrub_days > 0,
             JobKind::DatabaseCheck => context.scrub_days > 0 && context.is_only_server,
+            JobKind::MailSend => context.mail.is_some(),
             _ => true,
         };
         let kinds: Vec<JobKind> = JobKind::ALL.into_iter().filter(is_enabled).collect();
@@ -82,20 +95,19 @@ impl Runner {
 
     /// Runs jobs until `stop` becomes true. Then aborts the running jobs and releases their leases. Another
     /// node, or this node after a restart, can then run these jobs.
-    pub async fn run(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
+    pub async fn run(self: Arc<Self>, stop: watch::Receiver<bool>) {
         tokio::spawn(job_metrics::refresh(self.context.store.clone(), stop.clone()));
-        let mut notified = self.context.store.notifier().subscribe(Topic::Jobs);
-        let mut running = JoinSet::new();
-        loop {
-            let wait = self.start_due_jobs(&mut running).await;
-            tokio::select! {
-                () = tokio::time::sleep(wait) => {}
-                changed = notified.changed() => if changed.is_err() { break },
-                Some(_) = running.join_next() => while running.try_join_next().is_some() {},
-                _ = stop.wait_for(|stop| *stop) => break,
-            }
-        }
-        running.shutdown().await;
+        let (mails, others): (Vec<_>, Vec<_>) =
+            self.kinds.iter().partition(|kind| **kind == JobKind::MailSend);
+        let mails = Lane {
+            kinds: mails,
+            max_running: MAX_RUNNING_MAILS,
+        };
+        let others = Lane {
+            kinds: others,
+            max_running: MAX_RUNNING_JOBS,
+        };
+        tokio::join!(self.run_lane(others, stop.clone()), self.run_lane(mails, stop));
         let owner = self.owner.clone();
         if let Err(cause) = self
             .context
@@ -107,13 +119,31 @@ impl Runner {
         }
     }
 
+    async fn run_lane(self: &Arc<Self>, lane: Lane, mut stop: watch::Receiver<bool>) {
+        if lane.kinds.is_empty() {
+            return;
+        }
+        let mut notified = self.context.store.notifier().subscribe(Topic::Jobs);
+        let mut running = JoinSet::new();
+        loop {
+            let wait = self.start_due_jobs(&lane, &mut running).await;
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                changed = notified.changed() => if changed.is_err() { break },
+                Some(_) = running.join_next() => while running.try_join_next().is_some() {},
+                _ = stop.wait_for(|stop| *stop) => break,
+            }
+        }
+        running.shutdown().await;
+    }
+
     /// Starts due jobs. Returns how long to wait before the next call.
-    async fn start_due_jobs(self: &Arc<Self>, running: &mut JoinSet<()>) -> Duration {
-        let free_slots = MAX_RUNNING_JOBS.saturating_sub(running.len());
+    async fn start_due_jobs(self: &Arc<Self>, lane: &Lane, running: &mut JoinSet<()>) -> Duration {
+        let free_slots = lane.max_running.saturating_sub(running.len());
         if free_slots == 0 {
             return POLL_INTERVAL;
         }
-        match self.claim(free_slots).await {
+        match self.claim(&lane.kinds, free_slots).await {
             Ok((claimed, wait)) => {
                 for job in claimed {
                     running.spawn(self.clone().execute(job));
@@ -128,12 +158,13 @@ impl Runner {
     }
 
     /// Leases due jobs. Returns the leased jobs, and how long to wait before the next call.
-    async fn claim(&self, limit: usize) -> rules::Result<(Vec<Job>, Duration)> {
-        let kinds = self.kinds.clone();
+    async fn claim(&self, kinds: &[JobKind], limit: usize) -> rules::Result<(Vec<Job>, Duration)> {
+        let kinds = kinds.to_vec();
+        let awaited = kinds.clone();
         let next = self
             .context
             .store
-            .read(move |tx| jobs::next_available(tx, &kinds))
+            .read(move |tx| jobs::next_available(tx, &awaited))
             .await?;
         let now = self.context.store.context().clock.now();
         let Some(next) = next.filter(|next| *next <= now) else {
@@ -143,7 +174,7 @@ impl Runner {
             ));
         };
         tracing::trace!(due = next.micros(), "claiming jobs");
-        let (kinds, owner, limit) = (self.kinds.clone(), self.owner.clone(), limit as i64);
+        let (owner, limit) = (self.owner.clone(), limit as i64);
         let claimed = self
             .context
             .store
@@ -171,13 +202,13 @@ impl Runner {
         self.fail(job, error).await;
     }
 
-    /// Runs the file work of a job, and renews the lease until the file work ends. Then makes the job's
-    /// changes to the store in one transaction.
+    /// Runs the external work of a job, and renews the lease until this work ends. Then makes the job's changes to the
+    /// store in one transaction.
     async fn run_job(&self, job: &Job) -> rules::Result<RunOutcome> {
-        let mut file_work = pin!(self.run_file_work(job.kind));
-        loop {
+        let mut work = pin!(self.run_external_work(job));
+        let sent = loop {
             tokio::select! {
-                result = &mut file_work => break result?,
+                result = &mut work => break result?,
                 () = tokio::time::sleep(LEASE_RENEWAL_INTERVAL) => {
                     let renewed = job.clone();
                     if !self.context.store.write(move |tx| jobs::renew(tx, &renewed)).await? {
@@ -185,31 +216,40 @@ impl Runner {
                     }
                 }
             }
-        }
+        };
         let completed = job.clone();
-        match self
-            .context
-            .store
-            .write(move |tx| jobs::run(tx, &completed))
-            .await?
-        {
+        let complete = move |tx: &mut WriteTx| match &sent {
+            Some(result) => jobs::run_mail(tx, &completed, result),
+            None => jobs::run(tx, &completed),
+        };
+        match self.context.store.write(complete).await? {
             true => Ok(RunOutcome::Completed),
             false => Ok(RunOutcome::LeaseLost),
         }
     }
 
-    /// Runs the part of a job that accesses files or reads the whole database. Most kinds have no such part.
-    async fn run_file_work(&self, kind: JobKind) -> rules::Result<()> {
-        let JobContext { store, files, .. } = &self.context;
-        match kind {
+    /// Runs the part of a job that accesses files or the network, or reads the whole database. Most kinds have no such
+    /// part. Returns the result of sending a mail.
+    async fn run_external_work(&self, job: &Job) -> rules::Result<Option<SendResult>> {
+        let JobContext {
+            store, files, mail, ..
+        } = &self.context;
+        match job.kind {
             JobKind::InstancePower
             | JobKind::DiskWork
             | JobKind::HostDrain
             | JobKind::IdentityRetention
-            | JobKind::EventRetention => Ok(()),
-            JobKind::UploadSweep => sweep::uploads(store, files).await,
-            JobKind::AttachmentScrub => scrub::attachments(store, files, self.context.scrub_days).await,
-            JobKind::DatabaseCheck => scrub::database(store).await,
+            | JobKind::EventRetention => Ok(None),
+            JobKind::UploadSweep => sweep::uploads(store, files).await.map(|()| None),
+            JobKind::AttachmentScrub => {
+                let scrubbed = scrub::attachments(store, files, self.context.scrub_days).await;
+                scrubbed.map(|()| None)
+            }
+            JobKind::DatabaseCheck => scrub::database(store).await.map(|()| None),
+            JobKind::MailSend => match mail {
+                Some(server) => mails::send(store, server, job).await.map(Some),
+                None => Ok(None),
+            },
         }
     }
 

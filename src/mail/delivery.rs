@@ -3,18 +3,16 @@
 use sha2::{Digest, Sha256};
 
 use super::inbound::{self, Unreadable};
-use crate::files::Spooled;
-use crate::model::attachment::FileName;
 use crate::model::mail_count::MailOutcome;
 use crate::model::received_mail::{MailFile, ReceivedMail};
 use crate::model::reply::ReplyText;
 use crate::model::token::hex;
-use crate::rules::caller::Caller;
 use crate::rules::received_mails::{self, Receipt, Sender};
+use crate::rules::uploaders::Uploader;
 use crate::rules::{Error, Result, mail_counts};
 use crate::store::received_mails::StoredMail;
 use crate::store::{Store, WriteTx};
-use crate::uploads::{Upload, Uploads, storage};
+use crate::uploads::Uploads;
 
 /// A longer text is attached as a file, too.
 const LONG_TEXT_FILE: &str = "message.txt";
@@ -134,13 +132,13 @@ async fn attach_files(
 ) -> Result<()> {
     let count = mail.files.len() as i64;
     let mut refused = Vec::new();
+    let uploader = match sender {
+        Sender::Tenant(caller) => Uploader::Tenant(caller.clone()),
+        Sender::Staff(agent) => Uploader::Agent(agent.clone()),
+    };
     for (index, file) in mail.files.iter().enumerate().skip(files_done) {
         let name = file.name.clone();
-        let attached = match sender {
-            Sender::Tenant(caller) => attach(uploads, caller, stored, file).await,
-            Sender::Staff(_) => Ok(Some("staff cannot attach files by mail".to_owned())),
-        };
-        if let Some(reason) = attached? {
+        if let Some(reason) = attach(uploads, &uploader, stored, file).await? {
             refused.push(format!("{name}: {reason}"));
         }
         // The names of refused files are recorded at the end: if the process dies before, they are refused again.
@@ -162,45 +160,22 @@ async fn attach_files(
 /// Attaches a file. Returns the reason if the file is refused.
 async fn attach(
     uploads: &Uploads,
-    caller: &Caller,
+    uploader: &Uploader,
     stored: &StoredMail,
     file: &MailFile,
 ) -> Result<Option<String>> {
-    let max_bytes = uploads.store.policy().support.attachment_max_bytes;
-    if file.content.len() as i64 > max_bytes {
-        return Ok(Some(format!("larger than {max_bytes} bytes")));
-    }
-    if file.content.is_empty() {
-        return Ok(Some("empty".to_owned()));
-    }
-    let name = match FileName::parse(&file.name) {
-        Ok(name) => name,
-        Err(reasons) => return Ok(reasons.into_iter().next().map(|reason| reason.text)),
+    let attached = async {
+        let file = uploads.receive(&file.name, &file.content).await?;
+        uploads.attach(uploader, stored.ticket, None, file).await
     };
-    let spooled = spool(uploads, &file.content).await?;
-    if let Err(reason) = name.kind().check(&spooled.content) {
-        return Ok(Some(reason.text));
-    }
-    let upload = Upload {
-        ticket: stored.ticket,
-        expected: None,
-        name,
-        spooled,
-    };
-    match uploads.attach(caller.clone(), upload).await {
+    match attached.await {
         Ok(()) => Ok(None),
         Err(Error::Refused(errors)) => Ok(errors.into_iter().next().map(|error| error.reason)),
-        Err(Error::NotFound | Error::Forbidden | Error::Unauthenticated) => {
+        Err(Error::NotFound | Error::Forbidden | Error::Unauthenticated | Error::NoAccess(_)) => {
             Ok(Some("the user has no permission".to_owned()))
         }
         Err(other) => Err(other),
     }
-}
-
-async fn spool(uploads: &Uploads, content: &[u8]) -> Result<Spooled> {
-    let mut spool = uploads.files.spool().await.map_err(|cause| storage(&cause))?;
-    spool.write(content).await.map_err(|cause| storage(&cause))?;
-    spool.finish().await.map_err(|cause| storage(&cause))
 }
 
 /// Adds the text as a file, if it is too long for a reply.

@@ -28,10 +28,12 @@ pub enum JobKind {
     AttachmentScrub,
     /// Checks the structure of the embedded database.
     DatabaseCheck,
+    /// Sends a mail. The subject is the ID of the mail.
+    MailSend,
 }
 
 impl JobKind {
-    pub const ALL: [JobKind; 8] = [
+    pub const ALL: [JobKind; 9] = [
         JobKind::InstancePower,
         JobKind::DiskWork,
         JobKind::HostDrain,
@@ -40,6 +42,7 @@ impl JobKind {
         JobKind::UploadSweep,
         JobKind::AttachmentScrub,
         JobKind::DatabaseCheck,
+        JobKind::MailSend,
     ];
 
     pub const fn word(self) -> &'static str {
@@ -52,6 +55,7 @@ impl JobKind {
             JobKind::UploadSweep => "upload_sweep",
             JobKind::AttachmentScrub => "attachment_scrub",
             JobKind::DatabaseCheck => "database_check",
+            JobKind::MailSend => "mail_send",
         }
     }
 
@@ -62,7 +66,7 @@ impl JobKind {
     /// Seconds from the end of a run to the start of the next run; `None` for kinds that do not repeat.
     pub const fn interval_seconds(self) -> Option<i64> {
         match self {
-            JobKind::InstancePower | JobKind::DiskWork | JobKind::HostDrain => None,
+            JobKind::InstancePower | JobKind::DiskWork | JobKind::HostDrain | JobKind::MailSend => None,
             JobKind::IdentityRetention | JobKind::EventRetention | JobKind::UploadSweep => Some(HOUR_SECONDS),
             JobKind::AttachmentScrub => Some(60),
             JobKind::DatabaseCheck => Some(24 * HOUR_SECONDS),

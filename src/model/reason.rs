@@ -178,6 +178,8 @@ codes! {
     TicketNotClosable = "ticket_not_closable",
     TicketClaimed = "ticket_claimed",
     TicketNotClaimed = "ticket_not_claimed",
+    TicketMerged = "ticket_merged",
+    MergeInvalid = "merge_invalid",
     EntityInvalid = "entity_invalid",
     EntityConflict = "entity_conflict",
     EntityUnknown = "entity_unknown",

@@ -58,8 +58,12 @@ impl Time {
         Offset::UTC.to_datetime(at).strftime("%A, %B %-d, %Y").to_string()
     }
 
-    /// Parses `2024-05-31T17:43:12`, with an optional fraction and `Z`.
+    /// Parses `2024-05-31T17:43:12`, with an optional fraction, and `Z` or an offset such as `+02:00`. Without an
+    /// offset, the time is UTC.
     pub fn parse(raw: &str) -> Option<Self> {
+        if let Ok(at) = raw.parse::<Timestamp>() {
+            return Some(Self(at.as_microsecond()));
+        }
         let civil: DateTime = raw.strip_suffix('Z').unwrap_or(raw).parse().ok()?;
         let at = Offset::UTC.to_timestamp(civil).ok()?;
         Some(Self(at.as_microsecond()))

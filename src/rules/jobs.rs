@@ -3,9 +3,12 @@
 use super::error::{Error, Result};
 use super::lists::ListRequest;
 use super::request::Request;
-use super::{attachments, disks, drain, events, login_records, oauth_tokens, power, sessions};
-use crate::model::id::JobId;
+use super::{
+    attachments, disks, drain, events, login_records, oauth_tokens, outgoing_mails, power, sessions,
+};
+use crate::model::id::{JobId, OutgoingMailId};
 use crate::model::job::{Job, JobCount, JobKind, JobSummary, Outcome};
+use crate::model::outgoing_mail::SendResult;
 use crate::model::page::Paged;
 use crate::model::reason::Code;
 use crate::model::time::Time;
@@ -72,10 +75,29 @@ pub fn next_available(tx: &mut ReadTx, kinds: &[JobKind]) -> Result<Option<Time>
 /// Jobs on files and database checks do their work before this call, possibly more than once. This call only
 /// completes them. Returns false and changes nothing if the lease was lost.
 pub fn run(tx: &mut WriteTx, job: &Job) -> Result<bool> {
+    complete(tx, job, run_kind)
+}
+
+/// Completes a job that has tried to send a mail.
+pub fn run_mail(tx: &mut WriteTx, job: &Job, result: &SendResult) -> Result<bool> {
+    complete(tx, job, |tx, job| outgoing_mails::finish(tx, job, result))
+}
+
+fn complete(
+    tx: &mut WriteTx,
+    job: &Job,
+    work: impl FnOnce(&mut WriteTx, &Job) -> Result<Outcome>,
+) -> Result<bool> {
     if !store::jobs::remove(tx, job)? {
         return Ok(false);
     }
-    let outcome = match job.kind {
+    let outcome = work(tx, job)?;
+    store::jobs::schedule_next(tx, job, &outcome)?;
+    Ok(true)
+}
+
+fn run_kind(tx: &mut WriteTx, job: &Job) -> Result<Outcome> {
+    Ok(match job.kind {
         JobKind::InstancePower => power::advance(tx, job)?,
         JobKind::DiskWork => disks::advance(tx, job)?,
         JobKind::HostDrain => drain::advance(tx, job)?,
@@ -90,9 +112,8 @@ pub fn run(tx: &mut WriteTx, job: &Job) -> Result<bool> {
             next_batch(tx, has_more)
         }
         JobKind::UploadSweep | JobKind::AttachmentScrub | JobKind::DatabaseCheck => Outcome::Done,
-    };
-    store::jobs::schedule_next(tx, job, &outcome)?;
-    Ok(true)
+        JobKind::MailSend => outgoing_mails::finish(tx, job, &SendResult::Skipped)?,
+    })
 }
 
 /// The outcome of a batch: the job runs again immediately if there is more to do.
@@ -147,6 +168,11 @@ pub fn discard(tx: &mut WriteTx, id: JobId) -> Result<bool> {
         return Ok(false);
     }
     store::jobs::delete(tx, id)?;
+    if job.kind == JobKind::MailSend.word()
+        && let Ok(mail) = job.subject.parse()
+    {
+        outgoing_mails::cancel(tx, OutgoingMailId(mail))?;
+    }
     Ok(true)
 }
 

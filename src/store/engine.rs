@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use super::context::StoreContext;
 use super::error::StoreError;
 use super::task::{ReadJob, WriteJob};
 use super::write_lock::WriteLock;
@@ -15,6 +16,13 @@ pub enum CheckDepth {
     Quick,
     /// Checks the tables, and whether the indexes match the tables.
     Full,
+}
+
+/// A copy of a whole database.
+pub trait DatabaseCopy: Send + Sync {
+    fn read(&self, job: &mut dyn ReadJob, context: &StoreContext) -> Result<(), StoreError>;
+    /// Replaces the content of the database. A write that follows makes the change durable.
+    fn restore(&self) -> Result<(), StoreError>;
 }
 
 pub trait Engine: Send + Sync {
@@ -40,5 +48,9 @@ pub trait Engine: Send + Sync {
     /// Reads the whole database and returns the errors in its structure. An engine without such a check returns none.
     fn check(&self, _: CheckDepth) -> Result<Vec<String>, StoreError> {
         Ok(Vec::new())
+    }
+    /// Copies the whole database. `None` if the engine cannot do this.
+    fn copy(&self) -> Result<Option<Box<dyn DatabaseCopy>>, StoreError> {
+        Ok(None)
     }
 }

@@ -251,6 +251,11 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0028_catalog.sql"),
     },
     Migration {
+        number: 29,
+        name: "merges",
+        sql: include_str!("migrations/0029_merges.sql"),
+    },
+    Migration {
         number: 30,
         name: "outgoing mail",
         sql: include_str!("migrations/0030_outgoing_mail.sql"),

@@ -32,6 +32,7 @@ pub mod restore_target;
 pub mod revisions;
 pub mod search;
 pub mod server_secrets;
+pub mod snapshot;
 mod sql;
 mod sqlite;
 mod support;

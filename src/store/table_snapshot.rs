@@ -7,7 +7,7 @@ use super::notifier::Topic;
 use super::tables::{TABLES, Table};
 use super::transfer::{self, RowValues};
 use super::tx::{ReadTx, WriteTx};
-use super::value::{Value, args};
+use super::value::args;
 
 const TOKENS: &str = "token";
 
@@ -60,22 +60,6 @@ impl TableSnapshot {
         }
         tx.notify_on_commit(Topic::Catalog);
         transfer::rebuild(tx)
-    }
-
-    /// The keys of the files of all attachments.
-    pub fn file_keys(&self) -> Vec<&str> {
-        let attachments = self.tables.iter().filter(|rows| rows.table.name == "attachment");
-        attachments.flat_map(TableRows::file_keys).collect()
-    }
-}
-
-impl TableRows {
-    fn file_keys(&self) -> impl Iterator<Item = &str> {
-        let column = self.columns.iter().position(|column| column == "file_key");
-        self.rows.iter().filter_map(move |row| match row.get(column?)? {
-            Value::Text(key) => Some(key.as_ref()),
-            _ => None,
-        })
     }
 }
 

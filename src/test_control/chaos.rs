@@ -110,6 +110,7 @@ impl Chaos {
         let chosen = (draw("effect") / self.level.effect_probability()) as usize;
         Fault {
             delay,
+            rule: None,
             effect: effects.get(chosen).copied(),
         }
     }

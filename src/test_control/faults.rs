@@ -1,37 +1,57 @@
 //! Faults by rule: which requests fail, how often, and how.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use tokio::sync::watch;
 
+use super::fault_path;
 use super::input;
 use super::random_fraction::random_fraction;
 use crate::api::operations::OPERATIONS;
 use crate::model::id::AccountId;
 use crate::model::reason::Code;
-use crate::rules::{Error, Result};
+use crate::rules::{self, Error};
 use crate::web::paths;
 
 /// The seed of the random choices of rules with a probability.
 const SEED: u64 = 0;
 /// The longest delay, in milliseconds: ten minutes.
-const MAX_DELAY_MS: u64 = 600_000;
+const MAX_DELAY_MS: i64 = 600_000;
+
+const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// A rule. The first rule that matches a request applies.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultRule {
-    #[serde(default, rename = "match")]
+    /// Identifies the rule. The ID in a request is ignored, so that a client can send a list back.
+    #[serde(default)]
+    id: u64,
+    #[serde(default, rename = "match", deserialize_with = "object")]
     condition: Condition,
     /// The number of requests to which the rule still applies; `None` for all.
-    times: Option<u64>,
+    times: Option<i64>,
     /// The probability that the rule applies to a request that matches; `None` for 1.
     probability: Option<f64>,
+    #[serde(deserialize_with = "object")]
     action: Action,
     /// The number of requests that have matched.
     #[serde(skip)]
     matched: u64,
+    /// The position of the rule when it was added, on which its random choices depend.
+    #[serde(skip)]
+    position: usize,
+}
+
+/// Reads an object. Without this function, serde also accepts a list of the values of the fields.
+fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
+    let fields = Map::<String, Value>::deserialize(deserializer)?;
+    T::deserialize(Value::Object(fields)).map_err(D::Error::custom)
 }
 
 /// The requests to which a rule applies. All fields that are set must match.
@@ -51,13 +71,13 @@ struct Condition {
 #[serde(deny_unknown_fields)]
 struct Action {
     #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
+    status: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     drop: Option<DropTime>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    delay_ms: Option<u64>,
+    delay_ms: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    truncate: Option<u64>,
+    truncate: Option<i64>,
 }
 
 /// When a connection is dropped, relative to the work of the request.
@@ -73,6 +93,8 @@ enum DropTime {
 pub struct Fault {
     /// The delay before the work.
     pub delay: Duration,
+    /// The rule that chose the fault; `None` for chaos.
+    pub rule: Option<u64>,
     pub effect: Option<Effect>,
 }
 
@@ -100,6 +122,9 @@ pub struct Received<'a> {
 #[derive(Default)]
 pub struct Faults {
     rules: Vec<FaultRule>,
+    last_id: u64,
+    /// The IDs of all rules, for requests that a rule delays.
+    ids: watch::Sender<BTreeSet<u64>>,
 }
 
 impl Faults {
@@ -107,47 +132,87 @@ impl Faults {
         &self.rules
     }
 
+    /// The IDs of the rules, now and in the future.
+    pub fn watch_rules(&self) -> watch::Receiver<BTreeSet<u64>> {
+        self.ids.subscribe()
+    }
+
     /// Adds a rule after the others.
-    pub fn add(&mut self, mut rule: FaultRule) -> Result<()> {
+    pub fn add(&mut self, mut rule: FaultRule) -> rules::Result<()> {
         rule.validate("")?;
-        self.rules.push(rule);
+        self.push(rule);
+        self.notify();
         Ok(())
     }
 
     /// Replaces all rules. Refuses all of them if one is invalid.
-    pub fn replace(&mut self, mut rules: Vec<FaultRule>) -> Result<()> {
+    pub fn replace(&mut self, mut rules: Vec<FaultRule>) -> rules::Result<()> {
         for (index, rule) in rules.iter_mut().enumerate() {
             rule.validate(&format!("[{index}]."))?;
         }
-        self.rules = rules;
+        self.rules.clear();
+        for rule in rules {
+            self.push(rule);
+        }
+        self.notify();
         Ok(())
+    }
+
+    /// Deletes a rule. Returns false if it does not exist.
+    pub fn delete(&mut self, id: u64) -> bool {
+        let count = self.rules.len();
+        self.rules.retain(|rule| rule.id != id);
+        self.notify();
+        self.rules.len() < count
     }
 
     pub fn clear(&mut self) {
         self.rules.clear();
+        self.notify();
+    }
+
+    fn push(&mut self, mut rule: FaultRule) {
+        self.last_id += 1;
+        rule.id = self.last_id;
+        rule.position = self.rules.len();
+        self.rules.push(rule);
+    }
+
+    fn notify(&self) {
+        self.ids
+            .send_replace(self.rules.iter().map(|rule| rule.id).collect());
     }
 
     /// The fault of the first rule that applies to a request.
     pub fn choose(&mut self, request: &Received) -> Option<Fault> {
-        let mut rules = self.rules.iter_mut().enumerate();
-        rules.find_map(|(index, rule)| rule.apply(index, request))
+        self.rules.iter_mut().find_map(|rule| rule.apply(request))
     }
 }
 
 impl FaultRule {
     /// Checks a rule, and converts its path to the canonical path. The fields of errors begin with `place`.
-    fn validate(&mut self, place: &str) -> Result<()> {
+    fn validate(&mut self, place: &str) -> rules::Result<()> {
         let refuse = |field: &str, reason: &str| {
             let field = format!("{place}{field}");
             Err::<(), Error>(input::refuse(field, Code::ChoiceInvalid, reason))
         };
         let condition = &mut self.condition;
+        let is_known = |method: &String| METHODS.iter().any(|known| known.eq_ignore_ascii_case(method));
+        if !condition.method.as_ref().is_none_or(is_known) {
+            return refuse(
+                "match.method",
+                "Must be GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS",
+            );
+        }
         if let Some(path) = &mut condition.path {
             if !path.starts_with('/') || path.starts_with("/v4") {
                 return refuse("match.path", "Must begin with /, without /v4");
             }
             if let Some(canonical) = paths::canonical(&format!("/v4{path}"), "") {
                 *path = without_version(&canonical).to_owned();
+            }
+            if let Some(reason) = fault_path::refusal(path) {
+                return refuse("match.path", reason);
             }
         }
         let is_operation = |id: &String| OPERATIONS.iter().any(|operation| operation.id == id);
@@ -157,11 +222,20 @@ impl FaultRule {
         if self.probability.is_some_and(|p| !(0.0..=1.0).contains(&p)) {
             return refuse("probability", "Must be 0 to 1");
         }
+        if self.times.is_some_and(|times| times < 0) {
+            return refuse("times", "Must be 0 or more");
+        }
         let action = &self.action;
+        if action.truncate.is_some_and(|bytes| bytes < 0) {
+            return refuse("action.truncate", "Must be 0 or more");
+        }
         if action.status.is_some_and(|status| !(400..=599).contains(&status)) {
             return refuse("action.status", "Must be 400 to 599");
         }
-        if action.delay_ms.is_some_and(|delay| delay > MAX_DELAY_MS) {
+        if action
+            .delay_ms
+            .is_some_and(|delay| !(0..=MAX_DELAY_MS).contains(&delay))
+        {
             return refuse("action.delay_ms", "Must be 0 to 600000");
         }
         let effects = [
@@ -179,17 +253,20 @@ impl FaultRule {
     }
 
     /// The fault, if the rule applies to the request. Counts the request.
-    fn apply(&mut self, index: usize, request: &Received) -> Option<Fault> {
+    fn apply(&mut self, request: &Received) -> Option<Fault> {
         if self.times == Some(0) || !self.condition.matches(request) {
             return None;
         }
         self.matched += 1;
-        let chance = random_fraction(SEED, &format!("rule {index}"), self.matched);
+        let chance = random_fraction(SEED, &format!("rule {}", self.position), self.matched);
         if chance >= self.probability.unwrap_or(1.0) {
             return None;
         }
         self.times = self.times.map(|times| times - 1);
-        Some(self.action.fault())
+        Some(Fault {
+            rule: Some(self.id),
+            ..self.action.fault()
+        })
     }
 }
 
@@ -200,7 +277,7 @@ impl Condition {
             && self
                 .path
                 .as_ref()
-                .is_none_or(|path| path_matches(path, request.path))
+                .is_none_or(|path| fault_path::matches(path, request.path))
             && (self.operation.is_none() || self.operation.as_deref() == request.operation)
             && (self.account.is_none() || self.account == request.account.map(|account| account.0))
     }
@@ -208,17 +285,20 @@ impl Condition {
 
 impl Action {
     fn fault(&self) -> Fault {
-        let status = self.status.and_then(|status| StatusCode::from_u16(status).ok());
+        let status = self
+            .status
+            .and_then(|status| StatusCode::from_u16(u16::try_from(status).ok()?).ok());
         let dropped = self.drop.map(|time| match time {
             DropTime::Before => Effect::DropBefore,
             DropTime::After => Effect::DropAfter,
         });
         Fault {
-            delay: Duration::from_millis(self.delay_ms.unwrap_or(0)),
+            rule: None,
+            delay: Duration::from_millis(self.delay_ms.unwrap_or(0).unsigned_abs()),
             effect: status
                 .map(Effect::Status)
                 .or(dropped)
-                .or(self.truncate.map(Effect::Truncate)),
+                .or(self.truncate.map(|bytes| Effect::Truncate(bytes.unsigned_abs()))),
         }
     }
 }
@@ -229,38 +309,5 @@ pub fn without_version(path: &str) -> &str {
         Some("") => "/",
         Some(rest) if rest.starts_with('/') => rest,
         _ => path,
-    }
-}
-
-/// Whether a path matches a pattern, in which `*` stands for one segment.
-fn path_matches(pattern: &str, path: &str) -> bool {
-    let (mut pattern, mut path) = (pattern.split('/'), path.split('/'));
-    loop {
-        match (pattern.next(), path.next()) {
-            (None, None) => return true,
-            (Some("*"), Some(segment)) if !segment.is_empty() => {}
-            (Some(expected), Some(segment)) if expected == segment => {}
-            _ => return false,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::path_matches;
-
-    #[test]
-    fn a_star_stands_for_one_segment() {
-        for (pattern, path, expected) in [
-            ("/vpcs", "/vpcs", true),
-            ("/vpcs", "/vpcs/1", false),
-            ("/vpcs/*", "/vpcs/1", true),
-            ("/vpcs/*", "/vpcs", false),
-            ("/vpcs/*", "/vpcs/1/subnets", false),
-            ("/vpcs/*/subnets", "/vpcs/1/subnets", true),
-            ("/*", "/vpcs", true),
-        ] {
-            assert_eq!(path_matches(pattern, path), expected, "{pattern} {path}");
-        }
     }
 }

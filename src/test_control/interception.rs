@@ -12,6 +12,7 @@ use tower::ServiceExt;
 
 use super::control::Control;
 use super::faults::{Effect, Fault, Received, without_version};
+use super::interruptible_body::InterruptibleBody;
 use super::request_log::RecordedRequest;
 use super::restart::RunningServer;
 use crate::api::operations::OPERATIONS;
@@ -24,8 +25,14 @@ use crate::web::operation::Operation;
 use crate::web::paths::{SentPath, without_secrets};
 use crate::web::{access, error};
 
+/// The time that a health check waits for the end of a restart.
+const HEALTH_WAIT: Duration = Duration::from_millis(500);
+
 pub async fn handle(State(control): State<Control>, request: Request) -> Response {
-    if is_health(&request) || is_control(request.uri().path()) {
+    if is_health(&request) {
+        return check_health(&control, request).await;
+    }
+    if is_control(request.uri().path()) {
         return forward(&control, control.server().running().await, request).await;
     }
     let operation = operation_of(request.method(), request.uri().path());
@@ -43,7 +50,7 @@ pub async fn handle(State(control): State<Control>, request: Request) -> Respons
 
     // A restart waits for this guard, so a delayed request does not write into the rows that follow.
     let running = control.server().running().await;
-    delay(&running, fault.delay).await;
+    delay(&control, &running, &fault).await;
     let response = match fault.effect {
         Some(Effect::Status(status)) => refusal(status, operation),
         Some(Effect::DropBefore) => cut::mark(refusal(StatusCode::BAD_GATEWAY, operation), Cut::Everything),
@@ -71,21 +78,48 @@ fn is_control(path: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Waits. The stop of the server ends the wait, so that a restart does not take long.
-async fn delay(running: &RunningServer, duration: Duration) {
-    let mut stopping = running.app.stopping();
-    tokio::select! {
-        () = tokio::time::sleep(duration) => {}
-        _ = stopping.wait_for(|stopping| *stopping) => {}
+/// A health check waits only briefly for the end of a restart. Then the server that is being stopped responds.
+async fn check_health(control: &Control, request: Request) -> Response {
+    match tokio::time::timeout(HEALTH_WAIT, control.server().running()).await {
+        Ok(running) => forward(control, running, request).await,
+        Err(_) => {
+            let Ok(response) = control.server().last_router().oneshot(request).await;
+            response
+        }
     }
 }
 
-/// Passes a request to the running server. The server is not restarted before it has responded.
+/// Waits. The stop of the server ends the wait, so that a restart does not take long. The deletion of the rule ends it,
+/// too.
+async fn delay(control: &Control, running: &RunningServer, fault: &Fault) {
+    let mut stopping = running.app.stopping();
+    tokio::select! {
+        () = tokio::time::sleep(fault.delay) => {}
+        _ = stopping.wait_for(|stopping| *stopping) => {}
+        () = deletion_of_rule(control, fault.rule) => {}
+    }
+}
+
+/// Waits until a rule is deleted; forever for chaos, which has no rules.
+async fn deletion_of_rule(control: &Control, rule: Option<u64>) {
+    let mut rules = control.faults().watch_rules();
+    if rules
+        .wait_for(|rules| rule.is_some_and(|rule| !rules.contains(&rule)))
+        .await
+        .is_err()
+    {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Passes a request to the running server. The server is not restarted before it has responded, but a restart cuts off
+/// a body that is still being sent.
 async fn forward(
     control: &Control,
     running: RwLockReadGuard<'_, RunningServer>,
     request: Request,
 ) -> Response {
+    let request = request.map(|body| InterruptibleBody::wrap(body, running.app.stopping()));
     let Ok(response) = running.router.clone().oneshot(request).await;
     drop(running);
     match control.chaos().is_some() && is_event_stream(&response) {
@@ -171,6 +205,7 @@ fn refusal(status: StatusCode, operation: Option<&'static Operation>) -> Respons
         let wait = HeaderValue::from_static("1");
         response.headers_mut().insert(header::RETRY_AFTER, wait);
     }
+    response.extensions_mut().insert(error::Injected);
     if let Some(operation) = operation {
         response.extensions_mut().insert(RequestInfo::of(operation));
     }

@@ -7,9 +7,11 @@
 mod changed_settings;
 mod chaos;
 mod control;
+mod fault_path;
 mod faults;
 mod input;
 mod interception;
+mod interruptible_body;
 mod locality;
 mod operations;
 mod random_fraction;
@@ -71,7 +73,9 @@ async fn stop_with(control: Control, mut stopping: watch::Receiver<bool>) {
 
 fn router(control: Control, has_control: bool) -> Router {
     let router = match has_control {
-        true => operations::router().layer(middleware::from_fn(locality::refuse_others)),
+        true => operations::router()
+            .layer(middleware::from_fn(input::format_refusals))
+            .layer(middleware::from_fn(locality::refuse_others)),
         false => Router::new(),
     };
     router

@@ -10,8 +10,10 @@ use tokio::sync::{RwLock, RwLockReadGuard, watch};
 use tokio::task::JoinHandle;
 
 use crate::jobs::{JobContext, Runner};
+use crate::model::job::{JobKind, JobSummary};
+use crate::model::time::Time;
 use crate::rules::{self, Result};
-use crate::store::{Store, WriteLock, WriteTx};
+use crate::store::Store;
 use crate::web::{self, App, Options};
 use crate::{api, console};
 
@@ -22,6 +24,8 @@ pub struct RestartableServer {
     running: RwLock<RunningServer>,
     /// Ends the streams of the running server, even while requests are running.
     stop: Mutex<watch::Sender<bool>>,
+    /// The router of the running server, also during a restart.
+    last_router: Mutex<Router>,
 }
 
 pub struct RunningServer {
@@ -39,6 +43,7 @@ impl RestartableServer {
             jobs,
             options,
             stop: Mutex::new(running.stop.clone()),
+            last_router: Mutex::new(running.router.clone()),
             running: RwLock::new(running),
         }
     }
@@ -56,23 +61,23 @@ impl RestartableServer {
         self.running.read().await
     }
 
-    /// Waits for the running requests, replaces the rows of the store, calls `after`, and restarts the server.
-    pub async fn replace_rows<T: Send + 'static>(
-        &self,
-        work: impl FnMut(&mut WriteTx) -> Result<T> + Send + 'static,
-        after: impl FnOnce() + Send,
-    ) -> Result<T> {
+    /// Waits for the running requests, runs `work`, which replaces the content of the store, and restarts the server.
+    pub async fn restart_with<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
         self.end_streams();
         let mut running = self.running.write().await;
         running.stop().await;
-        let replaced = self.store().write_with(Some(WriteLock::Bootstrap), work).await;
-        if replaced.is_ok() {
-            after();
-        }
+        let replaced = work.await;
         let runner = Runner::prepare(self.jobs.clone()).await?;
         *running = RunningServer::start(&self.jobs, &self.options, runner);
         *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = running.stop.clone();
+        *self.last_router.lock().unwrap_or_else(PoisonError::into_inner) = running.router.clone();
         replaced
+    }
+
+    /// The router of the running server, or during a restart that of the server before it.
+    pub fn last_router(&self) -> Router {
+        let router = self.last_router.lock();
+        router.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub async fn stop(&self) {
@@ -113,6 +118,15 @@ impl RunningServer {
             tracing::error!(error = %cause, "job runner failed");
         }
     }
+}
+
+/// The time of the first job until `end` that does not repeat, such as the next step of a boot.
+pub async fn next_single_job(store: &Store, end: Time) -> Result<Option<Time>> {
+    let repeats =
+        |job: &JobSummary| JobKind::parse(&job.kind).is_none_or(|kind| kind.interval_seconds().is_some());
+    let jobs = store.read(rules::jobs::list).await?;
+    let single = jobs.iter().filter(|job| !job.dead && !repeats(job));
+    Ok(single.map(|job| job.due).filter(|due| *due <= end).min())
 }
 
 /// Waits until no job is due, for at most `rules::jobs::LEASE_SECONDS` seconds.

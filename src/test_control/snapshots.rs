@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::model::time::Time;
 use crate::rules::{Error, Result};
 use crate::store::Store;
+use crate::store::snapshot::StoreSnapshot;
 use crate::store::table_snapshot::{StoredToken, TableSnapshot};
 
 pub struct Snapshots {
@@ -19,7 +20,7 @@ pub struct Snapshots {
 #[derive(Clone)]
 pub struct Snapshot {
     pub created: Time,
-    pub rows: Arc<TableSnapshot>,
+    pub content: Arc<StoreSnapshot>,
 }
 
 impl Snapshots {
@@ -49,7 +50,9 @@ impl Snapshots {
     /// The keys of all files to which snapshots refer.
     pub fn file_keys(&self) -> HashSet<String> {
         let snapshots = self.by_name();
-        let keys = snapshots.values().flat_map(|snapshot| snapshot.rows.file_keys());
-        keys.map(str::to_owned).collect()
+        let keys = snapshots
+            .values()
+            .flat_map(|snapshot| &snapshot.content.file_keys);
+        keys.cloned().collect()
     }
 }

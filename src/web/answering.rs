@@ -21,7 +21,7 @@ use crate::model::proof::Identity;
 use crate::model::reason::Code;
 use crate::model::token::hex;
 use crate::web::common_headers::{API_HEADERS, HSTS, PAGE_HEADERS};
-use crate::web::error::{self, Cause};
+use crate::web::error::{self, Cause, Injected};
 use crate::web::limits::RateStatus;
 use crate::web::operation::Operation;
 use crate::web::origin::{ClientUsedTls, Peer};
@@ -293,7 +293,8 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 }
 
 fn add_common_headers(mut response: Response, id: &HeaderValue, info: &RequestInfo) -> Response {
-    if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
+    let is_injected = response.extensions().get::<Injected>().is_some();
+    if response.status() == StatusCode::INTERNAL_SERVER_ERROR && !is_injected {
         let id = id.to_str().unwrap_or_default();
         let error_response = match info.is_page() {
             true => pages::internal_error(id),

@@ -15,6 +15,10 @@ use crate::web::pages;
 #[derive(Clone)]
 pub struct Cause(pub String);
 
+/// Marks an error that test control has injected. Its code and reason are sent as they are.
+#[derive(Clone, Copy)]
+pub struct Injected;
+
 /// Marks a response to an invalid, expired or revoked token.
 #[derive(Clone, Copy)]
 pub struct TokenInvalid;

@@ -33,7 +33,7 @@ pub use answers::answer::ranges_json;
 pub(crate) use answers::{answer, chunks, common_headers, downloads, entity_tags, response_memory};
 pub use connection::{connections, tls};
 pub(crate) use connection::{cut, head_lines, refusals, sending, timed_connection, unread, write_stall};
-pub(crate) use incoming::{body, fields, file_names, host, json, part_heads, paths, upload};
+pub(crate) use incoming::{body, fields, file_names, host, json, part_heads, paths, upload, upload_body};
 pub(crate) use login::{
     hashing, log_in_form, login_attempts, login_names, login_throttle, taken_names, throttle, user_names,
 };

@@ -165,6 +165,19 @@ pub fn message_with_log_in(title: &str, text: &str, style: &str) -> Response {
     page(StatusCode::OK, title, style, None, &body)
 }
 
+/// The page of the link in mails. Its form is sent to the URL of the link.
+pub fn unsubscribe() -> Response {
+    let body = html! {
+        h1 { "Mails about tickets" }
+        p { "Stop all mails about tickets to your address, or start them again." }
+        form method="post" {
+            button type="submit" name="mails" value="stop" { "Stop mails" }
+            button .other type="submit" name="mails" value="start" { "Start mails" }
+        }
+    };
+    page(StatusCode::OK, "Mails about tickets", ROOT_STYLE, None, &body)
+}
+
 /// The page that requests confirmation before log-out, in case the user followed a link on another site.
 pub fn confirm_log_out() -> Response {
     let body = html! {

@@ -631,7 +631,9 @@ async fn call(user: &User<'_>, operation: &Operation, path: &str) -> Reply {
 fn call_of<'a>(user: &'a User<'_>, operation: &Operation, path: &str) -> Call<'a> {
     let call = user.call(operation.method.clone(), path);
     match operation.method {
-        _ if operation.id == "createTicketAttachment" => call.file("notes.txt", "Notes"),
+        _ if ["createTicketAttachment", "createDeskAttachment"].contains(&operation.id) => {
+            call.file("notes.txt", "Notes")
+        }
         _ if operation.id.starts_with("setBranding") => call
             .header("content-type", "image/svg+xml")
             .body("<svg xmlns=\"http://www.w3.org/2000/svg\"><path/></svg>"),
@@ -657,6 +659,7 @@ fn body_for(id: &str) -> Value {
         "orderConfigInterfaces" => json!({"ids": [1]}),
         "createTicket" => json!({"summary": "Help", "description": "Please."}),
         "createTicketReply" | "createDeskReply" | "createDeskNote" => json!({"description": "Yes."}),
+        "mergeDeskTicket" => json!({"into": 2}),
         "createDeskTicket" => json!({"account_id": 1, "summary": "Notice", "description": "Beware."}),
         "updateDeskTicket" => json!({"priority": "high"}),
         "createSavedView" => json!({"label": "New", "filters": {"status": "new"}}),

@@ -73,6 +73,32 @@ impl<'a> Browser<'a> {
         call.file(name, bytes).await
     }
 
+    /// Sends a form with files.
+    pub async fn send_with_files(
+        &mut self,
+        path: &str,
+        fields: &[(&str, &str)],
+        files: &[(&str, &[u8])],
+    ) -> Reply {
+        let fields = fields
+            .iter()
+            .map(|(name, value)| (format!("form-data; name=\"{name}\""), value.as_bytes()));
+        let files = files.iter().map(|(name, bytes)| {
+            let disposition = format!("form-data; name=\"file\"; filename=\"{name}\"");
+            (disposition, *bytes)
+        });
+        let parts: Vec<_> = fields.chain(files).collect();
+        let parts: Vec<(&str, &[u8])> = parts
+            .iter()
+            .map(|(head, bytes)| (head.as_str(), *bytes))
+            .collect();
+        let anonymous = self.app.anonymous();
+        let call = anonymous.call(Method::POST, &format!("/{path}"));
+        let reply = call.header("cookie", &self.cookie()).form(&parts).await;
+        self.store_cookies(&reply);
+        reply
+    }
+
     /// Follows a stream from the last event ID.
     pub async fn open_stream(&self, path: &str, last: Option<&str>) -> Response<Incoming> {
         let anonymous = self.app.anonymous();

@@ -42,6 +42,10 @@ const BREAKS: &[(&str, &str)] = &[
         "INSERT INTO saved_view (created_by, label, is_shared, filters, created) VALUES ('x', 'x', 0, '', 0)",
     ),
     (
+        "merged tickets are closed, and another ticket of the account continues them",
+        "UPDATE ticket SET merged_into = 1 WHERE id = 1",
+    ),
+    (
         ACCEPTED_VALUES,
         "INSERT INTO mail_count (outcome, reason, messages, last_received) VALUES ('lost', 'x', 1, 0)",
     ),

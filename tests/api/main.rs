@@ -14,6 +14,10 @@ mod rows;
 #[path = "../s3/stored_files.rs"]
 mod stored_files;
 
+#[expect(dead_code, reason = "two test programs share it, and each uses a part")]
+#[path = "../mail/smtp_server.rs"]
+mod smtp_server;
+
 mod backup;
 mod browser;
 

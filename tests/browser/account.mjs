@@ -67,8 +67,11 @@ async function users(page, harness) {
   await page.getByRole("link", { name: "Done" }).click();
   await page.getByRole("link", { name: "Edit grants" }).click();
   await page.getByRole("row", { name: /core/ }).getByLabel("Read-only", { exact: true }).check();
-  await page.getByRole("button", { name: "Save this page" }).click();
+  await page.getByLabel("Create VPCs").check();
+  await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Grants updated.").waitFor();
+  assert.ok(await page.getByRole("row", { name: /core/ }).getByLabel("Read-only", { exact: true }).isChecked(), "one button saves both parts");
+  assert.ok(await page.getByLabel("Create VPCs").isChecked(), "one button saves both parts");
   // One level for all results of a filter, after a confirmation.
   await page.getByLabel("Search", { exact: true }).fill("core");
   await page.getByText("1 object", { exact: true }).waitFor();

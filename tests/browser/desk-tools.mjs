@@ -27,12 +27,12 @@ async function targets(grace, { origin }) {
 
 async function views(grace, linus, { origin }) {
   await grace.goto(`${origin}/desk`);
-  await grace.getByLabel("Assignee").selectOption("nobody");
+  await grace.getByLabel("Assignee").selectOption("unassigned");
   const save = grace.getByRole("link", { name: "Save this view" });
   await save.waitFor();
   await save.focus();
   await grace.keyboard.press("Enter");
-  await grace.waitForURL(/\/desk\/views\/new\?claim=nobody/);
+  await grace.waitForURL(/\/desk\/views\/new\?claim=unassigned/);
   // The first field has the focus.
   await grace.keyboard.type("Unassigned tickets");
   await grace.getByLabel("Share with all staff").check();
@@ -40,7 +40,7 @@ async function views(grace, linus, { origin }) {
   await grace.getByText("View saved.").waitFor();
   await linus.goto(`${origin}/desk`);
   await linus.getByRole("link", { name: "Unassigned tickets" }).click();
-  await linus.waitForURL(/\/desk\?claim=nobody/);
+  await linus.waitForURL(/\/desk\?claim=unassigned/);
   assert.equal(await linus.getByRole("link", { name: "Unassigned tickets" }).getAttribute("aria-current"), "page");
   await linus.getByRole("link", { name: "Manage views" }).click();
   await linus.getByRole("button", { name: "Delete Unassigned tickets" }).click();
@@ -55,6 +55,11 @@ async function reports(grace, { origin }) {
   await grace.keyboard.press("Enter");
   await grace.getByRole("columnheader", { name: "Day" }).waitFor();
   await grace.getByRole("link", { name: "network" }).waitFor();
+  const today = new Date().toISOString().slice(0, 10);
+  await grace.getByLabel("First day (UTC)").fill(today);
+  await grace.getByRole("button", { name: "Show" }).click();
+  await grace.waitForURL(new RegExp(`from=${today}`));
+  assert.match(await grace.getByRole("link", { name: "Export CSV" }).getAttribute("href"), new RegExp(`from=${today}`));
   const download = grace.waitForEvent("download");
   await grace.getByRole("link", { name: "Export CSV" }).click();
   assert.equal((await download).suggestedFilename(), "desk-report.csv");

@@ -31,7 +31,7 @@ async function create(page, origin, image) {
   await page.getByLabel("Subnet").selectOption({ label: "front (10.0.0.0/24)" });
   assert.equal(await page.getByLabel("Label").inputValue(), "web-1");
   await press(page, "Create instance");
-  await page.getByRole("alert").getByText("root_pass").waitFor();
+  await page.getByRole("alert").getByText("Enter a root password or an SSH key").waitFor();
   assert.equal(await page.getByLabel("Subnet").inputValue(), "1", "the subnet is still selected");
   await fitsAll(page, "a new instance with an error");
   await page.getByLabel("Root password").fill("Correct-horse-9");

@@ -147,7 +147,7 @@ async function desk(page, { origin }) {
   await press(page, "Save");
   await shows(page, "Canned reply saved.");
   await page.goto(`${origin}/desk`);
-  await page.getByLabel("Assignee").selectOption("nobody");
+  await page.getByLabel("Assignee").selectOption("unassigned");
   await press(page, "Search");
   await page.getByRole("link", { name: "No route" }).click();
   await press(page, "Assign to me");
@@ -209,7 +209,7 @@ async function account(page, { origin }) {
   await shows(page, "User created.");
   await page.getByRole("link", { name: "Edit grants" }).click();
   await page.getByLabel("Create VPCs").check();
-  await press(page, "Save permissions");
+  await press(page, "Save");
   await shows(page, "Grants updated.");
   await page.goto(`${origin}/account/clients/new`);
   await page.getByLabel("Label").fill("Dashboard");

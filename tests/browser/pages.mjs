@@ -8,7 +8,7 @@ import axe from "axe-core";
 import { DESKTOP, PASSWORD, PHONE, TABLET, fits, runTest } from "./harness.mjs";
 
 /** GET responses that are not pages: files, streams, and fragments of pages. */
-const PARTS = ["consoleAsset", "brandAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "followEvents", "followDesk", "getDeskAttachmentFile", "exportVpcs", "exportSubnets", "exportInstances", "exportAddresses", "exportVpcAddresses", "exportTickets", "exportDeskReport", "exportProviderAccountFile"];
+const PARTS = ["consoleAsset", "brandAsset", "checkVpcNew", "checkSubnetNew", "getAttachmentFile", "getAttachmentImage", "followEvents", "followDesk", "getDeskAttachmentFile", "getDeskAttachmentImage", "exportVpcs", "exportSubnets", "exportInstances", "exportAddresses", "exportVpcAddresses", "exportTickets", "exportDeskReport", "exportProviderAccountFile"];
 /** The rules about colors, which are checked again in dark mode. */
 const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
@@ -98,6 +98,7 @@ async function longNames(harness, token) {
 
 async function logIn(walk, harness) {
   const page = await harness.newPage("anonymous");
+  await walk.visit(page, "pageUnsubscribe", {}, "?user=1&signature=0");
   await walk.visit(page, "pageLogIn");
   await page.getByLabel("Username").fill("mara");
   await page.getByLabel("Password").fill("not it");
@@ -452,6 +453,9 @@ async function desk(walk, harness, sam, noor, long) {
   await walk.check(noor, "reassigning");
   await sam.locator("summary", { hasText: "Assign…" }).click();
   await walk.check(sam, "assigning to a colleague");
+  await walk.visit(sam, "pageDeskMerge", ticket);
+  await walk.visit(sam, "pageDeskMerge", ticket, "?q=nothing-like-it");
+  await walk.visit(sam, "pageDeskMerge", ticket, "?into=4");
   await walk.visit(sam, "pageDeskTicket", { ticketId: 1 }, "?closed");
   await walk.visit(sam, "pageDeskTicket", long, "?long");
   await walk.visit(sam, "pageDeskVpc", long, "?long");

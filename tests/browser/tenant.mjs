@@ -50,6 +50,19 @@ async function search(page, origin) {
   await page.getByLabel("Search").fill("web");
   await page.getByRole("link", { name: "core" }).waitFor();
   assert.match(page.url(), /q=web/);
+  assert.equal(await page.getByRole("link", { name: "Export CSV" }).getAttribute("href"), "/vpcs/export.csv?q=web", "the export follows the search");
+  // The buttons for selected rows are enabled while a row is selected.
+  const remove = page.locator("#bulk").getByRole("button", { name: "Delete" });
+  assert.ok(await remove.isDisabled(), "nothing is selected");
+  await page.getByLabel("Select core").check();
+  assert.ok(await remove.isEnabled(), "a row is selected");
+  await page.getByLabel("Select core").uncheck();
+  assert.ok(await remove.isDisabled(), "nothing is selected");
+  const viewport = page.viewportSize();
+  await page.setViewportSize({ width: 390, height: 800 });
+  const last = await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Account" }).boundingBox();
+  assert.ok(last.x >= 0 && last.x + last.width <= 390, "the whole menu is visible on a phone");
+  await page.setViewportSize(viewport);
   await page.getByLabel("Region").selectOption({ index: 1 });
   await page.waitForURL(/region=/);
 }

@@ -11,7 +11,7 @@ import time
 
 import frames
 from lab import IPV6_UNDERLAY, inside, ping, received, receiver, shell, underlay, wait_for
-from server_checks import pairs
+from server_checks import log_of, pairs
 
 TEXT = b"the text of a datagram that must not be visible"
 TUNNEL_PORTS = range(51820, 51828)
@@ -227,7 +227,8 @@ def forged_clear_text(lab):
 
 
 def rotation(lab):
-    """New keys replace the old ones without a loss of packets."""
+    """New keys replace the old ones without a loss of packets, and without warnings."""
+    offsets = {host: len(log_of(lab, host)) for host in lab.hosts}
     flow = Flow(*crossing_pair(lab))
     time.sleep(0.5)
     started = time.monotonic()
@@ -244,6 +245,11 @@ def rotation(lab):
     for host in lab.hosts:
         assert not os.path.exists(f"{lab.state(host)}/wireguard-1.key"), "the old key remains"
         wait_for(lambda: f"h{host}-w1" not in shell(f"ip -n h{host} link"), "the old tunnel is removed")
+    wait_for(lambda: len(tunnel_processes()) == len(lab.hosts), "the processes of the old tunnels have ended")
+    for host, offset in offsets.items():
+        lines = log_of(lab, host)[offset:].splitlines()
+        problems = [line for line in lines if " INFO " not in line]
+        assert not problems, f"host {host}: {problems}"
 
 
 def tunnel_processes():

@@ -1,6 +1,7 @@
 """The promises of the data plane with a server. A check raises AssertionError if a promise is broken."""
 
 import json
+import re
 import socket
 import subprocess
 import time
@@ -156,6 +157,79 @@ def changes_through_the_api(lab):
     wait_for(lambda: ping(neighbor, first.address), "a booted instance is reachable")
 
 
+def log_of(lab, host):
+    with open(f"{lab.folder}/h{host}.log") as file:
+        return file.read()
+
+
+def first_revision(lab, host, offset):
+    """The revision of the first pass that has changed the kernel, in the log after an offset."""
+    found = re.search(r"kernel changed.*?revision=(\d+)|revision=(\d+).*?kernel changed", log_of(lab, host)[offset:])
+    return found and int(found[1] or found[2])
+
+
+def power_loss(lab):
+    """After a power loss, an agent installs the state of the server. It uses the stored state if there is no server."""
+    lost = next(machine for machine in lab.machines if lab.places()[machine.id] == 1)
+    lab.kill(1)
+    shell(" ".join(lab.command(1, "purge")))
+    with open(f"{lab.state(1)}/desired.json") as file:
+        stored = json.load(file)["revision"]
+    lab.send("POST", f"/linode/instances/{lost.id}/shutdown")
+    offset = len(log_of(lab, 1))
+    lab.start(1)
+    wait_for(lambda: first_revision(lab, 1, offset), "the agent has restored the network")
+    first = first_revision(lab, 1, offset)
+    assert first > stored, f"the agent has installed revision {first}, and {stored} is the stored one"
+    assert f"gi-{lost.id}" not in shell("ls /run/netns").split(), "a stopped instance was restored"
+    lab.send("POST", f"/linode/instances/{lost.id}/boot")
+    lab.wait_until_running()
+
+    lab.kill(1)
+    lab.kill_server()
+    shell(" ".join(lab.command(1, "purge")))
+    offset = len(log_of(lab, 1))
+    lab.start(1)
+    started = time.monotonic()
+    wait_for(lambda: f"gi-{lost.id}" in shell("ls /run/netns").split(), "the stored state is restored")
+    assert time.monotonic() - started > 2, "the agent did not wait for the server"
+    assert "the stored state is used" in log_of(lab, 1)[offset:]
+    lab.start_server()
+    wait_for(lambda: lab.host(1)["status"] == "online", "the host is online", 60)
+    lab.wait_until_running()
+
+
+def conditions_of_the_host(lab):
+    """An underlay address that the host does not have, and forwarding that is off, are warnings of the host."""
+    def warnings():
+        return " ".join(lab.host(1)["warnings"])
+
+    def has(text, expected=True):
+        wait_for(lambda: (text in warnings()) == expected, f"{text} in the warnings: {expected}", 30)
+
+    own = lab.host(1)["underlay_address"]
+    wrong = "2001:db8:ffff::99" if ":" in own else "192.0.2.99"
+    lab.admin("host", "set", "rack-1", "--underlay", wrong)
+    has(f"no interface of this host has the underlay address {wrong}")
+    assert "problem of the host" in log_of(lab, 1), "the warning is not in the log"
+    lab.admin("host", "set", "rack-1", "--underlay", own)
+    has("no interface of this host", False)
+
+    machine = next(machine for machine in lab.machines if lab.places()[machine.id] == 1)
+    config = lab.send("GET", f"/linode/instances/{machine.id}/configs")["data"][0]
+    path = f"/linode/instances/{machine.id}/configs/{config['id']}/interfaces/{config['interfaces'][0]['id']}"
+    shell("nsenter --net=/run/netns/h1 sysctl -qw net.ipv4.ip_forward=0")
+    assert "ip_forward" not in warnings(), "no instance needs forwarding"
+    lab.send("PUT", path, {"ipv4": {"nat_1_1": "any"}})
+    has("net.ipv4.ip_forward is 0")
+    shell("nsenter --net=/run/netns/h1 sysctl -qw net.ipv4.ip_forward=1")
+    has("ip_forward", False)
+    outcome, cause = trace(lab, machine, "198.51.100.9")
+    assert (outcome, cause) == ("leaves_the_vpc", None), f"{outcome} {cause}"
+    lab.send("PUT", path, {"ipv4": {"nat_1_1": None}})
+    lab.wait_until_running()
+
+
 def revocation(lab):
     """Other hosts drop the endpoints of a host whose credential is revoked, until it joins again."""
     places = lab.places()
@@ -165,9 +239,13 @@ def revocation(lab):
     assert ping(sender, target.address)
     token = lab.admin("host", "join-token", "rack-2", "--revoke")
     wait_for(lambda: not ping(sender, target.address), "the endpoints of a revoked host are not reachable")
+    status = lambda: json.loads(shell(" ".join(lab.command(2, "status")))).get("server_problem", "")
+    wait_for(lambda: "refuses this host's credential" in status(), "the agent knows that its credential is revoked")
+    assert "the server refuses this host's credential" in log_of(lab, 2), "the log lacks the reason"
     # The agent runs, and reads the new credential without a restart.
     lab.join(2, token)
     wait_for(lambda: ping(sender, target.address), "the endpoints are reachable after the host has joined again", 40)
+    wait_for(lambda: not status(), "the problem is solved")
 
 
 def drain(lab):

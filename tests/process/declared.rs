@@ -48,14 +48,14 @@ fn a_document_is_applied_once_next_to_a_running_server() {
     let dry = applied(&folder, COMPANY, "--dry-run");
 
     let lines = "+ vpc core\n+ subnet core/web\n+ subnet core/data\n+ vpc spare\n+ instance web-1\n+ instance db-1\n\
-                 + instance idle\n+ user ada\n+ user elif\n~ user elif: grants\n";
-    let summary = "dry run, nothing is changed: 9 to create, 1 to change, 0 to delete\n";
+                 + instance idle\n+ user ada\n+ user elif\n";
+    let summary = "dry run, nothing is changed: 9 to create, 0 to change, 0 to delete\n";
     assert_eq!(dry, format!("{lines}{summary}"));
     assert_eq!(state(&mut admin), before, "a dry run changes nothing");
 
     let output = apply(&folder, COMPANY, "");
 
-    assert_eq!(output.stdout, format!("{lines}9 created, 1 changed, 0 deleted\n"));
+    assert_eq!(output.stdout, format!("{lines}9 created, 0 changed, 0 deleted\n"));
     assert!(
         output
             .stderr
@@ -300,6 +300,15 @@ fn a_refused_document_changes_nothing_and_names_the_place() {
         ),
         ("vpcs: [{label: new}]", "vpcs[0].region: is required"),
         ("vpcs: [", "line 1"),
+        (
+            "instances: [{label: web-1, region: us-east, type: g6-nanode-1, tags: [zebra, x]}]",
+            "instances[0].tags[1]: ",
+        ),
+        (
+            "users: [{username: admin, email: admin@localhost, restricted: true}, {username: ada, \
+             email: ada@acme.example, restricted: true}]",
+            "users: the account would have no unrestricted user",
+        ),
     ];
     for (document, expected) in cases {
         for options in ["", "--dry-run"] {
@@ -313,6 +322,24 @@ fn a_refused_document_changes_nothing_and_names_the_place() {
         }
         assert_eq!(state(&mut admin), before, "{document}");
     }
+    let repeated = apply(&folder, "vpcs: []\nvpcs: []", "");
+    assert!(
+        repeated.stderr.contains("a key is used twice: vpcs"),
+        "{repeated:?}"
+    );
+    assert!(!repeated.stderr.contains("Options"), "{repeated:?}");
+    let printed = apply(&folder, "vpcs: [{label: new}]", "--json");
+    let errors: Value = serde_json::from_str(&printed.stdout).expect("JSON");
+    let expected = json!({"errors": [{"field": "vpcs[0].region", "reason": "is required"}]});
+    assert_eq!((printed.code, errors), (Some(1), expected));
+    let last = "users: [{username: elif, email: elif@acme.example}]";
+    let last = apply(&folder, last, "--prune");
+    assert!(
+        last.stderr
+            .contains("users: the account would have no unrestricted user"),
+        "{last:?}"
+    );
+    assert_eq!(state(&mut admin), before);
     let pruned = apply(&folder, "vpcs: []", "--prune");
     assert!(
         pruned
@@ -456,4 +483,16 @@ fn lists_longer_than_a_page_are_compared_completely() {
     let length = |name: &str| exported[name].as_array().map(Vec::len);
     assert_eq!((length("vpcs"), length("instances")), (Some(501), Some(501)));
     drop(server);
+}
+
+#[test]
+fn a_pruned_vpc_is_listed_with_its_subnets() {
+    let folder = Folder::new("apply-pruned-subnets");
+    let _server = folder.start();
+    let vpc = "vpcs: [{label: core, region: us-east, subnets: [{label: web, ipv4: 10.0.0.0/24}]}]";
+    applied(&folder, vpc, "");
+    assert_eq!(
+        applied(&folder, "vpcs: []", "--prune"),
+        "- vpc core\n- subnet core/web\n0 created, 0 changed, 2 deleted\n"
+    );
 }

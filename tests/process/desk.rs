@@ -58,6 +58,23 @@ fn staff_handle_a_ticket_on_the_command_line() {
     assert_eq!(folder.run("desk view delete 1 --as sam"), "deleted view 1\n");
     assert_eq!(folder.json("desk report")["tags"][1]["tag"], "rack-4");
     assert!(folder.run("desk report").contains("tag network"));
+    let (trace, program) = (
+        folder.write("trace.txt", "no carrier"),
+        folder.write("a.exe", "MZ"),
+    );
+    let attach = |files: &[&std::path::Path]| {
+        let files: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
+        let command = format!("desk attach 1 {} --as pat", files.join(" "));
+        Process::spawn(&mut folder.garth_with_files(&command)).wait()
+    };
+    let refused = attach(&[&trace, &program]);
+    assert!(
+        refused.code != Some(0) && refused.stderr.contains("a.exe"),
+        "{refused:?}"
+    );
+    assert!(!folder.run("desk show 1").contains("trace.txt"));
+    let attached = attach(&[&trace]);
+    assert!(attached.stdout.ends_with(" to ticket 1\n"), "{attached:?}");
     folder.run("desk note 1 Suspicious --as pat");
     let answer = folder.write("answer.txt", "Please try again.\nThank you.\n");
     folder.run(&format!("desk reply 1 --file {} --as pat", answer.display()));
@@ -72,6 +89,7 @@ fn staff_handle_a_ticket_on_the_command_line() {
         "pat claimed the ticket from sam",
         "pat added an internal note:\n    Suspicious",
         "pat set the tags to network, rack-4",
+        "pat attached trace.txt",
         "tags: network, rack-4",
         "pat (staff) replied:\n    Please try again.\n    Thank you.",
         "pat closed the ticket",
@@ -83,6 +101,18 @@ fn staff_handle_a_ticket_on_the_command_line() {
     assert_eq!(replies["data"][0]["description"], "Please try again.\nThank you.");
     assert_eq!(replies["data"][0]["created_by"], "Support");
     assert_eq!(folder.run("desk reopen 1 --as sam"), "reopened ticket 1\n");
+    let body = json!({"summary": "Still no route", "description": "Since noon."});
+    customer.post("/v4/support/tickets", body).ok();
+    assert_eq!(
+        folder.run("desk merge 2 1 --as sam"),
+        "merged ticket 2 into ticket 1\n"
+    );
+    assert!(
+        folder
+            .run("desk show 2")
+            .contains("sam merged the ticket into ticket 1")
+    );
+    folder.assert_sound();
     assert_eq!(
         folder.run("desk tag 1 --as sam"),
         "removed all tags of ticket 1\n"

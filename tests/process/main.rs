@@ -31,11 +31,13 @@ mod exchange;
 mod expected_state;
 mod fsync;
 mod harness;
+mod hosts;
 mod http;
 mod invalid_settings;
 mod jobs;
 mod limits;
 mod mail;
+mod outgoing_mail;
 mod process;
 mod profiles;
 mod provider;
@@ -47,6 +49,9 @@ mod scanning;
 mod secrets;
 mod settings;
 mod shutdown;
+#[expect(dead_code, reason = "two test programs share it, and each uses a part")]
+#[path = "../mail/smtp_server.rs"]
+mod smtp_server;
 mod storage_outage;
 #[path = "../s3/stored_files.rs"]
 mod stored_files;

@@ -78,7 +78,11 @@ fn commands_suspend_reactivate_and_close_an_account() {
         (&json!("Renamed"), &json!("admin@localhost"))
     );
     let refused = Process::spawn(&mut folder.garth("account close 1")).wait();
-    assert!(refused.stderr.contains("delete them first"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("must delete them first"),
+        "{}",
+        refused.stderr
+    );
     admin.delete(&format!("/v4/vpcs/{vpc}")).ok();
     assert_eq!(folder.run("account close 1"), "closed account 1\n");
     assert_eq!(admin.get("/v4/vpcs").code(), "account_closed");

@@ -1,10 +1,14 @@
 //! `garth serve --test-control` and `--chaos`: only on loopback addresses, with a warning, and across restarts.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::connection::Connection;
 use crate::harness::{Folder, Server, TOKEN};
 use crate::process::Process;
+use crate::uploads::FORM;
 
 #[test]
 fn a_server_that_others_can_reach_does_not_start_with_test_control_or_chaos() {
@@ -119,6 +123,38 @@ fn a_restore_survives_a_restart_and_the_store_remains_sound() {
 
     let server = folder.start();
     assert_eq!(server.client().vpc_labels(), ["first"]);
+}
+
+#[test]
+fn a_body_that_is_not_complete_does_not_delay_a_restore() {
+    let folder = Folder::new("test-control-half-sent");
+    let server = Server::start(folder.serve().arg("--test-control"));
+    let mut client = server.client();
+    let started = Instant::now();
+    for path in ["/v4/vpcs", "/v4/support/tickets/1/attachments"] {
+        let mut half_sent = Connection::open(server.address).expect("the server accepts connections");
+        let kind = match path {
+            "/v4/vpcs" => "application/json",
+            _ => FORM,
+        };
+        client.open_ticket();
+        let extra = format!("content-length: 1000\r\ncontent-type: {kind}\r\n");
+        half_sent
+            .send(client.head("POST", path, &extra))
+            .expect("the head is sent");
+        half_sent
+            .send("{\"label\": ")
+            .expect("a part of the body is sent");
+        std::thread::sleep(Duration::from_millis(200));
+        assert_eq!(client.post("/_test/reset", json!({})).status, 200);
+        assert_eq!(half_sent.head().expect("a response").status, 400, "{path}");
+    }
+    assert!(
+        started.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        started.elapsed()
+    );
+    assert!(client.vpc_labels().is_empty());
 }
 
 #[test]

@@ -31,6 +31,7 @@ NOT_IN_SCHEMA = {
     "entity_invalid": "a body has the ID of the entity of a ticket",
     "grant_invalid": "a body has the ID of the granted object",
     "instance_invalid": "a body has the ID of an instance",
+    "merge_invalid": "a body has the ID of another ticket of the same account",
     "nat_invalid": "a body has a public address of the instance",
     "order_invalid": "a body has the IDs of the interfaces of a config",
     "subnet_invalid": "a body has the ID of a subnet",

@@ -27,6 +27,7 @@
 -- 0026 e580479df012eab00ad5ed7d5f4fa29539324a3c9a6a1d301042a3c6d081e1e2
 -- 0027 090a21ea9deff405b1c51c3806ea5ce69c52ff9f1e70fd8343e32f493ccb8356
 -- 0028 de841cd88e06b4c63b8215139f78313d533afe83c795c82a768fd0836b75b47c
+-- 0029 c545c691f1454aa1c48cd55c9b3d1c174534598381bee91cfe420ccd73d1156c
 -- 0030 cf149d78a9391dc3868a7043b37be7796ca1a01fda02ebc47b29ff1d68f20203
 -- 0031 dafd4f7949a161aea0fe17ccdcc5105bc28da910fc3a7365b77a98d760811ed0
 
@@ -148,20 +149,20 @@ INSERT INTO job (id, kind, subject, payload, due, available, attempts, lease_own
     (2, 'identity_retention', '', '', 1717160400000000, 1717160460000000, 1, '4711-0a1b2c3d', NULL, 0),
     (3, 'upload_sweep', '', '', 1717160400000000, 1717160400000000, 12, NULL, 'the bucket does not answer', 1);
 
-INSERT INTO ticket (id, account, summary, description, status, is_closed, closable, closed, opened, opened_by, opener, updated, updated_by, gravatar_id, entity_kind, entity_id, entity_label, entity_url, managed_issue, priority, claimer, claimed, replies, notes, revision) VALUES
-    (1, 1, 'Cannot reach web', 'Packets get lost.', 'open', 0, 1, NULL, 1717156801000000, 'admin', 1, 1717156801000000, 'Support', '46d229b033af06a191ff2267bca9ae56', 'vpc', 1, 'core', '/v4/vpcs/1', 0, 1, 3, 1717156801000000, 2, 1, 6),
-    (300, 1, 'Invoice', 'Which one?', 'closed', 1, 1, 1717156801000000, 1717156801000000, 'admin', 1, 1717156801000000, 'admin', '46d229b033af06a191ff2267bca9ae56', NULL, NULL, NULL, NULL, 0, 1, NULL, NULL, 0, 0, 2),
-    (301, 2, 'Other', 'Another account''s ticket.', 'new', 0, 1, NULL, 1717156801000000, 'eve', 2, 1717156801000000, 'eve', 'e089b1dea78f4691fbb9da701cf143db', NULL, NULL, NULL, NULL, 0, 1, NULL, NULL, 0, 0, 1);
+INSERT INTO ticket (id, account, summary, description, status, is_closed, closable, closed, opened, opened_by, opener, updated, updated_by, gravatar_id, entity_kind, entity_id, entity_label, entity_url, managed_issue, priority, claimer, claimed, replies, notes, revision, merged_into) VALUES
+    (1, 1, 'Cannot reach web', 'Packets get lost.', 'open', 0, 1, NULL, 1717156801000000, 'admin', 1, 1717156801000000, 'Support', '46d229b033af06a191ff2267bca9ae56', 'vpc', 1, 'core', '/v4/vpcs/1', 0, 1, 3, 1717156801000000, 2, 1, 6, NULL),
+    (300, 1, 'Invoice', 'Which one?', 'closed', 1, 1, 1717156801000000, 1717156801000000, 'admin', 1, 1717156801000000, 'admin', '46d229b033af06a191ff2267bca9ae56', NULL, NULL, NULL, NULL, 0, 1, NULL, NULL, 0, 0, 2, 1),
+    (301, 2, 'Other', 'Another account''s ticket.', 'new', 0, 1, NULL, 1717156801000000, 'eve', 2, 1717156801000000, 'eve', 'e089b1dea78f4691fbb9da701cf143db', NULL, NULL, NULL, NULL, 0, 1, NULL, NULL, 0, 0, 1, NULL);
 
-INSERT INTO reply (id, ticket, created, created_by, description, from_staff, gravatar_id) VALUES
-    (1, 1, 1717156801000000, 'admin', 'Any news?', 0, '46d229b033af06a191ff2267bca9ae56'),
-    (2, 1, 1717156801000000, 'Support', 'We look into it.', 1, 'd41d8cd98f00b204e9800998ecf8427e');
+INSERT INTO reply (id, ticket, created, created_by, description, from_staff, gravatar_id, answers) VALUES
+    (1, 1, 1717156801000000, 'admin', 'Any news?', 0, '46d229b033af06a191ff2267bca9ae56', NULL),
+    (2, 1, 1717156801000000, 'Support', 'We look into it.', 1, 'd41d8cd98f00b204e9800998ecf8427e', 0);
 
 INSERT INTO note (id, ticket, created, created_by, description) VALUES
     (1, 1, 1717156801000000, 'grace', 'Known problem.');
 
-INSERT INTO attachment (id, ticket, name, size, sha256, file_key, created, created_by) VALUES
-    (1, 1, 'notes.txt', 5, '8a7525b1492fb84833f5c4a69b30f4bfbb134f9b666b61a2c1872d63d234c085', 'sample-file', 1717156801000000, 'admin');
+INSERT INTO attachment (id, ticket, name, size, sha256, file_key, created, created_by, from_staff) VALUES
+    (1, 1, 'notes.txt', 5, '8a7525b1492fb84833f5c4a69b30f4bfbb134f9b666b61a2c1872d63d234c085', 'sample-file', 1717156801000000, 'admin', 0);
 
 INSERT INTO attachment_check (attachment, verified, leased_until, damaged) VALUES
     (1, 1717156800000007, 0, 0);
@@ -370,7 +371,7 @@ INSERT INTO ticket_tag (ticket, label) VALUES
     (300, 'billing');
 
 INSERT INTO saved_view (id, owner, created_by, label, is_shared, filters, created) VALUES
-    (1, 3, 'grace', 'Urgent and unassigned', 1, 'claim nobody
+    (1, 3, 'grace', 'Urgent and unassigned', 1, 'claim unassigned
 priority urgent
 ', 1717156803000000),
     (2, 3, 'grace', 'My billing', 0, 'claim mine

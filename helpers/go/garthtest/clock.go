@@ -7,6 +7,11 @@ import (
 
 const timeFormat = "2006-01-02T15:04:05"
 
+// systemClock returns to the running clock of the system.
+type systemClock struct {
+	Now *string `json:"now"`
+}
+
 type clock struct {
 	Now    string `json:"now,omitempty"`
 	Frozen *bool  `json:"frozen,omitempty"`
@@ -61,8 +66,5 @@ func (s *Server) clock(t testing.TB, method, path string, body any) time.Time {
 
 // resetClockAfter sets the clock to the time of the system at the end of the test.
 func (s *Server) resetClockAfter(t testing.TB) {
-	s.cleanup(t, "PUT", "/clock", func() any {
-		frozen := false
-		return clock{time.Now().UTC().Format(timeFormat), &frozen}
-	})
+	s.cleanup(t, "PUT", "/clock", func() any { return systemClock{} })
 }

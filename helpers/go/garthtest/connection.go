@@ -16,6 +16,14 @@ type connection struct {
 	client http.Client
 }
 
+// statusError is a response with another status than 200.
+type statusError struct {
+	status int
+	text   string
+}
+
+func (e *statusError) Error() string { return e.text }
+
 func newConnection(url string) *connection {
 	// A request never uses a connection that a restart of the server has closed.
 	transport := &http.Transport{DisableKeepAlives: true}
@@ -46,7 +54,8 @@ func (c *connection) send(method, path string, body, result any) error {
 		return err
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s %s: %d %s", method, request.URL, response.StatusCode, reasons(received))
+		text := fmt.Sprintf("%s %s: %d %s", method, request.URL, response.StatusCode, reasons(received))
+		return &statusError{response.StatusCode, text}
 	}
 	if result == nil {
 		return nil

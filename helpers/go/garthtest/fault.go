@@ -1,7 +1,9 @@
 package garthtest
 
 import (
-	"slices"
+	"errors"
+	"fmt"
+	"net/http"
 	"testing"
 	"time"
 )
@@ -57,32 +59,21 @@ type faultAction struct {
 // FailNext lets the next matching requests fail, until the end of the test. Earlier faults have precedence.
 func (s *Server) FailNext(t testing.TB, fault Fault) {
 	t.Helper()
-	rule := fault.rule()
-	add := func(rules []faultRule) []faultRule { return append(rules, rule) }
-	if err := s.changeFaults(add); err != nil {
-		t.Fatalf("garthtest: %v", err)
-	}
+	var rules struct{ Data []struct{ ID int64 } }
+	s.send(t, "POST", "/faults", fault.rule(), &rules)
+	// The added rule is the last one.
+	path := fmt.Sprintf("/faults/%d", rules.Data[len(rules.Data)-1].ID)
 	t.Cleanup(func() {
-		// Faults of other tests remain.
-		isSame := func(other faultRule) bool { return other.Match == rule.Match }
-		remove := func(rules []faultRule) []faultRule { return slices.DeleteFunc(rules, isSame) }
-		if err := s.changeFaults(remove); err != nil {
+		// Faults of other tests remain. ClearFaults or Reset can have deleted this one.
+		err := s.connection.send("DELETE", path, nil, nil)
+		var refused *statusError
+		if errors.As(err, &refused) && refused.status == http.StatusNotFound {
+			return
+		}
+		if err != nil {
 			t.Errorf("garthtest: %v", err)
 		}
 	})
-}
-
-// changeFaults changes the rules that still apply.
-func (s *Server) changeFaults(change func([]faultRule) []faultRule) error {
-	s.faults.Lock()
-	defer s.faults.Unlock()
-	existing := struct{ Data []faultRule }{}
-	if err := s.connection.send("GET", "/faults", nil, &existing); err != nil {
-		return err
-	}
-	isUsed := func(rule faultRule) bool { return rule.Times != nil && *rule.Times == 0 }
-	rules := change(slices.DeleteFunc(existing.Data, isUsed))
-	return s.connection.send("PUT", "/faults", append([]faultRule{}, rules...), nil)
 }
 
 // FailNext is like [Server.FailNext], but only for requests of this account.

@@ -201,7 +201,7 @@ func connectTo(line, program, logPath string) (*Server, error) {
 		return connect(url)
 	case line != "":
 		return nil, fmt.Errorf("%s is not Garth %s or later; it printed %q", program, oldestVersion, line)
-	case strings.Contains(text, "--test-control") && strings.Contains(text, "unexpected argument"):
+	case strings.Contains(text, "unexpected argument '--test-control'"):
 		return nil, fmt.Errorf("%s has no option --test-control; install Garth %s or later", program, oldestVersion)
 	case text == "":
 		return nil, fmt.Errorf("%s did not start: it printed nothing", program)

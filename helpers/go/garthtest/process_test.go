@@ -59,6 +59,7 @@ func TestAFailedStartHasAClearError(t *testing.T) {
 		{[]Option{Binary("/nonexistent/garth")}, "there is no program /nonexistent/garth; set GARTH_BINARY to the path of garth"},
 		{[]Option{Binary(fakeBinary(t, `echo "error: unexpected argument '--test-control' found" >&2; exit 2`))},
 			"has no option --test-control; install Garth 0.2.0 or later"},
+		{[]Option{Arguments("--bogus")}, "unexpected argument '--bogus' found"},
 		{[]Option{Binary(fakeBinary(t, "echo hello"))}, `is not Garth 0.2.0 or later; it printed "hello\n"`},
 		{[]Option{Binary(fakeBinary(t, "exit 1"))}, "did not start: it printed nothing"},
 		{[]Option{Arguments("--chaos=unknown")}, "did not start: garth: chaos: must be light, heavy or a seed"},

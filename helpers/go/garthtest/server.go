@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/url"
-	"sync"
 	"testing"
 )
 
@@ -18,7 +17,6 @@ type Server struct {
 	Token string
 
 	connection *connection
-	faults     sync.Mutex
 	stop       func()
 }
 

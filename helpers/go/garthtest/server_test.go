@@ -114,7 +114,7 @@ func TestAConnectionDroppedAfterTheCommitHasAnEffect(t *testing.T) {
 func TestAnInvalidFaultIsRefusedWithItsField(t *testing.T) {
 	srv := Start(t)
 	message := fatalMessage(t, func(t testing.TB) { srv.FailNext(t, Fault{Status: 200}) })
-	if !strings.Contains(message, "[0].action.status: Must be 400 to 599") {
+	if !strings.Contains(message, " action.status: Must be 400 to 599") {
 		t.Fatal(message)
 	}
 }
@@ -133,6 +133,20 @@ func TestChangesEndWithTheTest(t *testing.T) {
 	}
 	clientOf(tenant).mustCreateVPC(t, "core")
 	equal(t, clientOf(other).status(t, "GET", "/profile"), 500)
+}
+
+func TestASubtestDeletesOnlyItsOwnFault(t *testing.T) {
+	srv := Start(t)
+	client := clientOf(srv.Tenant(t))
+	srv.FailNext(t, Fault{Path: "/vpcs", Status: 503, Times: Always})
+	t.Run("the same requests", func(t *testing.T) {
+		srv.FailNext(t, Fault{Path: "/vpcs", Status: 503, Times: Always})
+	})
+	equal(t, client.status(t, "GET", "/vpcs"), 503)
+	t.Run("deleted before", func(t *testing.T) {
+		srv.FailNext(t, Fault{Path: "/profile", Status: 503})
+		srv.ClearFaults(t)
+	})
 }
 
 func TestChangedSettingsApply(t *testing.T) {

@@ -47,6 +47,7 @@ for (const [name, options, message] of [
   ],
   ['another program', { binary: fakeBinary('other', 'echo hello') }, /is not Garth 0.2.0 or later; it printed "hello"$/],
   ['a silent program', { binary: fakeBinary('silent', 'exit 1') }, /did not start: it printed nothing$/],
+  ['an unknown argument', { arguments: ['--bogus'] }, /unexpected argument '--bogus' found/],
   ['an invalid argument', { arguments: ['--chaos=unknown'] }, /did not start: garth: chaos: must be light, heavy or a seed/],
 ]) {
   test(`${name} is reported`, async () => {

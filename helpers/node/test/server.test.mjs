@@ -64,8 +64,21 @@ test('the next requests fail in order', async () => {
   await garth.failNext({ method: 'GET', path: '/vpcs', status: 503 });
   await garth.failNext({ operation: 'getVpcs', status: 429, times: 2 });
   for (const expected of [503, 429, 429, 200]) assert.equal(await client.status('/vpcs'), expected);
+});
+
+test('a new failure does not change the counts of others', async () => {
+  await garth.failNext({ operation: 'getVpcs', status: 503, times: 2 });
+  assert.equal(await client.status('/vpcs'), 503);
   await garth.failNext({ operation: 'getProfile', status: 500 });
-  assert.equal((await garth.faults()).length, 1);
+  assert.deepEqual(
+    (await garth.faults()).map(({ times }) => times),
+    [1, 1],
+  );
+});
+
+test('an unknown field of a failure is refused', async () => {
+  await assert.rejects(garth.failNext({ pth: '/vpcs', status: 503 }), /failNext has no field pth; it has method, path/);
+  assert.equal((await garth.faults()).length, 0);
 });
 
 test('calls at the same time add all rules', async () => {
@@ -88,7 +101,7 @@ test('a connection dropped after the commit has an effect', async () => {
 });
 
 test('an invalid failure is refused with its field, and later calls work', async () => {
-  const message = /400 \[0\].action.status: Must be 400 to 599/;
+  const message = /400 action.status: Must be 400 to 599/;
   await assert.rejects(garth.failNext({ status: 200 }), { name: 'GarthError', message });
   await garth.failNext({ status: 500, times: Infinity });
   assert.equal(await client.status('/vpcs'), 500);

@@ -49,6 +49,12 @@ def test_an_old_binary_is_reported_with_the_needed_version(pytester):
     assert_one_error(result, "*/garth has no option --test-control; install Garth 0.2.0 or later")
 
 
+def test_an_unknown_argument_is_reported_by_the_server(pytester, binary):
+    pytester.makepyfile(ONE_TEST)
+    result = pytester.runpytest("--garth-binary", binary, "--garth-arg=--bogus")
+    assert_one_error(result, "* did not start: *unexpected argument '--bogus' found*")
+
+
 def test_a_failed_start_shows_the_message_of_the_server(pytester, binary):
     pytester.makepyfile(ONE_TEST)
     result = pytester.runpytest("--garth-binary", binary, "--garth-arg=--chaos=unknown")

@@ -74,7 +74,7 @@ def test_a_used_failure_is_not_repeated_by_a_new_one(garth, client):
     garth.fail_next(operation="getVpcs", status=503)
     assert client.send("GET", "/vpcs")[0] == 503
     garth.fail_next(operation="getProfile", status=500)
-    assert len(garth.faults()) == 1
+    assert [rule["times"] for rule in garth.faults()] == [0, 1]
     assert client.send("GET", "/vpcs")[0] == 200
 
 
@@ -93,7 +93,7 @@ def test_a_connection_dropped_after_the_commit_has_an_effect(garth, client):
 
 
 def test_an_invalid_failure_is_refused_with_its_field(garth):
-    with pytest.raises(GarthError, match=r"400 \[0\].action.status: Must be 400 to 599"):
+    with pytest.raises(GarthError, match="400 action.status: Must be 400 to 599"):
         garth.fail_next(path="/vpcs", status=200)
     assert garth.faults() == []
 

@@ -106,23 +106,22 @@ impl EncryptedTunnels {
         Sessions(encryption.generations.iter().map(of_generation).collect())
     }
 
-    /// Makes the tunnels match the desired state, after their links exist. Keys and processes of other generations end.
-    /// Returns the problems.
-    pub fn update(&self, state: &HostState) -> Vec<String> {
+    /// Ends the keys and processes of generations that the desired state does not have. Returns the problems.
+    pub fn remove_others(&self, state: &HostState) -> Vec<String> {
         let encryption = state.underlay.encryption.as_ref();
         let generations = encryption.map_or(&[][..], |encryption| &encryption.generations);
-        let mut problems = Vec::new();
-        let mut note = |result: Result<(), String>| problems.extend(result.err());
-        note(
-            files::remove_others(&self.folder, generations).map_err(|error| format!("tunnel files: {error}")),
-        );
-        let Some(encryption) = encryption else {
-            return problems;
+        let removed = files::remove_others(&self.folder, generations);
+        Vec::from_iter(removed.err().map(|error| format!("tunnel files: {error}")))
+    }
+
+    /// Makes the tunnels match the desired state, after their links exist. Returns the problems.
+    pub fn update(&self, state: &HostState) -> Vec<String> {
+        let Some(encryption) = &state.underlay.encryption else {
+            return Vec::new();
         };
-        for generation in generations {
-            note(self.update_generation(state, encryption, *generation));
-        }
-        problems
+        let generations = encryption.generations.iter();
+        let updated = generations.map(|generation| self.update_generation(state, encryption, *generation));
+        updated.filter_map(Result::err).collect()
     }
 
     fn update_generation(

@@ -42,6 +42,8 @@ pub fn start(folder: &StateFolder, generation: u32) -> io::Result<bool> {
     thread::Builder::new()
         .name("tunnel".to_owned())
         .spawn(move || match child.wait() {
+            // Its configuration was removed, at the end of a rotation.
+            Ok(status) if status.success() => tracing::debug!(generation, "tunnel ended"),
             Ok(status) => tracing::warn!(generation, status = %status, "tunnel ended"),
             Err(error) => tracing::warn!(generation, error = %error, "tunnel ended"),
         })?;

@@ -64,6 +64,10 @@ pub async fn run(folder: StateFolder, generation: u32) -> io::Result<()> {
         ended = receiving => ended.map_err(io::Error::other)?,
         ended = tunnel.follow(&folder, generation, file) => ended,
     };
+    // The agent removes the configuration first, and then the device.
+    if ended.is_err() && matches!(files::read(&folder, generation), Ok(None)) {
+        return Ok(());
+    }
     if ended.is_err() {
         files::set_sessions(&folder, generation, &BTreeSet::new()).ok();
     }

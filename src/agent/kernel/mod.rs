@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use super::host_facts::HostFacts;
 use super::kernel_state::KernelState;
 use super::names::{Namespace, Prefix};
 use super::plan::Step;
@@ -54,9 +55,14 @@ impl Kernel {
         observe::counters(&self.prefix, namespace)
     }
 
-    /// The MTU of the interface with this address.
-    pub fn mtu_of(&self, address: IpAddr) -> Option<u16> {
-        observe::mtu_of(&self.prefix, address)
+    /// The conditions that the agent does not set, on a host with this underlay address.
+    pub fn host_facts(&self, address: IpAddr) -> HostFacts {
+        let (forwards_ipv4, forwards_ipv6) = observe::forwarding(&self.prefix);
+        HostFacts {
+            underlay: observe::link_with(&self.prefix, address),
+            forwards_ipv4,
+            forwards_ipv6,
+        }
     }
 
     pub fn traffic(&self, namespace: Namespace) -> BTreeMap<String, crate::agent_protocol::TrafficCounters> {

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::process::{KernelError, inside, namespace_names, reason, run};
 use super::rules_record::{RulesRecord, record_key};
+use crate::agent::host_facts::UnderlayLink;
 use crate::agent::kernel_state::{
     Address, BridgePort, Forwarding, KernelState, Link, LinkKind, NamespaceState, Route, Rules, Table,
 };
@@ -324,15 +325,38 @@ pub fn counters(prefix: &Prefix, namespace: Namespace) -> BTreeMap<String, u64> 
         .collect()
 }
 
-/// The MTU of the interface with this address in the host's namespace.
-pub fn mtu_of(prefix: &Prefix, address: IpAddr) -> Option<u16> {
+/// The interface with this address in the host's namespace.
+pub fn link_with(prefix: &Prefix, address: IpAddr) -> UnderlayLink {
     let address = address.to_string();
     let command = ["ip", "-j", "address", "show", "to", &address];
-    let links = arrays(prefix, Namespace::Host, &command, "").ok()?;
-    links
-        .iter()
+    let Ok(links) = arrays(prefix, Namespace::Host, &command, "") else {
+        return UnderlayLink::Unknown;
+    };
+    // `ip` prints empty objects for the other interfaces.
+    let mut found = links.iter().flatten().filter_map(|link| link["mtu"].as_u64());
+    match found.next() {
+        Some(mtu) => UnderlayLink::Found(u16::try_from(mtu).ok()),
+        None => UnderlayLink::Missing,
+    }
+}
+
+/// Whether the host forwards IPv4 and IPv6 packets that arrive at its own interfaces. The agent switches forwarding on
+/// only for its own interfaces. A setting that cannot be read counts as on.
+pub fn forwarding(prefix: &Prefix) -> (bool, bool) {
+    let folder = Path::new("/proc/sys/net");
+    let is_on = |path: &Path| fs::read_to_string(path).map_or(true, |value| value.trim() != "0");
+    let interfaces = fs::read_dir(folder.join("ipv4/conf"))
+        .into_iter()
         .flatten()
-        .find_map(|link| u16::try_from(link["mtu"].as_u64()?).ok())
+        .flatten();
+    let mut others = interfaces.filter(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        !["all", "default", "lo"].contains(&&*name) && !prefix.is_uplink(&name)
+    });
+    let ipv4 =
+        is_on(&folder.join("ipv4/ip_forward")) || others.any(|entry| is_on(&entry.path().join("forwarding")));
+    (ipv4, is_on(&folder.join("ipv6/conf/all/forwarding")))
 }
 
 /// The traffic of the agent's links, as seen from the other end of each link.

@@ -4,7 +4,7 @@ use axum::response::Response;
 use serde::Serialize;
 
 use crate::api::handlers::ViewContext;
-use crate::model::encryption::KeyHolder;
+use crate::model::encryption::{KeyHolder, RotationObstacle};
 use crate::model::time::Time;
 use crate::rules::encryption::EncryptionState;
 use crate::web::answer;
@@ -19,26 +19,42 @@ pub struct EncryptionView<'a> {
     rotated: Option<Time>,
     #[serde(serialize_with = "answer::optional_time")]
     next_rotation: Option<Time>,
-    rotation: Option<RotationView>,
+    rotation: Option<RotationView<'a>>,
     hosts: Vec<HostKeyView<'a>>,
 }
 
 /// The progress of a rotation.
 #[derive(Serialize)]
-struct RotationView {
+struct RotationView<'a> {
     done: usize,
     total: usize,
     waiting_host_ids: Vec<i64>,
+    blocked_by: Vec<BlockerView<'a>>,
 }
 
-impl RotationView {
-    fn new(state: &EncryptionState) -> Self {
+/// A host that blocks a rotation.
+#[derive(Serialize)]
+struct BlockerView<'a> {
+    id: i64,
+    label: &'a str,
+    reason: &'static str,
+}
+
+impl<'a> RotationView<'a> {
+    fn new(state: &'a EncryptionState) -> Self {
+        let blockers = state.blockers().into_iter();
+        let blocker = |(host, obstacle): (&'a KeyHolder, RotationObstacle)| BlockerView {
+            id: host.host.0,
+            label: host.label.as_str(),
+            reason: obstacle.text(),
+        };
         let waiting: Vec<_> = state.waiting().map(|host| host.host.0).collect();
         let total = state.hosts.len() - state.without_key().count();
         Self {
             done: total - waiting.len(),
             total,
             waiting_host_ids: waiting,
+            blocked_by: blockers.map(blocker).collect(),
         }
     }
 }

@@ -43,8 +43,11 @@ pub fn operations() -> Vec<Operation> {
             "getHost",
             HOST,
             view_at(
-                |tx, _: &Staff, id| rules::hosts::view(tx, id).map(|host| (host, tx.now())),
-                hosts::one,
+                |tx, _: &Staff, id| {
+                    let host = rules::hosts::view(tx, id)?;
+                    Ok((host, rules::ports::of_host(tx, id)?, tx.now()))
+                },
+                hosts::details,
             ),
         )
         .on_hosts(),

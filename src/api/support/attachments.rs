@@ -46,7 +46,7 @@ pub async fn create(
     At(ticket): At<TicketId>,
     request: axum::extract::Request,
 ) -> Result<Response> {
-    upload::receive_attachment(app, caller, ticket, request).await?;
+    upload::receive_attachment(app, caller.into(), ticket, request).await?;
     Ok(answer::done())
 }
 

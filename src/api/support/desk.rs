@@ -15,9 +15,9 @@ use crate::model::time::Time;
 use crate::rules::agent::Staff;
 use crate::rules::lists::ListRequest;
 use crate::rules::{self, Result};
-use crate::web::downloads;
 use crate::web::extract::{At, Search};
 use crate::web::{App, answer};
+use crate::web::{downloads, upload};
 
 #[derive(Serialize)]
 pub struct DeskTicketView<'a> {
@@ -33,6 +33,7 @@ pub struct DeskTicketView<'a> {
     #[serde(serialize_with = "answer::optional_time")]
     claimed: Option<Time>,
     managed_issue: bool,
+    merged_into: Option<i64>,
     replies: i64,
     notes: i64,
 }
@@ -88,6 +89,7 @@ impl<'a> DeskTicketView<'a> {
             claimed_by: desk.claim.as_ref().map(|claim| claim.username.as_str()),
             claimed: desk.claim.as_ref().map(|claim| claim.since),
             managed_issue: desk.managed_issue,
+            merged_into: desk.ticket.merged_into.map(|target| target.0),
             replies: desk.ticket.replies,
             notes: desk.notes,
         }
@@ -139,6 +141,16 @@ pub async fn list(
         Ok(answer::page(&tickets, DeskTicketView::new))
     })
     .await
+}
+
+pub async fn attach(
+    State(app): State<App>,
+    staff: Staff,
+    At(ticket): At<TicketId>,
+    request: axum::extract::Request,
+) -> Result<Response> {
+    upload::receive_attachment(app, staff.into(), ticket, request).await?;
+    Ok(answer::done())
 }
 
 pub async fn download(

@@ -143,6 +143,12 @@ pub fn desk_operations() -> Vec<Operation> {
         )
         .at_desk(),
         post(
+            "mergeDeskTicket",
+            "/desk/tickets/{ticketId}/merge",
+            change_at(by_agent(rules::merges::create), desk::one),
+        )
+        .at_desk(),
+        post(
             "createDeskReply",
             "/desk/tickets/{ticketId}/replies",
             change_at(by_agent(rules::desk_replies::create), replies::one),
@@ -174,6 +180,7 @@ pub fn desk_operations() -> Vec<Operation> {
         )
         .at_desk()
         .list(),
+        post("createDeskAttachment", DESK_FILES, handler(desk::attach)).at_desk(),
         get("getDeskAttachment", DESK_FILE, handler(desk::download)).at_desk(),
         get(
             "getCannedReplies",

@@ -16,7 +16,7 @@ use crate::rules::caller::{Caller, Principal, Requirements, authenticate};
 use crate::rules::request::{Prepared, Request};
 use crate::rules::{self, Result};
 use crate::store::{ReadTx, Store, WriteTx};
-use crate::uploads::{Upload, Uploads};
+use crate::uploads::{ReceivedFile, Uploads};
 
 /// Credentials for the demo. The store contains only their hashes.
 pub struct Credentials {
@@ -145,9 +145,7 @@ impl DemoBuilder {
     ) -> anyhow::Result<()> {
         let mut spool = self.files.spool().await?;
         spool.write(text.as_bytes()).await?;
-        let upload = Upload {
-            ticket,
-            expected: None,
+        let file = ReceivedFile {
             name: FileName::parse(name).map_err(|_| anyhow!("{name} is not a valid file name"))?,
             spooled: spool.finish().await?,
         };
@@ -159,7 +157,8 @@ impl DemoBuilder {
             files: self.files.clone(),
             scanner: None,
         };
-        uploads.attach(caller, upload).await.map_err(describe_error)
+        let attached = uploads.attach(&caller.into(), ticket, None, file).await;
+        attached.map_err(describe_error)
     }
 
     pub fn password(&self) -> Secret {

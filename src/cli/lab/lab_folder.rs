@@ -1,15 +1,18 @@
 //! The folder of a lab: its store, the folders of its agents, its logs and the ID of its process.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
+use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, geteuid};
 
 /// The file with the ID of the process that created the namespaces. It identifies the folder of a lab.
 const PROCESS_FILE: &str = "lab.pid";
+
+const LOCK_FILE: &str = "lab.lock";
 
 pub struct LabFolder(PathBuf);
 
@@ -50,7 +53,26 @@ impl LabFolder {
             }
             created => created.with_context(context)?,
         }
-        fs::write(self.join(PROCESS_FILE), std::process::id().to_string()).with_context(context)
+        self.set_process(std::process::id())
+    }
+
+    /// Stores the ID of the process that creates the namespaces.
+    pub fn set_process(&self, process: u32) -> anyhow::Result<()> {
+        let file = self.join(PROCESS_FILE);
+        fs::write(&file, process.to_string()).with_context(|| file.display().to_string())
+    }
+
+    /// The lock that the process outside of the lab holds while the lab shall run. It ends with the file.
+    pub fn lock(&self) -> anyhow::Result<File> {
+        let file = self.open_lock()?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive).context(LOCK_FILE)?;
+        Ok(file)
+    }
+
+    pub fn open_lock(&self) -> anyhow::Result<File> {
+        let mut options = OpenOptions::new();
+        let options = options.write(true).create(true).truncate(false);
+        options.open(self.join(LOCK_FILE)).context(LOCK_FILE)
     }
 
     /// The process that created the namespaces of the lab, if it is running.

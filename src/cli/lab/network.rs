@@ -12,6 +12,8 @@ use anyhow::{Context, anyhow, ensure};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 const NAMESPACES: &str = "/run/netns";
+/// The maximum number of hosts of a lab.
+pub const MAX_HOSTS: u8 = 20;
 
 /// The address of a host in the network between hosts.
 pub fn underlay(host: u8) -> Ipv4Addr {

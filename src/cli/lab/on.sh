@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs a command in an instance of the lab, on a host or on the server.
-usage="usage: on NAME COMMAND…, where NAME is an instance (label, or ID if it was created later), host-1, … or server"
+usage="usage: on NAME COMMAND…, where NAME is an instance (label or ID), host-1, … or server"
 [ $# -ge 2 ] || { echo "$usage" >&2; exit 2; }
 name=$1
 shift
@@ -11,7 +11,14 @@ machine=$LAB_FOLDER/machines/$name
 if [ -e "$machine" ]; then
     exec nsenter --target "$(cat "$machine")" --mount --net -- "$@"
 fi
-id=$(cat "$LAB_FOLDER/instances/$name" 2>/dev/null || echo "$name")
+# An instance that was created after the lab has no file.
+find_instance() {
+    case $1 in
+    *[!0-9]*) nsenter --net=/proc/1/ns/net -- "$LAB_FOLDER/bin/garth" lab instance "$1" 2>/dev/null ;;
+    *) echo "$1" ;;
+    esac
+}
+id=$(cat "$LAB_FOLDER/instances/$name" 2>/dev/null || find_instance "$name" || echo "$name")
 for machine in "$LAB_FOLDER"/machines/*; do
     network=/proc/$(cat "$machine")/root/run/netns/gi-$id
     if [ -e "$network" ]; then

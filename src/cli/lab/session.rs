@@ -6,18 +6,20 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::fs::{OpenOptionsExt, symlink};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::interruption::Interruption;
 use super::lab_folder::LabFolder;
 use super::machine::Machine;
-use super::network::{self, host_name, underlay};
+use super::network::{self, MAX_HOSTS, host_name, underlay};
 use super::programs::search_path;
+use super::supervisor::exit_code;
 use super::tenant::{Instance, Tenant};
 use crate::agent::state_folder::StateFolder;
 use crate::agent_protocol::StatusReport;
@@ -30,8 +32,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const AGENT_START_TIME: Duration = Duration::from_millis(500);
 const SERVER_LOG: &str = "server.log";
 const LOCAL_NAMES: &str = "127.0.0.1 localhost\n::1 localhost\n";
-/// The exit code of a command that SIGINT ends.
-const INTERRUPTED: u8 = 130;
+/// A shell restores its terminal in this time, before the lab ends.
+const HANGUP_TIME: Duration = Duration::from_secs(1);
 /// The instance in which the shell runs.
 const FIRST_INSTANCE: &str = "web-1";
 /// The number of log lines that explain a failure.
@@ -86,9 +88,10 @@ impl Session {
     }
 
     pub async fn run(mut self, command: &[OsString]) -> anyhow::Result<ExitCode> {
-        self.interruption.watch()?;
+        self.interruption.watch(&self.folder)?;
         let result = self.start_and_run(command).await;
-        if result.is_err() && !self.interruption.is_requested() {
+        let interrupted = self.interruption.exit_code();
+        if result.is_err() && interrupted.is_none() {
             self.print_logs()?;
         }
         for host in 1..=self.hosts {
@@ -101,12 +104,12 @@ impl Session {
             process.wait()?;
         }
         self.folder.remove()?;
-        match result {
-            Err(_) if self.interruption.is_requested() => {
+        match (result, interrupted) {
+            (Err(_), Some(code)) => {
                 self.output.hint("interrupted: the lab has ended")?;
-                Ok(ExitCode::from(INTERRUPTED))
+                Ok(ExitCode::from(code))
             }
-            result => result,
+            (result, _) => result,
         }
     }
 
@@ -137,8 +140,29 @@ impl Session {
         let arguments = in_first_instance(&self.folder, command);
         let mut command = Command::new(&arguments[0]);
         command.args(&arguments[1..]).envs(environment(&self.folder)?);
-        let status = command.status().context("the command cannot be run")?;
-        Ok(exit_code(status))
+        let process = command.spawn().context("the command cannot be run")?;
+        Ok(exit_code(self.wait_for_command(process)?))
+    }
+
+    /// Waits until the command has ended. Ends it if the lab is terminated.
+    fn wait_for_command(&self, mut process: Child) -> anyhow::Result<ExitStatus> {
+        loop {
+            if let Some(status) = process.try_wait()? {
+                return Ok(status);
+            }
+            if self.interruption.is_terminated() {
+                let deadline = Instant::now() + HANGUP_TIME;
+                let _ = kill_process(Pid::from_child(&process), Signal::HUP);
+                while process.try_wait()?.is_none() && Instant::now() < deadline {
+                    sleep(POLL_INTERVAL);
+                }
+                // A process that has already ended needs no signal.
+                let _ = process.kill();
+                process.wait()?;
+                bail!("terminated");
+            }
+            sleep(POLL_INTERVAL);
+        }
     }
 
     /// `garth …` on the store of the lab.
@@ -355,15 +379,35 @@ fn garth(folder: &LabFolder) -> anyhow::Result<Command> {
     Ok(command)
 }
 
+/// The number of a host of the lab.
+fn find_host(folder: &LabFolder, name: &str) -> anyhow::Result<u8> {
+    let exists = |host: &u8| Machine::new(folder, host_name(*host)).state().exists();
+    let hosts: Vec<u8> = (1..=MAX_HOSTS).filter(exists).collect();
+    let found = hosts.iter().copied().find(|host| host_name(*host) == name);
+    found.with_context(|| {
+        let names: Vec<_> = hosts.into_iter().map(host_name).collect();
+        format!("the lab has no host {name}; its hosts are {}", names.join(", "))
+    })
+}
+
 /// Stops a host of the lab in which this command runs.
-pub fn stop_host(folder: &LabFolder, host: u8) -> anyhow::Result<()> {
+pub fn stop_host(folder: &LabFolder, name: &str) -> anyhow::Result<()> {
+    let host = find_host(folder, name)?;
     Machine::new(folder, host_name(host)).stop()
 }
 
+/// The ID of an instance of the tenant, in the lab in which this command runs.
+pub async fn instance_id(label: &str) -> anyhow::Result<i64> {
+    let token = std::env::var("LAB_TOKEN").context("LAB_TOKEN")?;
+    let tenant = Tenant::new(&format!("http://127.0.0.1:{PORT}"), token)?;
+    let id = tenant.instance_id(label).await?;
+    id.with_context(|| format!("there is no instance {label}"))
+}
+
 /// Starts a host that was stopped, or the agent of a host. Both end with the lab.
-pub fn start_host(folder: &LabFolder, host: u8) -> anyhow::Result<()> {
+pub fn start_host(folder: &LabFolder, name: &str) -> anyhow::Result<()> {
+    let host = find_host(folder, name)?;
     let machine = Machine::new(folder, host_name(host));
-    ensure!(machine.state().exists(), "there is no {}", host_name(host));
     if !machine.is_running() {
         machine.start()?;
     }
@@ -376,11 +420,4 @@ pub fn start_host(folder: &LabFolder, host: u8) -> anyhow::Result<()> {
         machine.log().display()
     );
     Ok(())
-}
-
-/// The exit code of a command, as a shell reports it.
-fn exit_code(status: ExitStatus) -> ExitCode {
-    let code = status.code().or(status.signal().map(|signal| 128 + signal));
-    let code = code.and_then(|code| u8::try_from(code).ok());
-    code.map_or(ExitCode::FAILURE, ExitCode::from)
 }

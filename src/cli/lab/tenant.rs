@@ -76,6 +76,13 @@ impl Tenant {
         Ok(found)
     }
 
+    /// The ID of the instance with a label.
+    pub async fn instance_id(&self, label: &str) -> anyhow::Result<Option<i64>> {
+        let instances = self.list("/linode/instances").await?;
+        let found = instances.iter().find(|instance| instance["label"] == label);
+        Ok(found.and_then(|instance| instance["id"].as_i64()))
+    }
+
     async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
         let (url, body) = (format!("/v4{path}"), body.to_string().into_bytes());
         let sent = self.client.post(&url, Some(&self.token), body);

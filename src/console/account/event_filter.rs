@@ -1,4 +1,4 @@
-//! The filter of the activity page: kind of object, action, user and days.
+//! The filter of the activity page: kind of object, action, user, days, and one object.
 
 use maud::{Markup, html};
 
@@ -52,8 +52,23 @@ const VERBS: [(&str, &str); 13] = [
     ("upload", "File attached"),
 ];
 
+/// The kinds of objects whose pages link to their activity, with their names.
+const OBJECTS: [(&str, &str); 4] = [
+    ("vpc", "VPC"),
+    ("subnet", "subnet"),
+    ("linode", "instance"),
+    ("ticket", "ticket"),
+];
+
+/// The URL of the activity of one object. The activity of a VPC includes its subnets.
+pub fn url_of_object(kind: &str, id: i64) -> String {
+    format!("{EVENTS_URL}?object={kind}-{id}")
+}
+
 /// The filter, as the fields of its form.
 pub struct EventFilter {
+    /// The kind and the ID of one object: `vpc-1`.
+    object: String,
     kind: String,
     action: String,
     user: String,
@@ -87,6 +102,7 @@ impl EventFilter {
             characters.take(MAX_SEARCH_CHARS).collect()
         };
         Self {
+            object: plain("object"),
             kind: plain("kind"),
             action: plain("action"),
             user: plain("user"),
@@ -100,14 +116,22 @@ impl EventFilter {
         self.fields().iter().all(|(_, value)| value.is_empty())
     }
 
-    fn fields(&self) -> [(&'static str, &str); 5] {
+    fn fields(&self) -> [(&'static str, &str); 6] {
         [
+            ("object", &self.object),
             ("kind", &self.kind),
             ("action", &self.action),
             ("user", &self.user),
             ("from", &self.from.text),
             ("to", &self.to.text),
         ]
+    }
+
+    /// The kind of the object, its name and its ID.
+    fn object(&self) -> Option<(&'static str, &'static str, i64)> {
+        let (word, id) = self.object.rsplit_once('-')?;
+        let (kind, name) = OBJECTS.into_iter().find(|(kind, _)| *kind == word)?;
+        Some((kind, name, id.parse().ok()?))
     }
 
     /// The request for the events. An invalid day has no effect; the form shows the error.
@@ -117,6 +141,19 @@ impl EventFilter {
             let actions = Action::ALL.into_iter().filter(|action| self.includes(*action));
             let tests = actions.map(|action| Condition::equal("action", action.word()));
             list = list.only(Condition::Any(tests.collect()));
+        }
+        if let Some((kind, _, id)) = self.object() {
+            let is_entity = [
+                Condition::equal("entity.type", kind),
+                Condition::equal("entity.id", id),
+            ];
+            // The secondary entity of the event of a subnet is its VPC.
+            let is_secondary = [
+                Condition::equal("secondary_entity.type", kind),
+                Condition::equal("secondary_entity.id", id),
+            ];
+            let either = [is_entity, is_secondary].map(|tests| Condition::All(tests.to_vec()));
+            list = list.only(Condition::Any(either.to_vec()));
         }
         if !self.user.is_empty() {
             list = list.only(Condition::contained_in(["username"], &self.user));
@@ -154,9 +191,13 @@ impl EventFilter {
 
     pub fn form(&self) -> Markup {
         html! {
+            @if let Some((_, name, id)) = self.object() {
+                p { "Only the activity of " (name) " " span .id { (id) } ". " a href=(EVENTS_URL) { "Show all activity" } }
+            }
             form .search role="search" aria-label="Activity" method="get" action=(EVENTS_URL) hx-get=(EVENTS_URL) hx-target="#list"
                 hx-select="#list" hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
                 hx-trigger="submit, input changed delay:250ms from:#user, change from:#kind, change from:#action, change from:#from, change from:#to" {
+                @if self.object().is_some() { input type="hidden" name="object" value=(self.object); }
                 (choice("kind", "Object", "All objects", &self.kind, &KINDS.map(|(key, label, _)| (key, label))))
                 (choice("action", "Action", "All actions", &self.action, &VERBS))
                 div .field {

@@ -1,6 +1,6 @@
 //! Common elements of the account pages: tabs, and secrets that are shown once.
 
-mod event_filter;
+pub mod event_filter;
 mod event_sentence;
 pub mod events;
 pub mod quotas;

@@ -151,6 +151,16 @@
     openSummaries = [];
   });
 
+  // The buttons for selected rows are disabled until a row is selected.
+  function updateBulkButtons() {
+    const form = document.querySelector("form#bulk");
+    const isSelected = document.querySelector("#list input[type=checkbox][form=bulk]:checked") !== null;
+    for (const button of form?.querySelectorAll("button") ?? []) button.disabled = !isSelected;
+  }
+  document.addEventListener("change", updateBulkButtons);
+  addEventListener("pageshow", updateBulkButtons);
+  updateBulkButtons();
+
   // Preserve the selected rows when htmx replaces a list.
   let selectedNames = [];
   document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
@@ -159,6 +169,7 @@
   document.addEventListener("htmx:afterSwap", () => {
     for (const box of document.querySelectorAll("#list input[type=checkbox][form]")) box.checked ||= selectedNames.includes(box.name);
     selectedNames = [];
+    updateBulkButtons();
   });
 
   // Drafts: unsent text is stored in the browser.

@@ -87,7 +87,11 @@ async fn run_tickets(app: State<App>, visit: Visit, caller: Caller, data: FormDa
 
 /// The action, and the IDs of the selected objects.
 fn selection(target: Target, data: &FormData) -> Result<(Action, Vec<i64>), ErrorPage> {
-    let refuse = |text: String| ErrorPage::with_text(&Error::Refused(Vec::new()), REQUEST_FAILED, text);
+    let (label, list_url) = target.list();
+    let refuse = |text: String| {
+        let page = ErrorPage::with_text(&Error::Refused(Vec::new()), REQUEST_FAILED, text);
+        page.with_link_to(label, list_url.as_str())
+    };
     let mut actions = target.actions().iter();
     let action = actions.find(|action| action.word() == data.text("action"));
     let action = *action.ok_or_else(|| refuse("This action is not available for this list.".to_owned()))?;

@@ -5,6 +5,8 @@ use maud::{Markup, html};
 use super::form_data::VERSION_FIELD;
 use super::form_state::{FormState, original_field};
 use super::names::element_id;
+use crate::model::reason::{Code, Reason};
+use crate::rules::error::FieldError;
 
 /// A field on a page.
 #[derive(Clone, Copy, Default)]
@@ -41,12 +43,18 @@ pub fn text_input(form_state: &FormState, field: Field) -> Markup {
     )
 }
 
-/// A password input. Its value is never rendered again, not even after an error.
+/// A password input. Its value is never rendered again, not even after an error. If the user had entered one, the
+/// field says that it must be entered again.
 pub fn password_input(form_state: &FormState, field: Field, autocomplete: &str) -> Markup {
     let id = element_id(field.name);
+    let mut form_state = form_state.clone();
+    if !form_state.data.text(field.name).is_empty() && form_state.errors_on(field.name).is_empty() {
+        let reason = Reason::new(Code::Required, "Enter the password again");
+        form_state.errors.push(FieldError::on(field.name, reason));
+    }
     let errors = form_state.errors_on(field.name);
     labeled_field(
-        form_state,
+        &form_state,
         field,
         html! {
             input #(id) type="password" name=(field.name) required[!field.optional] autocomplete=(autocomplete)

@@ -130,7 +130,12 @@ impl FormData {
 
     /// A request to a rule that expects the version of the resource that the page showed.
     pub fn request(&self, object: Vec<(String, Input)>) -> Request {
-        let version = Some(self.text(VERSION_FIELD)).filter(|version| !version.is_empty());
+        self.request_with_version(VERSION_FIELD, object)
+    }
+
+    /// Like `request`, with the version in another hidden field, for a page of several resources.
+    pub fn request_with_version(&self, field: &str, object: Vec<(String, Input)>) -> Request {
+        let version = Some(self.text(field)).filter(|version| !version.is_empty());
         Request {
             expected: version.map(|version| Expected::Tags(vec![version.to_owned()])),
             body: Ok(Input::Object(object)),

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::host::url as host_page;
 use crate::console::layout::time;
 use crate::rules::encryption::EncryptionState;
 
@@ -37,6 +38,10 @@ fn row(state: &EncryptionState) -> Markup {
             td data-label="Rotation" {
                 @if state.setting.is_rotating() {
                     (total - missing - waiting) " of " (total - missing) " hosts use the new keys"
+                    @for (host, obstacle) in state.blockers() {
+                        br; "Waiting for "
+                        a href=(host_page(host.host)) { (host.label.as_str()) } ": " (obstacle.text())
+                    }
                 } @else { span .quiet { "Next: " (time(state.setting.due())) } }
             }
         }

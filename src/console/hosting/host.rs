@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::host_summary::{LIST, last_report, load, status_tag};
+use super::host_summary::{LIST, last_report, load, status_tags};
 use super::port_table;
 use crate::console::account::one_time_secret;
 use crate::console::error_page::PageResult;
@@ -39,13 +39,21 @@ struct Facts {
     ports: Vec<PortDetails>,
     key: Option<HostKey>,
     drain_total: Option<i64>,
+    /// Why no instance can move while the host is draining.
+    drain_obstacle: Option<String>,
 }
 
 pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, At(id): At<HostId>) -> PageResult {
     let facts = app
         .read(staff, move |tx, _| {
+            let host = rules::hosts::view(tx, id)?;
+            let drain_obstacle = match host.is_draining {
+                true => rules::drain::obstacle(tx, &host)?,
+                false => None,
+            };
             Ok(Facts {
-                host: rules::hosts::view(tx, id)?,
+                host,
+                drain_obstacle,
                 ports: rules::ports::of_host(tx, id)?,
                 key: rules::encryption::key_of(tx, id)?,
                 drain_total: rules::drain::total(tx, id)?,
@@ -73,8 +81,9 @@ fn state(facts: &Facts, now: Time) -> Markup {
     html! {
         div #state hx-get=(url(host.id)) hx-trigger="every 5s" hx-select="#state" hx-swap="outerHTML" {
             @if host.is_draining { (drain_progress(host, facts.drain_total)) }
+            @if let Some(obstacle) = &facts.drain_obstacle { p .warning { "The instances cannot move: " (obstacle) "." } }
             dl .facts {
-                div { dt { "Status" } dd { (status_tag(host.status(now))) } }
+                div { dt { "Status" } dd { (status_tags(host, now)) } }
                 div { dt { "Instances" } dd { (load(host)) } }
                 div { dt { "Last report" } dd { (last_report(host, now)) } }
                 div { dt { "Region" } dd { (host.region) } }

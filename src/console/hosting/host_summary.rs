@@ -4,20 +4,23 @@ use maud::{Markup, html};
 
 use crate::console::layout::age;
 use crate::console::usage::used_meter;
-use crate::model::host::{Host, HostStatus};
+use crate::model::host::{AgentStatus, Host};
 use crate::model::time::Time;
 use crate::rules::addresses::Usage;
 
 /// The label and the URL of the list of hosts.
 pub const LIST: (&str, &str) = ("Hosts", "/hosts");
 
-pub fn status_tag(status: HostStatus) -> Markup {
+/// A host that is draining can be offline, too.
+pub fn status_tags(host: &Host, now: Time) -> Markup {
+    let agent = host.agent_status(now);
     html! {
-        @match status {
-            HostStatus::New => span .tag.new { "New" },
-            HostStatus::Online => span .tag.on { "Online" },
-            HostStatus::Offline => span .tag.bad { "Offline" },
-            HostStatus::Draining => span .tag.free { "Draining" },
+        @if host.is_draining { span .tag.free { "Draining" } " " }
+        @match agent {
+            AgentStatus::New => span .tag.new { "New" },
+            AgentStatus::Online => @if !host.is_draining { span .tag.on { "Online" } },
+            AgentStatus::Offline => span .tag.bad { "Offline" },
+            AgentStatus::Revoked => { span .tag.bad { "Offline" } " " span .tag.bad { "Credential revoked" } },
         }
     }
 }

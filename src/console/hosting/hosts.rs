@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::host_summary::{LIST, last_report, load, status_tag};
+use super::host_summary::{LIST, last_report, load, status_tags};
 use super::{encryption, host};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
@@ -120,7 +120,7 @@ fn row(host: &Host, now: Time, errors: &HashMap<HostId, i64>) -> Markup {
         tr {
             th scope="row" { a href=(host::url(host.id)) { (host.label.as_str()) } " " span .id { (host.id) } }
             td data-label="Region" { (host.region) }
-            td data-label="Status" { (status_tag(host.status(now))) }
+            td data-label="Status" { (status_tags(host, now)) }
             td data-label="Instances" { (load(host)) }
             td data-label="Last report" { (last_report(host, now)) }
             td data-label="Problems" {

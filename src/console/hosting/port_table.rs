@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::console::layout::{number, size};
+use crate::console::layout::{number, pluralize, size};
 use crate::model::interface::write_address;
 use crate::model::port::{PortDetails, PortState};
 
@@ -20,11 +20,14 @@ fn state_tag(state: PortState) -> Markup {
 /// The cells with the traffic of a port.
 fn traffic(port: &PortDetails) -> Markup {
     let traffic = port.report.traffic;
-    let packets = |count: i64| number(count.unsigned_abs());
+    let packets = |count: i64| {
+        let count = usize::try_from(count).unwrap_or_default();
+        pluralize(count, "packet", "packets")
+    };
     html! {
-        td data-label="Received" { (size(traffic.received_bytes)) " " span .quiet { (packets(traffic.received_packets)) " packets" } }
-        td data-label="Sent" { (size(traffic.sent_bytes)) " " span .quiet { (packets(traffic.sent_packets)) " packets" } }
-        td data-label="Dropped" { (packets(traffic.dropped_packets)) }
+        td data-label="Received" { (size(traffic.received_bytes)) " " span .quiet { (packets(traffic.received_packets)) } }
+        td data-label="Sent" { (size(traffic.sent_bytes)) " " span .quiet { (packets(traffic.sent_packets)) } }
+        td data-label="Dropped" { (number(traffic.dropped_packets.unsigned_abs())) }
     }
 }
 

@@ -5,15 +5,16 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::object_grants::{
-    self, GrantFilter, LEVELS, level, radios, submitted, submitted_ids, url_word, word,
+    self, GRANTS_FORM, GrantFilter, LEVELS, level, radios, submitted, submitted_ids, url_word, word,
 };
 use crate::console::account::ACCOUNT;
 use crate::console::error_page::{ErrorPage, PageResult};
-use crate::console::forms::{self, Card, Field, FormData, FormState};
+use crate::console::forms::{self, Field, FormData, FormState};
 use crate::console::layout::{number, redirect_with_notice};
 use crate::console::query::Query;
 use crate::console::users::{self, LIST};
 use crate::console::visit::Visit;
+use crate::model::entity_tag::EntityTag;
 use crate::model::grant::{EntityGrant, Global, GrantKind, ObjectGrant, Permission};
 use crate::model::input::Input;
 use crate::model::page::Paged;
@@ -39,6 +40,8 @@ const GLOBALS: [(Global, &str, &str); 2] = [
         "The user gets read/write access to each instance they create.",
     ),
 ];
+/// The hidden field with the version of the account-wide permissions when the form was rendered.
+const GLOBAL_VERSION: &str = "global_version";
 /// The number of objects of each kind that the page of a user lists.
 const MAX_LISTED_OBJECTS: usize = 25;
 
@@ -143,45 +146,10 @@ pub async fn edit(
 ) -> PageResult {
     let filter = GrantFilter::read(&query.0);
     let page = load(&app, caller, username, &filter).await?;
-    Ok(render(&visit, &page, &filter, None, None))
+    Ok(render(&visit, &page, &filter, FormState::default()))
 }
 
-/// Changes the account-wide permissions.
-pub async fn update_global(
-    State(app): State<App>,
-    visit: Visit,
-    caller: Caller,
-    At(username): At<String>,
-    data: FormData,
-) -> PageResult {
-    let mut globals = vec![permission_input(&data, "global.account_access", "account_access")];
-    for (global, _, _) in GLOBALS {
-        let (_, held) = data.checkbox(&format!("global.{}", global.word()));
-        globals.push((global.word().to_owned(), held));
-    }
-    let object = vec![("global".to_owned(), Input::Object(globals))];
-    let change = app.prepare(Request {
-        expected: None,
-        body: Ok(Input::Object(object)),
-    });
-    let (version, name) = (data.request(Vec::new()), username.clone());
-    let changed = app
-        .write(caller.clone(), move |tx, caller| {
-            let user = rules::users::view(tx, caller, &name)?;
-            version.check_if_match(&global_version(&user))?;
-            rules::grants::update(tx, caller, &name, &change)
-        })
-        .await;
-    let form_state = match changed {
-        Ok(_) => return Ok(redirect_with_notice(&users::url_of(&username), "grants-changed")),
-        Err(error) => forms::from_error(data, error)?,
-    };
-    let filter = GrantFilter::read(&FormData::default());
-    let page = load(&app, caller, username, &filter).await?;
-    Ok(render(&visit, &page, &filter, Some(form_state), None))
-}
-
-/// Changes the grants on the objects of one page. Other grants do not change.
+/// Changes the account-wide permissions, and the grants on the objects of one page. Other grants do not change.
 pub async fn update(
     State(app): State<App>,
     visit: Visit,
@@ -191,20 +159,28 @@ pub async fn update(
 ) -> PageResult {
     let filter = GrantFilter::read(&data);
     let kinds = [GrantKind::Vpc, GrantKind::Linode];
-    let object = kinds.map(|kind| (kind.word().to_owned(), entries_input(&data, kind)));
+    let mut object = kinds
+        .map(|kind| (kind.word().to_owned(), entries_input(&data, kind)))
+        .to_vec();
+    if data.has(GLOBAL_VERSION) {
+        object.push(("global".to_owned(), globals_input(&data)));
+    }
     let change = app.prepare(Request {
         expected: None,
-        body: Ok(Input::Object(object.to_vec())),
+        body: Ok(Input::Object(object)),
     });
-    // The version is that of the rows on the page.
-    let (shown, version) = (
+    // One version is that of the rows on the page, the other that of the account-wide permissions.
+    let (rows, rows_version) = (
         ListRequest::default().only(submitted(&data)),
         data.request(Vec::new()),
     );
+    let global_version = data.request_with_version(GLOBAL_VERSION, Vec::new());
     let name = username.clone();
     let changed = app
         .write(caller.clone(), move |tx, caller| {
-            rules::object_grants::check_unchanged(tx, caller, &name, &shown, &version)?;
+            let user = rules::users::view(tx, caller, &name)?;
+            global_version.check_if_match(&global_part(&user))?;
+            rules::object_grants::check_unchanged(tx, caller, &name, &rows, &rows_version)?;
             rules::grants::update(tx, caller, &name, &change)
         })
         .await;
@@ -219,7 +195,16 @@ pub async fn update(
         Err(error) => forms::from_error(data, error)?,
     };
     let page = load(&app, caller, username, &filter).await?;
-    Ok(render(&visit, &page, &filter, None, Some(form_state)))
+    Ok(render(&visit, &page, &filter, form_state))
+}
+
+fn globals_input(data: &FormData) -> Input {
+    let mut globals = vec![permission_input(data, "global.account_access", "account_access")];
+    for (global, _, _) in GLOBALS {
+        let (_, held) = data.checkbox(&format!("global.{}", global.word()));
+        globals.push((global.word().to_owned(), held));
+    }
+    Input::Object(globals)
 }
 
 /// The permission in a form field, as the field `name` of a rule. An empty value becomes null.
@@ -240,46 +225,52 @@ fn entries_input(data: &FormData, kind: GrantKind) -> Input {
     Input::List(submitted_ids(data, kind).into_iter().map(entry).collect())
 }
 
-/// The part of a user that the form of account-wide permissions changes.
-fn global_version(user: &User) -> (Option<Permission>, &[Global]) {
+/// The account-wide permissions of a user.
+fn global_part(user: &User) -> (Option<Permission>, &[Global]) {
     (user.account_access, &user.globals)
 }
 
-/// The form with the current account-wide permissions.
-fn global_state(user: &User) -> FormState {
-    let mut data = FormData::default();
-    data.set("global.account_access", word(user.account_access));
-    for global in &user.globals {
-        data.set(&format!("global.{}", global.word()), "true");
+/// Sets the fields of the account-wide permissions to the current values, unless the user has submitted them.
+fn fill_globals(mut form_state: FormState, user: &User) -> FormState {
+    if !form_state.data.has(GLOBAL_VERSION) {
+        form_state
+            .data
+            .set("global.account_access", word(user.account_access));
+        for global in &user.globals {
+            form_state.data.set(&format!("global.{}", global.word()), "true");
+        }
     }
-    FormState::with_errors(data, Vec::new())
+    let version = EntityTag::of(&global_part(user)).to_string();
+    form_state.data.set(GLOBAL_VERSION, version);
+    form_state
 }
 
-/// The page. A form state is `None` if the form was not submitted.
-fn render(
-    visit: &Visit,
-    page: &GrantsPage,
-    filter: &GrantFilter,
-    globals: Option<FormState>,
-    rows: Option<FormState>,
-) -> Response {
+/// The page: one form for the account-wide permissions and the rows.
+fn render(visit: &Visit, page: &GrantsPage, filter: &GrantFilter, form_state: FormState) -> Response {
     let (name, user_url) = (page.user.username.as_str(), users::url(&page.user));
     let title = format!("Grants for {name}");
     let grants_url = format!("{user_url}/grants");
-    let status = globals.clone().or_else(|| rows.clone()).unwrap_or_default();
-    let globals = globals
-        .unwrap_or_else(|| global_state(&page.user))
-        .with_version_of(&global_version(&page.user));
-    let rows = object_grants::fill(rows.unwrap_or_default(), &page.objects.items);
-    let rows = rows.with_version_of(&page.objects.items);
-    let form = Card::new(format!("{grants_url}/global"), "Save permissions", &user_url).wide();
+    let form_state = fill_globals(form_state, &page.user);
+    let form_state =
+        object_grants::fill(form_state, &page.objects.items).with_version_of(&page.objects.items);
     let body = html! {
         h1 { (title) }
-        (forms::card(visit, &globals, &form, &global_fields(&globals)))
-        (rows.alert())
-        (object_grants::section(visit, &page.objects, filter, &rows, &grants_url))
+        (form_state.alert())
+        form #(GRANTS_FORM) .card.wide method="post" novalidate action=(grants_url) {
+            (visit.form_token())
+            input type="hidden" name=(GLOBAL_VERSION) value=(form_state.data.text(GLOBAL_VERSION));
+            (global_fields(&form_state))
+        }
+        (object_grants::section(&page.objects, filter, &form_state, &grants_url))
+        div .actions.after-list {
+            button .main type="submit" form=(GRANTS_FORM) { "Save" }
+            a .button href=(user_url) { "Cancel" }
+            @if !page.objects.items.is_empty() {
+                span .hint { "Saves the account-wide permissions and the objects on this page." }
+            }
+        }
     };
-    visit.form_page(&status, &title, &[ACCOUNT, LIST, (name, &user_url)], &body)
+    visit.form_page(&form_state, &title, &[ACCOUNT, LIST, (name, &user_url)], &body)
 }
 
 fn global_fields(form_state: &FormState) -> Markup {

@@ -67,11 +67,6 @@ pub fn pages() -> Vec<Page> {
         ),
         get("pageGrants", "/account/users/{username}/grants", grants::edit),
         post("sendGrants", "/account/users/{username}/grants", grants::update),
-        post(
-            "sendGlobalGrants",
-            "/account/users/{username}/grants/global",
-            grants::update_global,
-        ),
         get(
             "pageGrantsSet",
             "/account/users/{username}/grants/set",

@@ -2,10 +2,9 @@
 
 use maud::{Markup, html};
 
-use crate::console::forms::{FormData, FormState};
+use crate::console::forms::{FormData, FormState, VERSION_FIELD};
 use crate::console::layout::{empty_state, number, pagination, pluralize};
 use crate::console::query::MAX_SEARCH_CHARS;
-use crate::console::visit::Visit;
 use crate::model::grant::{GrantKind, ObjectGrant, Permission};
 use crate::model::input::Input;
 use crate::model::page::Paged;
@@ -15,6 +14,8 @@ use crate::rules::lists::ListRequest;
 const OBJECTS_PER_PAGE: i64 = 100;
 /// The form that sets one level for several objects. The checkboxes of the rows belong to it.
 const BULK_FORM: &str = "set-level";
+/// The form of the page. The radio buttons of the rows belong to it.
+pub const GRANTS_FORM: &str = "grants";
 pub const LEVELS: [Option<Permission>; 3] = [None, Some(Permission::ReadOnly), Some(Permission::ReadWrite)];
 /// The value of the level without access in URLs, where an empty value means any level.
 const NO_ACCESS: &str = "none";
@@ -128,13 +129,18 @@ impl GrantFilter {
         }
     }
 
-    /// The filter as hidden fields of another form.
+    /// The filter as hidden fields of the surrounding form.
     pub fn hidden_fields(&self) -> Markup {
+        self.hidden_fields_of(None)
+    }
+
+    /// The filter as hidden fields of the form with an ID.
+    fn hidden_fields_of(&self, form: Option<&str>) -> Markup {
         html! {
             @for (name, value) in self.fields() {
-                @if !value.is_empty() { input type="hidden" name=(name) value=(value); }
+                @if !value.is_empty() { input type="hidden" form=[form] name=(name) value=(value); }
             }
-            @if !self.page.is_empty() { input type="hidden" name="page" value=(self.page); }
+            @if !self.page.is_empty() { input type="hidden" form=[form] name="page" value=(self.page); }
         }
     }
 
@@ -189,7 +195,6 @@ pub fn submitted_ids(data: &FormData, kind: GrantKind) -> Vec<i64> {
 
 /// The filter, the bulk change and one page of the objects. `url` is the URL of the grants page.
 pub fn section(
-    visit: &Visit,
     objects: &Paged<ObjectGrant>,
     filter: &GrantFilter,
     form_state: &FormState,
@@ -209,7 +214,7 @@ pub fn section(
                 } @else {
                     p .count role="status" { (pluralize(objects.results as usize, "object", "objects")) }
                     (bulk_form(objects, filter, url))
-                    (rows(visit, objects, filter, form_state, url))
+                    (rows(objects, filter, form_state))
                     (pagination(objects, &filter.url(url)))
                 }
             }
@@ -231,28 +236,18 @@ fn bulk_form(objects: &Paged<ObjectGrant>, filter: &GrantFilter, url: &str) -> M
     }
 }
 
-/// The rows of one page, as a form that changes only these rows.
-fn rows(
-    visit: &Visit,
-    objects: &Paged<ObjectGrant>,
-    filter: &GrantFilter,
-    form_state: &FormState,
-    url: &str,
-) -> Markup {
+/// The rows of one page.
+fn rows(objects: &Paged<ObjectGrant>, filter: &GrantFilter, form_state: &FormState) -> Markup {
     html! {
-        form method="post" novalidate action=(url) {
-            (visit.form_token())
-            (form_state.version_field())
-            (filter.hidden_fields())
-            table .matrix.picked {
-                thead { tr {
-                    th scope="col" { span .hidden { "Selected" } }
-                    th scope="col" { "Object" }
-                    @for permission in LEVELS { th scope="col" { (level(permission)) } }
-                } }
-                tbody { @for object in &objects.items { (row(object, form_state)) } }
-            }
-            div .actions { button .main type="submit" { "Save this page" } }
+        input type="hidden" form=(GRANTS_FORM) name=(VERSION_FIELD) value=(form_state.data.text(VERSION_FIELD));
+        (filter.hidden_fields_of(Some(GRANTS_FORM)))
+        table .matrix.picked {
+            thead { tr {
+                th scope="col" { span .hidden { "Selected" } }
+                th scope="col" { "Object" }
+                @for permission in LEVELS { th scope="col" { (level(permission)) } }
+            } }
+            tbody { @for object in &objects.items { (row(object, form_state)) } }
         }
     }
 }
@@ -278,7 +273,7 @@ pub fn radios(name: &str, chosen: &str) -> Markup {
     html! {
         @for permission in LEVELS {
             @let word = word(permission);
-            td { label { input type="radio" name=(name) value=(word) checked[chosen == word]; span { (level(permission)) } } }
+            td { label { input type="radio" form=(GRANTS_FORM) name=(name) value=(word) checked[chosen == word]; span { (level(permission)) } } }
         }
     }
 }

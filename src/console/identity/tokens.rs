@@ -14,6 +14,7 @@ use crate::model::entity_tag::EntityTag;
 use crate::model::id::TokenId;
 use crate::model::input::Input;
 use crate::model::reason::Code;
+use crate::model::scope::{Level, Scope, Scopes};
 use crate::model::time::Time;
 use crate::model::token::{Token, TokenText};
 use crate::rules;
@@ -256,11 +257,25 @@ fn render_created(visit: &Visit, token: &Token, text: &TokenText) -> Response {
             div { dt { "Expires" } dd { @match token.expiry { Some(expiry) => (time(expiry)), None => "Never" } } }
         }
         p { "Send it with every request. To try it in a terminal:" }
-        @let sample = format!("curl -H \"Authorization: Bearer {}\" {}/v4/profile", text.reveal(), visit.origin);
+        @let sample = format!("curl -H \"Authorization: Bearer {}\" {}/v4{}", text.reveal(), visit.origin, sample_path(&token.scopes));
         div .copied { code #sample { (sample) } button type="button" data-copy="sample" hidden { "Copy" } }
         p { a .button href=(LIST.1) { "Done" } }
     };
     visit.page("Token created", &[ACCOUNT, LIST], &body)
+}
+
+/// The path of an operation that a token with these scopes may call.
+fn sample_path(scopes: &Scopes) -> &'static str {
+    const PATHS: [(&str, &str); 4] = [
+        ("account", "/profile"),
+        ("vpc", "/vpcs"),
+        ("linodes", "/linode/instances"),
+        ("events", "/account/events"),
+    ];
+    let mut paths = PATHS.iter();
+    let allowed = paths.find(|&&(family, _)| scopes.allow(Scope::new(family, Level::ReadOnly)));
+    // Every token may read the regions.
+    allowed.map_or("/regions", |&(_, path)| path)
 }
 
 pub async fn edit(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<TokenId>) -> PageResult {

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::vpcs::tabs;
 use crate::console::bulk::selection::{self, Target};
-use crate::console::csv::{Csv, MAX_CSV_ROWS};
+use crate::console::csv::{Csv, EXPORT_LINK, MAX_CSV_ROWS, export_link};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, page_url, pagination, pluralize, time};
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
@@ -125,6 +125,7 @@ impl ListPage {
         let list_url = format!("{vpc_url}/subnets");
         let searched_url = search.url(&list_url, &search.sorting.parameter());
         let reload_url = page_url(&searched_url, self.found.page.number);
+        let export_url = search.url(&format!("{list_url}/export.csv"), &search.sorting.parameter());
         let trigger = format!(
             "garth:vpc-{} from:body, garth:subnet from:body, garth:linode from:body",
             self.vpc.id
@@ -133,13 +134,13 @@ impl ListPage {
             div .title {
                 h1 { (self.vpc.label.as_str()) }
                 div .actions {
-                    a .button href=(search.url(&format!("{list_url}/export.csv"), &search.sorting.parameter())) download { "Export CSV" }
+                    (export_link((self.found.results > 0).then_some(&export_url)))
                     @if self.may_change { a .button.main href=(format!("{list_url}/new")) { "Add subnet" } }
                 }
             }
             (tabs(self.vpc.id, self.total, "/subnets"))
             (search_form(&list_url, search))
-            div #list hx-get=(reload_url) hx-trigger=(trigger) hx-select="#list" hx-swap="outerHTML" {
+            div #list hx-get=(reload_url) hx-trigger=(trigger) hx-select="#list" hx-select-oob=(EXPORT_LINK) hx-swap="outerHTML" {
                 @if self.found.items.is_empty() {
                     (empty_state("No results", "No subnets match your search.", Some(("Show all subnets", &list_url))))
                 } @else {
@@ -180,7 +181,7 @@ impl ListPage {
 fn search_form(list_url: &str, search: &Search) -> Markup {
     html! {
         form .search role="search" aria-label="Subnets" method="get" action=(list_url) hx-get=(list_url) hx-target="#list" hx-select="#list"
-            hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace" hx-trigger="submit, input changed delay:250ms from:#q" {
+            hx-select-oob=(EXPORT_LINK) hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace" hx-trigger="submit, input changed delay:250ms from:#q" {
             div .field {
                 label for="q" { "Search" }
                 input #q type="search" name="q" value=(search.text) autocomplete="off" spellcheck="false"

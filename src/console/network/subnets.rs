@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
+use crate::console::account::event_filter::url_of_object;
 use crate::console::address_map::{self, format_range, in_use};
 use crate::console::blockers;
 use crate::console::error_page::{ErrorPage, PageResult};
@@ -223,6 +224,7 @@ pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: Optio
             }
             @if let Some(may_change) = may_change { div .actions {
                 a .button.main href=(format!("{subnet_url}/attach")) { "Attach an instance" }
+                a .button href=(url_of_object("subnet", subnet.id.0)) { "Activity" }
                 @if may_change {
                     a .button href=(format!("{subnet_url}/edit")) { "Edit" }
                     a .button.danger href=(format!("{subnet_url}/delete")) { "Delete" }

@@ -6,12 +6,13 @@ use maud::{Markup, html};
 use super::account_summary::{LIST, name, refused, status_tag, url};
 use super::account_users;
 use crate::console::error_page::PageResult;
-use crate::console::forms::FormData;
-use crate::console::layout::{number, redirect_with_notice, time};
+use crate::console::forms::{self, FormData, FormState};
+use crate::console::layout::{number, redirect_with_notice, size, time};
 use crate::console::threads::confirmation;
 use crate::console::usage::{bytes_meter, used_meter};
 use crate::console::visit::Visit;
 use crate::declared;
+use crate::model::account::Account;
 use crate::model::account::status::AccountStatus;
 use crate::model::id::AccountId;
 use crate::model::policy::Quota;
@@ -45,6 +46,7 @@ pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, At(id): Pa
         @if let Some(message) = &visit.refused { div .alert role="alert" { p { (message) } } }
         (facts(&details))
         section aria-labelledby="usage" { h2 #usage { "Usage" } (usage_table(&details, limits)) }
+        section aria-labelledby="limits" { h2 #limits { "Limits" } (quota_facts(&details.account, limits)) }
         section aria-labelledby="users" {
             h2 #users { "Users" }
             (account_users::table(&visit, &details.account, &users))
@@ -63,6 +65,31 @@ fn facts(details: &AccountDetails) -> Markup {
             div { dt { "ID" } dd { (account.id) } }
             div { dt { "Tickets" } dd { a href=(format!("/desk?account={}", account.id)) {
                 (number(details.usage.open_tickets.unsigned_abs())) " open" } " of " (number(details.usage.tickets.unsigned_abs())) } }
+        }
+    }
+}
+
+/// The quotas, and which of them are the provider's defaults.
+fn quota_facts(account: &Account, limits: Quota) -> Markup {
+    let quota = account.quota;
+    let limit = |value: i64, own: Option<i64>| (number(value.unsigned_abs()), own.is_some());
+    let bytes = (size(limits.attachment_bytes), quota.attachment_bytes.is_some());
+    let quotas = [
+        (
+            "VPCs per region",
+            limit(limits.vpcs_per_region, quota.vpcs_per_region),
+        ),
+        (
+            "Subnets per VPC",
+            limit(limits.subnets_per_vpc, quota.subnets_per_vpc),
+        ),
+        ("Ticket attachments", bytes),
+    ];
+    html! {
+        dl .facts {
+            @for (label, (value, is_own)) in &quotas {
+                div { dt { (label) } dd { (value) @if !is_own { " " span .quiet { "default" } } } }
+            }
         }
     }
 }
@@ -114,10 +141,15 @@ fn actions(visit: &Visit, details: &AccountDetails) -> Markup {
         }
         @if is_open && visit.has_role(StaffRole::Admin) {
             (confirmation("Close", (true, None), &html! {
-                p { "The account must have no instances and no VPCs. A closed account cannot be reactivated." }
-                p { a href=(action("export")) download { "Export the data" } " before you delete it, to give it to the customer." }
+                p { "The account must have no instances and no VPCs. A user of the account deletes them in the console or with the API. Without the customer, create a token of such a user on the server with " code { "garth token create" } "." }
+                p {
+                    a href=(action("export")) download { "Export the data" } " first, to give it to the customer: VPCs, instances, users, and "
+                    "tickets with their replies. Of attachments, it has only the names."
+                }
+                p { "A closed account cannot be reactivated." }
                 form method="post" action=(action("close")) {
                     (visit.form_token())
+                    (forms::confirmation_input(&FormState::default(), name(account)))
                     button .danger type="submit" { "Close " (name(account)) }
                 }
             }))
@@ -157,16 +189,19 @@ pub async fn export(State(app): State<App>, staff: Staff, At(id): Path) -> PageR
     Ok(downloads::json_file(&export.file_name(), export.to_json()))
 }
 
+/// Closes the account, if the user typed its name.
 pub async fn close(State(app): State<App>, staff: Staff, At(id): Path, data: FormData) -> PageResult {
-    change(
-        &app,
-        staff,
-        id,
-        data,
-        "account-closed",
-        rules::provider_accounts::close,
-    )
-    .await
+    let account = app
+        .read(staff.clone(), move |tx, _| rules::accounts::load(tx, id))
+        .await?;
+    let request = data.request(Vec::new());
+    let close = app.write(staff, move |tx, _| {
+        rules::provider_accounts::close(tx, id, &request)
+    });
+    match forms::if_confirmed(&data, name(&account), close).await {
+        Ok(_) => Ok(redirect_with_notice(&url(id), "account-closed")),
+        Err(error) => refused(&url(id), error),
+    }
 }
 
 /// Runs a rule, and returns to the page of the account.

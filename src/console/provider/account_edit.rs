@@ -68,11 +68,51 @@ fn render_edit(visit: &Visit, account: &Account, form_state: &FormState) -> Resp
     visit.form_page(form_state, &title, &[LIST, (name(account), &account_url)], &body)
 }
 
+/// The quota that is a size.
+const BYTES: &str = "attachment_bytes";
+/// The units of a size, the largest first.
+const UNITS: [(&str, i64); 4] = [
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+];
+
+/// A size in the largest unit that needs no fraction: `10 GiB`.
+fn exact_size(bytes: i64) -> String {
+    let unit = UNITS.iter().find(|(_, unit)| bytes > 0 && bytes % unit == 0);
+    unit.map_or_else(
+        || bytes.to_string(),
+        |(name, unit)| format!("{} {name}", bytes / unit),
+    )
+}
+
+/// A number of bytes, or a size with a unit.
+fn parse_size(text: &str) -> Option<i64> {
+    let found = UNITS
+        .iter()
+        .find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit)));
+    let Some((number, unit)) = found else {
+        return text.parse().ok();
+    };
+    let bytes = number.trim().parse::<f64>().ok()? * unit as f64;
+    (0.0..i64::MAX as f64)
+        .contains(&bytes)
+        .then_some(bytes.round() as i64)
+}
+
+fn shown(name: &str, value: i64) -> String {
+    match name {
+        BYTES => exact_size(value),
+        _ => value.to_string(),
+    }
+}
+
 /// The names of the quotas and their labels.
 const QUOTAS: [(&str, &str); 3] = [
     ("vpcs_per_region", "VPCs per region"),
     ("subnets_per_vpc", "Subnets per VPC"),
-    ("attachment_bytes", "Ticket attachments in bytes"),
+    (BYTES, "Ticket attachments"),
 ];
 
 fn overrides(quota: QuotaOverride) -> [Option<i64>; 3] {
@@ -87,7 +127,7 @@ pub async fn quotas(State(app): State<App>, visit: Visit, staff: Staff, At(id): 
     let account = load(&app, staff, id).await?;
     let mut form_state = FormState::default().with_version_of(&account);
     for ((name, _), value) in QUOTAS.iter().zip(overrides(account.quota)) {
-        let value = value.map(|value| value.to_string());
+        let value = value.map(|value| shown(name, value));
         form_state.data.set(name, value.unwrap_or_default());
     }
     Ok(render_quotas(&app, &visit, &account, &form_state))
@@ -100,7 +140,7 @@ pub async fn update_quotas(
     At(id): Path,
     data: FormData,
 ) -> PageResult {
-    let object = QUOTAS.map(|(name, _)| (name.to_owned(), limit(data.text(name).trim())));
+    let object = QUOTAS.map(|(name, _)| (name.to_owned(), limit(name, data.text(name).trim())));
     let request = data.request(object.to_vec());
     let changed = app
         .write(staff.clone(), move |tx, _| {
@@ -117,12 +157,15 @@ pub async fn update_quotas(
 }
 
 /// An empty field means the provider's default.
-fn limit(text: &str) -> Input {
-    match text {
-        "" => Input::Null,
-        text => text
-            .parse()
-            .map_or_else(|_| Input::Text(text.to_owned()), Input::Integer),
+fn limit(name: &str, text: &str) -> Input {
+    let number = match name {
+        BYTES => parse_size(text),
+        _ => text.parse().ok(),
+    };
+    match (text, number) {
+        ("", _) => Input::Null,
+        (_, Some(number)) => Input::Integer(number),
+        (text, None) => Input::Text(text.to_owned()),
     }
 }
 
@@ -136,7 +179,12 @@ fn render_quotas(app: &App, visit: &Visit, account: &Account, form_state: &FormS
         defaults.attachment_bytes,
     ];
     let fields = QUOTAS.iter().zip(defaults).map(|((name, label), default)| {
-        let hint = format!("Leave empty for the default, {default}.");
+        let units = if *name == BYTES {
+            "A size, such as 10 GiB. "
+        } else {
+            ""
+        };
+        let hint = format!("{units}Leave empty for the default, {}.", shown(name, default));
         let field = Field {
             name,
             label,
@@ -151,4 +199,28 @@ fn render_quotas(app: &App, visit: &Visit, account: &Account, form_state: &FormS
         (forms::card(visit, form_state, &form, &html! { @for field in fields { (field) } }))
     };
     visit.form_page(form_state, &title, &[LIST, (name(account), &account_url)], &body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, bytes) in [
+            ("1 GiB", Some(1 << 30)),
+            ("1.5GiB", Some(3 << 29)),
+            ("512", Some(512)),
+            ("-1 GiB", None),
+            ("many", None),
+            ("1e99 TiB", None),
+            ("NaN KiB", None),
+        ] {
+            assert_eq!(parse_size(text), bytes, "{text}");
+        }
+        assert_eq!(
+            [0, 100, 3 << 29, 10 << 30].map(exact_size),
+            ["0", "100", "1536 MiB", "10 GiB"]
+        );
+    }
 }

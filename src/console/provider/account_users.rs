@@ -11,6 +11,7 @@ use crate::console::forms::FormData;
 use crate::console::layout::{redirect_with_notice, time};
 use crate::console::visit::Visit;
 use crate::model::account::Account;
+use crate::model::account::status::AccountStatus;
 use crate::model::id::AccountId;
 use crate::model::input::Input;
 use crate::model::page::Paged;
@@ -51,6 +52,7 @@ pub fn table(visit: &Visit, account: &Account, users: &Paged<User>) -> Markup {
 fn row(visit: &Visit, account: &Account, user: &User) -> Markup {
     let name = user.username.as_str();
     let action = |action: &str| format!("{}/users/{name}/{action}", url(account.id));
+    let is_closed = account.status == AccountStatus::Closed;
     let (label, target) = match user.disabled {
         true => ("Enable", action("enable")),
         false => ("Disable", action("disable")),
@@ -59,18 +61,18 @@ fn row(visit: &Visit, account: &Account, user: &User) -> Markup {
         tr {
             th scope="row" { (name) @if user.restricted { " " span .tag { "Restricted" } } }
             td data-label="E-mail" { (user.email.as_str()) }
-            td data-label="Status" { @if user.disabled { span .tag.bad { "Disabled" } } @else { span .tag.on { "Enabled" } } }
+            td data-label="Status" { @if is_closed { span .tag { "Account closed" } } @else if user.disabled { span .tag.bad { "Disabled" } } @else { span .tag.on { "Enabled" } } }
             td data-label="Last log-in" {
                 @match &user.last_login { Some(login) => (time(login.at)), None => span .quiet { "Never" } }
             }
             td { div .actions {
-                @if visit.has_role(StaffRole::Operator) {
+                @if !is_closed && visit.has_role(StaffRole::Operator) {
                     form method="post" action=(target) {
                         (visit.form_token())
                         button type="submit" { (label) span .hidden { " " (name) } }
                     }
                 }
-                @if visit.has_role(StaffRole::Admin) {
+                @if !is_closed && visit.has_role(StaffRole::Admin) {
                     form method="post" action=(action("link")) {
                         (visit.form_token())
                         button type="submit" { "Password link" span .hidden { " for " (name) } }

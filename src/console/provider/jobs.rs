@@ -12,7 +12,7 @@ use crate::console::query::Query;
 use crate::console::threads::confirmation;
 use crate::console::visit::Visit;
 use crate::model::id::JobId;
-use crate::model::job::JobSummary;
+use crate::model::job::{JobKind, JobSummary};
 use crate::model::page::Page;
 use crate::rules;
 use crate::rules::agent::Staff;
@@ -46,11 +46,26 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
     Ok(visit.page("Jobs", &[], &body))
 }
 
+/// The work of a job in words.
+fn task(job: &JobSummary) -> Option<&'static str> {
+    JobKind::parse(&job.kind).map(|kind| match kind {
+        JobKind::InstancePower => "Start or stop an instance",
+        JobKind::DiskWork => "Work on a disk",
+        JobKind::HostDrain => "Drain a host",
+        JobKind::MailSend => "Send a mail",
+        JobKind::IdentityRetention => "Remove expired sessions, links and tokens",
+        JobKind::EventRetention => "Delete old events",
+        JobKind::UploadSweep => "Remove incomplete uploads",
+        JobKind::AttachmentScrub => "Verify attachments",
+        JobKind::DatabaseCheck => "Check the database",
+    })
+}
+
 fn row(visit: &Visit, job: &JobSummary) -> Markup {
     let action = |action: &str| format!("{}/{}/{action}", LIST.1, job.id);
     html! {
         tr {
-            th scope="row" { (job.kind) @if !job.subject.is_empty() { " " (job.subject) } " " span .id { (job.id) } }
+            th scope="row" { @if let Some(task) = task(job) { (task) br; } span .quiet.small { (job.kind) @if !job.subject.is_empty() { " " (job.subject) } } " " span .id { (job.id) } }
             td data-label="Status" { span .tag .bad[job.dead] .on[job.lease_owner.is_some()] { (job.status()) } }
             td data-label="Due" { (time(job.due)) }
             td data-label="Attempts" { (job.attempts) }
@@ -58,9 +73,11 @@ fn row(visit: &Visit, job: &JobSummary) -> Markup {
             td { div .actions {
                 form method="post" action=(action("retry")) {
                     (visit.form_token())
-                    button type="submit" { "Retry" span .hidden { " job " (job.id) } }
+                    button type="submit" { @if job.attempts == 0 { "Run now" } @else { "Retry" } span .hidden { " job " (job.id) } }
                 }
-                @if !job.is_recurring() {
+                @if job.is_recurring() {
+                    span .quiet.small { "Recurring: cannot be canceled" }
+                } @else {
                     (confirmation("Cancel", (true, None), &html! {
                         p { "The job is deleted, and its work is not completed. The instance or disk of the job stays busy until it is deleted. A host stops draining." }
                         form method="post" action=(action("cancel")) {

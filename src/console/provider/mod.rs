@@ -2,7 +2,7 @@
 
 mod account;
 mod account_edit;
-mod account_summary;
+pub mod account_summary;
 mod account_users;
 mod accounts;
 mod announcements;

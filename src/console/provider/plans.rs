@@ -58,7 +58,7 @@ fn row(details: &PlanDetails) -> Markup {
     html! {
         tr {
             th scope="row" {
-                a href=(url(&plan.id)) { (plan.label) } " " span .id { (plan.id) }
+                a href=(url(&plan.id)) { (plan.label) } " " span .quiet.small { (plan.id) }
                 @if plan.retired { " " span .tag { "Retired" } }
             }
             td data-label="Class" { (plan.class) }
@@ -74,7 +74,7 @@ fn row(details: &PlanDetails) -> Markup {
 }
 
 fn price(price: Price) -> String {
-    format!("${}", price.dollars())
+    format!("${:.2}", price.dollars())
 }
 
 pub async fn new(visit: Visit) -> PageResult {

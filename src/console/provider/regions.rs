@@ -58,7 +58,7 @@ fn row(details: &RegionDetails) -> Markup {
     let (region, usage) = (&details.region, details.usage);
     html! {
         tr {
-            th scope="row" { a href=(url(&region.id)) { (region.label) } " " span .id { (region.id) } }
+            th scope="row" { a href=(url(&region.id)) { (region.label) } " " span .quiet.small { (region.id) } }
             td data-label="Country" { (region.country) }
             td data-label="Status" { (status_tag(region)) }
             td data-label="Instances" { (number_cell(usage.instances)) }
@@ -130,7 +130,7 @@ fn fields(form_state: &FormState, region: Option<&Region>) -> Markup {
     let country = Field {
         name: "country",
         label: "Country",
-        hint: "A code of two lowercase letters, such as us.",
+        hint: "A code of two letters, such as us.",
         max_chars: Some(2),
         code: true,
         ..Field::default()
@@ -158,7 +158,9 @@ fn fields(form_state: &FormState, region: Option<&Region>) -> Markup {
 
 /// The request of a form.
 fn request(data: &FormData, region: Option<&Region>) -> Request {
-    let mut object = data.object(&["label", "country"]);
+    let mut object = data.object(&["label"]);
+    let country = data.text("country").trim().to_lowercase();
+    object.push(("country".to_owned(), Input::Text(country)));
     object.extend(data.non_empty(&["status"]));
     if region.is_none() {
         object.extend(data.object(&["id"]));

@@ -83,6 +83,7 @@ fn role_field(form_state: &FormState) -> Markup {
     let role = Field {
         name: "role",
         label: "Role",
+        hint: "Support answers tickets, and reads accounts and hosts. An operator also manages hosts, regions, plans, jobs, announcements, quotas and suspensions. An admin also manages staff, and creates and closes accounts.",
         ..Field::default()
     };
     let roles = StaffRole::ALL.map(|role| (role.word().to_owned(), role.word().to_owned()));

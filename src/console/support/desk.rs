@@ -9,6 +9,7 @@ use crate::console::error_page::PageResult;
 use crate::console::forms::{self, FormData, FormState};
 use crate::console::layout::{age, empty_state, page_url, pagination, pluralize};
 use crate::console::live;
+use crate::console::provider::account_summary;
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
 use crate::console::threads::{self, kind_label};
 use crate::console::visit::Visit;
@@ -18,7 +19,7 @@ use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::model::saved_view::SavedView;
-use crate::model::ticket::{DeskTicket, Priority, Status, Turn};
+use crate::model::ticket::{DeskTicket, Priority, Side, Status};
 use crate::model::ticket_tag::TicketTag;
 use crate::model::time::Time;
 use crate::rules;
@@ -48,7 +49,7 @@ const STATUSES: [(&str, &str); 5] = [
 /// The choices of the assignee filter: value and label.
 const ASSIGNEES: [(&str, &str); 4] = [
     ("", "Anyone"),
-    ("nobody", "Unassigned"),
+    ("unassigned", "Unassigned"),
     ("mine", "Me"),
     ("others", "Other staff"),
 ];
@@ -79,10 +80,10 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
     );
     let list_tickets = match has_targets && search.text("order") == TIME_LEFT.0 {
         true => rules::desk::list_by_time_left,
-        false => rules::desk::list_by_turn,
+        false => rules::desk::list_waiting_for,
     };
     let list_request = list_request(&search, &visit.username, now);
-    let (account, turn) = (account_filter(&search), turn(&search));
+    let (account, side) = (account_filter(&search), waiting_side(&search));
     let words = match ticket_number(&search) {
         Some(_) => String::new(),
         None => search.text("q").to_owned(),
@@ -94,7 +95,7 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
             if let Some(AccountFilter::Name(name)) = &account {
                 list_request = list_request.only(accounts_named(tx, name)?);
             }
-            let tickets = list_tickets(tx, &list_request, Some(&words), turn);
+            let tickets = list_tickets(tx, &list_request, Some(&words), side);
             let ids: Vec<_> = tickets
                 .iter()
                 .flat_map(|tickets| &tickets.items)
@@ -160,7 +161,7 @@ fn list_request(search: &FormData, me: &str, now: Time) -> ListRequest {
         (None, _) => only.push(Condition::not_equal("status", Status::Closed.word())),
     }
     match search.text("claim") {
-        "nobody" => only.push(Condition::equal("claimed_by", Input::Null)),
+        "unassigned" => only.push(Condition::equal("claimed_by", Input::Null)),
         "mine" => only.push(Condition::equal("claimed_by", me)),
         "others" => {
             only.push(Condition::not_equal("claimed_by", me));
@@ -183,8 +184,8 @@ fn list_request(search: &FormData, me: &str, now: Time) -> ListRequest {
 }
 
 /// The side that the tickets wait for, if the filter requires it.
-fn turn(search: &FormData) -> Option<Turn> {
-    (search.text("status") == "waiting").then_some(Turn::Provider)
+fn waiting_side(search: &FormData) -> Option<Side> {
+    (search.text("status") == "waiting").then_some(Side::Provider)
 }
 
 /// The number of tickets in the queue with these filters, and the URL of the queue.
@@ -199,7 +200,7 @@ pub fn count(
         page_size: ListRequest::first(1).page_size,
         ..list_request(&search, me, now)
     };
-    let results = rules::desk::list_by_turn(tx, &list, None, turn(&search))?.results;
+    let results = rules::desk::list_waiting_for(tx, &list, None, waiting_side(&search))?.results;
     Ok((results, search_url(&search)))
 }
 
@@ -290,7 +291,7 @@ fn form(
             div .field .wrong[!errors.is_empty()] {
                 label for="q" { "Search" }
                 input #q type="search" name="q" value=(search.text("q")) autocomplete="off" spellcheck="false"
-                    placeholder="Text in tickets, replies and notes, or #ID" data-key="/";
+                    placeholder="Text or #ID" title="Text in tickets, replies and notes, or #ID" data-key="/";
                 @if !errors.is_empty() { p .reason { (errors.join(". ")) } }
             }
             (choice("status", "Status", &STATUSES))
@@ -365,7 +366,7 @@ fn row(desk: &DeskTicket, context: &QueueContext) -> Markup {
                     span .quiet.small.line { (kind_label(entity.kind.word())) " " (entity.label) }
                 }
             }
-            td data-label="Account" { span { (account_name(desk)) " " span .id { (ticket.account) } } }
+            td data-label="Account" { span { a href=(account_summary::url(ticket.account)) { (account_name(desk)) } " " span .id { (ticket.account) } } }
             td data-label="Status" { (threads::status_tag(ticket.status)) }
             td data-label="Assignee" { span { (assignee(desk, context.me)) } }
             @if context.has_targets { td data-label=(TIME_LEFT.1) { span { (targets::time_left(desk.targets.as_ref())) } } }

@@ -35,9 +35,9 @@ const COUNTS: [(&str, Filters); 5] = [
 ];
 /// The ages of open tickets: label, filters and the class of the color.
 const AGES: [(&str, Filters, &str); 3] = [
-    ("under 1 day old", &[("age", "day")], "some"),
-    ("1 to 7 days old", &[("age", "week")], "much"),
-    ("over 7 days old", &[("age", "older")], "full"),
+    ("aged under 1 day", &[("age", "day")], "some"),
+    ("aged 1 to 7 days", &[("age", "week")], "much"),
+    ("aged over 7 days", &[("age", "older")], "full"),
 ];
 
 struct Overview {

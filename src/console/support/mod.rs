@@ -39,6 +39,11 @@ pub fn pages() -> Vec<Page> {
             "/tickets/{ticketId}/attachments/{attachmentId}",
             ticket::download,
         ),
+        get(
+            "getAttachmentImage",
+            "/tickets/{ticketId}/attachments/{attachmentId}/image",
+            ticket::image,
+        ),
     ]
 }
 
@@ -87,7 +92,8 @@ pub fn desk_pages() -> Vec<Page> {
             "/desk/tickets/{ticketId}/replies",
             desk_ticket::actions::reply,
         )
-        .staff(),
+        .staff()
+        .with_files(),
         post(
             "sendDeskNote",
             "/desk/tickets/{ticketId}/notes",
@@ -107,9 +113,27 @@ pub fn desk_pages() -> Vec<Page> {
         )
         .staff(),
         get(
+            "pageDeskMerge",
+            "/desk/tickets/{ticketId}/merge",
+            desk_ticket::merge::view,
+        )
+        .staff(),
+        post(
+            "sendDeskMerge",
+            "/desk/tickets/{ticketId}/merge",
+            desk_ticket::merge::send,
+        )
+        .staff(),
+        get(
             "getDeskAttachmentFile",
             "/desk/tickets/{ticketId}/attachments/{attachmentId}",
             desk_ticket::actions::download,
+        )
+        .staff(),
+        get(
+            "getDeskAttachmentImage",
+            "/desk/tickets/{ticketId}/attachments/{attachmentId}/image",
+            desk_ticket::actions::image,
         )
         .staff(),
         get("pageDeskReports", "/desk/reports", reports::view).staff(),

@@ -47,6 +47,12 @@ pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, query: Que
         (form_state.alert())
         (period_form(&form_state))
         @if let Some(report) = &report { (render(report)) }
+        @if app.store().policy().support.targets.is_empty() {
+            p .hint {
+                "No targets for response times are set. To set them, add " code { "desk.first_response_minutes" } " or "
+                code { "desk.resolution_minutes" } " to the settings of the server."
+            }
+        }
     };
     Ok(visit.form_page(&form_state, "Reports", &[QUEUE], &body))
 }
@@ -63,7 +69,8 @@ fn period_form(form_state: &FormState) -> Markup {
         }
     };
     html! {
-        form .search.filters method="get" action=(URL) {
+        // Not `.filters`: this form has no live search, so its button stays visible.
+        form .search method="get" action=(URL) {
             (day("from", "First day (UTC)"))
             (day("to", "Last day (UTC)"))
             button type="submit" { "Show" }

@@ -8,10 +8,16 @@ use crate::console::markdown;
 use crate::model::attachment::{Attachment, EXTENSIONS};
 use crate::model::entity::{Entity, EntityKind};
 use crate::model::policy::Support;
+use crate::model::reason::{Code, Reason};
 use crate::model::reply::ReplyText;
 use crate::model::subject::SubjectKind;
 use crate::model::ticket::{Status, Ticket};
 use crate::model::time::Time;
+use crate::rules::Error;
+use crate::rules::error::{BodyFault, FieldError, FilesFault};
+
+/// The field for files.
+pub const FILE_FIELD: &str = "file";
 
 /// The kind of a message: a message of the customer, a reply of staff, or a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,14 +187,18 @@ pub fn confirmation(label: &str, (danger, key): (bool, Option<&str>), question: 
     }
 }
 
-/// The files of a ticket. `ticket_url` is the URL of its page.
+/// The files of a ticket, with thumbnails of images. `ticket_url` is the URL of its page.
 pub fn files(files: &[Attachment], ticket_url: &str) -> Markup {
     html! {
         @if !files.is_empty() {
             ul .files {
                 @for file in files {
+                    @let url = format!("{ticket_url}/attachments/{}", file.id);
                     li {
-                        a href=(format!("{ticket_url}/attachments/{}", file.id)) download { (file.name.as_str()) }
+                        a href=(url) download {
+                            @if file.is_image() { img src=(format!("{url}/image")) alt="" loading="lazy" decoding="async"; }
+                            (file.name.as_str())
+                        }
                         span .quiet { (size(file.size)) " · " (file.created_by) " · " (time(file.created)) }
                     }
                 }
@@ -231,5 +241,22 @@ pub fn time_and_user(at: Time, by: Option<&str>) -> Markup {
     html! {
         (time(at))
         @if let Some(by) = by { " " span .quiet { "by " (by) } }
+    }
+}
+
+/// The errors of an upload, for the file field.
+pub fn file_errors(error: Error) -> Result<Vec<FieldError>, Error> {
+    let on_file = |code, text: String| vec![FieldError::on(FILE_FIELD, Reason::new(code, text))];
+    match error {
+        Error::Refused(errors) => Ok(errors),
+        Error::Body(BodyFault::FileTooLarge { max_bytes }) => {
+            let text = format!("The file is too large. The maximum is {}", size(max_bytes));
+            Ok(on_file(Code::FileTooLarge, text))
+        }
+        Error::Files(FilesFault::Scanner(_)) => {
+            let text = "The virus scanner is unavailable, so files cannot be attached. Try again later.";
+            Ok(on_file(Code::ScanUnavailable, text.to_owned()))
+        }
+        other => Err(other),
     }
 }

@@ -4,10 +4,11 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use maud::{Markup, html};
 
+use crate::console::account::event_filter::url_of_object;
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Field, FormData, FormState};
 use crate::console::layout::{
-    fragment, no_content, number, pagination, redirect_with_error, redirect_with_notice, size, time,
+    fragment, no_content, number, pagination, redirect_with_error, redirect_with_notice, time,
 };
 use crate::console::query::Query;
 use crate::console::threads::{self, Message, MessageKind};
@@ -22,12 +23,12 @@ use crate::model::reason::{Code, Reason};
 use crate::model::received_mail::FoldedText;
 use crate::model::reply::{Reply, ReplyText};
 use crate::model::ticket::{Status, Ticket};
+use crate::rules;
 use crate::rules::caller::Caller;
-use crate::rules::error::{BodyFault, FieldError, FilesFault};
+use crate::rules::error::FieldError;
 use crate::rules::lists::ListRequest;
 use crate::rules::submission::Submission;
 use crate::rules::transitions::{self, TicketAction};
-use crate::rules::{self, Error};
 use crate::store::ReadTx;
 use crate::web::App;
 use crate::web::error::{Cause, cause_of, status_of};
@@ -37,8 +38,6 @@ use crate::web::{downloads, upload};
 /// The number of replies per page.
 const REPLIES_PER_PAGE: i64 = 100;
 const REPLY_LABEL: &str = "Your reply";
-/// The field for a file.
-const FILE_FIELD: &str = "file";
 
 /// The data of the page.
 struct TicketPage {
@@ -49,6 +48,8 @@ struct TicketPage {
     /// The ID of the newest reply.
     newest: i64,
     files: Vec<Attachment>,
+    /// The tickets that were merged into this ticket.
+    merged: Vec<TicketId>,
     may_reply: bool,
     may_attach: bool,
     may_close: bool,
@@ -83,7 +84,10 @@ pub async fn view(
     let page = query.text("page").parse().ok();
     let mut forms = Forms::default();
     if let Some(message) = &visit.refused {
-        let error = FieldError::on(FILE_FIELD, Reason::new(Code::ChoiceInvalid, message.as_str()));
+        let error = FieldError::on(
+            threads::FILE_FIELD,
+            Reason::new(Code::ChoiceInvalid, message.as_str()),
+        );
         forms.file = FormState::with_errors(FormData::default(), vec![error]);
     }
     render(&app, &visit, caller, id, page, &forms).await
@@ -153,14 +157,14 @@ pub async fn attach(
     request: Request,
 ) -> PageResult {
     let is_script = request.headers().contains_key("hx-request");
-    let received = upload::receive_attachment(app, caller, id, request).await;
+    let received = upload::receive_attachment(app, caller.into(), id, request).await;
     let error = match received {
         Ok(()) if is_script => return Ok(no_content()),
         Ok(()) => return Ok(redirect_with_notice(&url(id), "file-attached")),
         Err(error) => error,
     };
     let (status, cause) = (status_of(&error), cause_of(&error));
-    let errors = file_errors(error)?;
+    let errors = threads::file_errors(error)?;
     let reasons: Vec<_> = errors.iter().map(|error| error.reason.as_str()).collect();
     let reasons = reasons.join(". ");
     let mut response = match is_script {
@@ -176,23 +180,6 @@ pub async fn attach(
     Ok(response)
 }
 
-/// The errors of an upload, for the file field.
-fn file_errors(error: Error) -> Result<Vec<FieldError>, Error> {
-    let on_file = |code, text: String| vec![FieldError::on(FILE_FIELD, Reason::new(code, text))];
-    match error {
-        Error::Refused(errors) => Ok(errors),
-        Error::Body(BodyFault::FileTooLarge { max_bytes }) => {
-            let text = format!("The file is too large. The maximum is {}", size(max_bytes));
-            Ok(on_file(Code::FileTooLarge, text))
-        }
-        Error::Files(FilesFault::Scanner(_)) => {
-            let text = "The virus scanner is unavailable, so files cannot be attached. Try again later.";
-            Ok(on_file(Code::ScanUnavailable, text.to_owned()))
-        }
-        other => Err(other),
-    }
-}
-
 pub async fn download(
     State(app): State<App>,
     caller: Caller,
@@ -204,6 +191,20 @@ pub async fn download(
         })
         .await?;
     Ok(downloads::send(&app, &file).await?)
+}
+
+/// An image for display in the page.
+pub async fn image(
+    State(app): State<App>,
+    caller: Caller,
+    At((ticket, id)): At<(TicketId, AttachmentId)>,
+) -> PageResult {
+    let file = app
+        .read(caller, move |tx, caller| {
+            rules::attachments::view(tx, caller, ticket, id)
+        })
+        .await?;
+    Ok(downloads::send_image(&app, &file).await?)
 }
 
 async fn render(
@@ -233,7 +234,7 @@ fn load(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
     let may_write = rules::tickets::load_for(tx, caller, id, Permission::ReadWrite).is_ok();
     let support = &tx.policy().support;
     let may = |action| may_write && transitions::after(&ticket, action, tx.now(), support).is_ok();
-    let is_full = files.len() as i64 >= support.attachments_per_ticket;
+    let is_full = own_files(&files) as i64 >= support.attachments_per_ticket;
     Ok(TicketPage {
         may_reply: may(TicketAction::CustomerReply),
         may_attach: may(TicketAction::CustomerAttach) && !is_full,
@@ -243,7 +244,13 @@ fn load(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
         folded,
         newest,
         files,
+        merged: rules::merges::sources(tx, id)?,
     })
+}
+
+/// The number of files by users of the account. Those of the provider do not count toward the limit.
+fn own_files(files: &[Attachment]) -> usize {
+    files.iter().filter(|file| !file.from_staff).count()
 }
 
 fn render_page(app: &App, visit: &Visit, ticket_page: &TicketPage, forms: &Forms) -> Response {
@@ -262,7 +269,7 @@ fn render_page(app: &App, visit: &Visit, ticket_page: &TicketPage, forms: &Forms
         div hx-get=(reload_url) hx-trigger=(format!("garth:ticket-{} from:body", ticket.id)) hx-select="#thread" hx-target="#thread"
             hx-swap="outerHTML" hx-select-oob="#head,#files" {}
         (head(visit, ticket_page, support))
-        (forms.file.alert_with_labels(&[(FILE_FIELD, "Attach a file")]))
+        (forms.file.alert_with_labels(&[(threads::FILE_FIELD, "Attach a file")]))
         (forms.reply.alert_with_labels(&[("description", REPLY_LABEL)]))
         (thread(ticket_page, support))
         div #below .below data-closed[ticket.status == Status::Closed] {
@@ -285,6 +292,7 @@ fn head(visit: &Visit, ticket_page: &TicketPage, support: &Support) -> Markup {
             div .title {
                 h1 { (ticket.summary.as_str()) " " span .id { (ticket.id) } }
                 div .actions {
+                    a .button href=(url_of_object("ticket", ticket.id.0)) { "Activity" }
                     @if ticket_page.may_close {
                         (threads::confirmation("Close ticket", (false, None), &html! {
                             p {
@@ -306,6 +314,10 @@ fn head(visit: &Visit, ticket_page: &TicketPage, support: &Support) -> Markup {
                 div { dt { "Status" } dd { (threads::status_tag(ticket.status)) } }
                 @if let Some(entity) = &ticket.entity {
                     div { dt { "Regarding" } dd { (threads::entity_link(entity, threads::entity_url(entity))) } }
+                }
+                @if let Some(target) = ticket.merged_into { div { dt { "Merged into" } dd { a href=(url(target)) { "ticket " (target) } } } }
+                @if !ticket_page.merged.is_empty() {
+                    div { dt { "Merged tickets" } dd { @for source in &ticket_page.merged { a href=(url(*source)) { (source) } " " } } }
                 }
                 div { dt { "Opened" } dd { (time(ticket.opened)) " " span .quiet { "by " (ticket.opened_by) } } }
                 @match ticket.closed {
@@ -378,7 +390,9 @@ fn reply_unavailable(ticket: &Ticket, forms: &Forms) -> Markup {
     let unsent = forms.reply.data.text("description");
     html! {
         div .card.quiet {
-            @if ticket.status == Status::Closed {
+            @if let Some(target) = ticket.merged_into {
+                p { "This ticket was merged into " a href=(url(target)) { "ticket " (target) } ". The conversation continues there." }
+            } @else if ticket.status == Status::Closed {
                 p { "This ticket is closed. " a href="/tickets/new" { "Open a new ticket" } " if you need more help." }
             } @else {
                 p { "You have read-only access to this ticket." }
@@ -403,9 +417,9 @@ fn upload_form(visit: &Visit, ticket_page: &TicketPage, support: &Support, forms
         url(ticket_page.ticket.id),
         visit.csrf_token
     );
-    let errors = forms.file.errors_on(FILE_FIELD);
+    let errors = forms.file.errors_on(threads::FILE_FIELD);
     html! {
-        (threads::drop_zone(support, ticket_page.files.len(), Some(&upload_url)))
+        (threads::drop_zone(support, own_files(&ticket_page.files), Some(&upload_url)))
         form .no-script method="post" novalidate action=(upload_url) enctype="multipart/form-data" {
             div .field .wrong[!errors.is_empty()] {
                 label for="f-file" { "Attach a file" }
@@ -415,6 +429,6 @@ fn upload_form(visit: &Visit, ticket_page: &TicketPage, support: &Support, forms
             }
             button type="submit" { "Attach" }
         }
-        (threads::upload_limits(support, ticket_page.files.len()))
+        (threads::upload_limits(support, own_files(&ticket_page.files)))
     }
 }

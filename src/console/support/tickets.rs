@@ -4,7 +4,7 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use crate::console::bulk::selection::{self, Target};
-use crate::console::csv::{Csv, MAX_CSV_ROWS};
+use crate::console::csv::{Csv, EXPORT_LINK, MAX_CSV_ROWS, export_link};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, number, page_url, pagination, pluralize};
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
@@ -12,7 +12,7 @@ use crate::console::threads::{entity_link, entity_url, last_updated, status_tag}
 use crate::console::visit::Visit;
 use crate::model::id::TicketId;
 use crate::model::page::Paged;
-use crate::model::ticket::{Status, Ticket, Turn};
+use crate::model::ticket::{Side, Status, Ticket};
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::conditions::Condition;
@@ -30,20 +30,21 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
     let search = Search::read(&query);
     let current_tab = search.list_request(search.closed);
     let other_tab = search.list_request(!search.closed).at(1);
-    let (text, turn) = (search.text.clone(), search.turn());
+    let (text, side) = (search.text.clone(), search.side());
     let (tickets, other_count) = app
         .read(caller, move |tx, caller| {
-            let tickets = rules::tickets::search_by_turn(tx, caller, &current_tab, &text, turn)?;
-            let other_count = rules::tickets::search_by_turn(tx, caller, &other_tab, &text, turn)?.results;
+            let tickets = rules::tickets::search_waiting_for(tx, caller, &current_tab, &text, side)?;
+            let other_count =
+                rules::tickets::search_waiting_for(tx, caller, &other_tab, &text, side)?.results;
             Ok((tickets, other_count))
         })
         .await?;
-    let has_no_tickets = tickets.results == 0 && other_count == 0 && search.text.is_empty() && turn.is_none();
+    let has_no_tickets = tickets.results == 0 && other_count == 0 && search.text.is_empty() && side.is_none();
     let body = html! {
         div .title {
             h1 { "Tickets" }
             div .actions {
-                @if tickets.results > 0 { a .button href=(search.export_url()) download { "Export CSV" } }
+                (export_link((tickets.results > 0).then_some(&search.export_url())))
                 a .button.main href="/tickets/new" { "Open a ticket" }
             }
         }
@@ -56,10 +57,10 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
 /// The tickets that match the search as a CSV file.
 pub async fn export(State(app): State<App>, caller: Caller, query: Query) -> PageResult {
     let search = Search::read(&query);
-    let (list_request, text, turn) = (
+    let (list_request, text, side) = (
         search.list_request(search.closed),
         search.text.clone(),
-        search.turn(),
+        search.side(),
     );
     let csv = app
         .read(caller, move |tx, caller| {
@@ -82,7 +83,7 @@ pub async fn export(State(app): State<App>, caller: Caller, query: Query) -> Pag
                     page_size: ListRequest::full_page().page_size,
                     ..list_request.clone()
                 };
-                let found = rules::tickets::search_by_turn(tx, caller, &list.at(page), &text, turn)?;
+                let found = rules::tickets::search_waiting_for(tx, caller, &list.at(page), &text, side)?;
                 found.items.iter().for_each(|ticket| export_row(&mut csv, ticket));
                 if page >= found.pages() || page * found.page.size >= MAX_CSV_ROWS as i64 {
                     break;
@@ -115,27 +116,27 @@ fn export_row(csv: &mut Csv, ticket: &Ticket) {
 struct Search {
     text: String,
     closed: bool,
-    /// One of `TURNS`, or empty.
-    turn: String,
+    /// One of `SIDES`, or empty.
+    waiting_for: String,
     page: String,
 }
 
 /// The values of the filter by the side that a ticket waits for.
-pub const TURNS: [(&str, Turn); 2] = [("me", Turn::Customer), ("provider", Turn::Provider)];
+pub const SIDES: [(&str, Side); 2] = [("us", Side::Customer), ("provider", Side::Provider)];
 
 impl Search {
     fn read(query: &Query) -> Self {
         Self {
             text: query.search_text(),
             closed: query.text("status") == "closed",
-            turn: query.text("turn").to_owned(),
+            waiting_for: query.text("waiting_for").to_owned(),
             page: query.text("page").to_owned(),
         }
     }
 
-    fn turn(&self) -> Option<Turn> {
-        let found = TURNS.iter().find(|(value, _)| *value == self.turn);
-        found.map(|(_, turn)| *turn)
+    fn side(&self) -> Option<Side> {
+        let found = SIDES.iter().find(|(value, _)| *value == self.waiting_for);
+        found.map(|(_, side)| *side)
     }
 
     fn list_request(&self, closed: bool) -> ListRequest {
@@ -164,8 +165,8 @@ impl Search {
         if !self.text.is_empty() {
             query.append_pair("q", &self.text);
         }
-        if self.turn().is_some() {
-            query.append_pair("turn", &self.turn);
+        if self.side().is_some() {
+            query.append_pair("waiting_for", &self.waiting_for);
         }
         match query.finish() {
             query if query.is_empty() => page_url.to_owned(),
@@ -174,11 +175,11 @@ impl Search {
     }
 
     fn form(&self, provider: &str) -> Markup {
-        let turns = [("", "Anyone"), ("me", "Us"), ("provider", provider)];
+        let sides = [("", "Anyone"), ("us", "Us"), ("provider", provider)];
         html! {
             form .search role="search" method="get" action="/tickets" hx-get="/tickets" hx-target="#list" hx-select="#list"
-                hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
-                hx-trigger="submit, input changed delay:250ms from:#q, change from:#turn" {
+                hx-select-oob=(EXPORT_LINK) hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
+                hx-trigger="submit, input changed delay:250ms from:#q, change from:#waiting-for" {
                 @if self.closed { input type="hidden" name="status" value="closed"; }
                 div .field {
                     label for="q" { "Search" }
@@ -186,8 +187,8 @@ impl Search {
                         maxlength=(MAX_SEARCH_CHARS) placeholder="Text, #ID or username";
                 }
                 div .field {
-                    label for="turn" { "Waiting for" }
-                    select #turn name="turn" { @for (value, label) in turns { option value=(value) selected[value == self.turn] { (label) } } }
+                    label for="waiting-for" { "Waiting for" }
+                    select #waiting-for name="waiting_for" { @for (value, label) in sides { option value=(value) selected[value == self.waiting_for] { (label) } } }
                 }
                 button type="submit" { "Search" }
             }
@@ -211,7 +212,7 @@ fn render_list(tickets: &Paged<Ticket>, other_count: i64, search: &Search, has_n
     };
     let reload_url = page_url(&list_url, tickets.page.number);
     html! {
-        div #list hx-get=(reload_url) hx-trigger="garth:ticket from:body" hx-select="#list" hx-swap="outerHTML" {
+        div #list hx-get=(reload_url) hx-trigger="garth:ticket from:body" hx-select="#list" hx-select-oob=(EXPORT_LINK) hx-swap="outerHTML" {
             @if has_no_tickets {
                 (empty_state("No tickets yet", "Open a ticket to contact your provider. Replies appear here.",
                     Some(("Open a ticket", "/tickets/new"))))
@@ -219,7 +220,7 @@ fn render_list(tickets: &Paged<Ticket>, other_count: i64, search: &Search, has_n
                 nav .tabs aria-label="Ticket status" { (tab("Open", open, false)) (tab("Closed", closed, true)) }
                 @if tickets.items.is_empty() && tickets.results > 0 {
                     (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &list_url))))
-                } @else if tickets.items.is_empty() && !(search.text.is_empty() && search.turn.is_empty()) {
+                } @else if tickets.items.is_empty() && !(search.text.is_empty() && search.waiting_for.is_empty()) {
                     (empty_state("No results", "No tickets match your search. Try other words or the other tab.", Some(("Clear search", "/tickets"))))
                 } @else if tickets.items.is_empty() && search.closed {
                     (empty_state("No closed tickets", "Tickets appear here after you or your provider close them.", None))

@@ -88,6 +88,26 @@ pub struct KeyHolder {
     pub key: Option<HostKey>,
     /// The generation with which the host sends to all other hosts, as its agent reports.
     pub settled_generation: Option<i64>,
+    /// Whether its agent has reported within the last minute.
+    pub is_reporting: bool,
+}
+
+/// Why a rotation waits for a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RotationObstacle {
+    NotReporting,
+    NoNewKey,
+    NoSessions,
+}
+
+impl RotationObstacle {
+    pub const fn text(self) -> &'static str {
+        match self {
+            RotationObstacle::NotReporting => "its agent does not report",
+            RotationObstacle::NoNewKey => "its agent has not reported a new key yet",
+            RotationObstacle::NoSessions => "it has no session with the new keys to some of the other hosts",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -102,6 +122,16 @@ impl KeyHolder {
     pub fn needs_older_than(&self, generation: i64) -> bool {
         let key = self.key.as_ref();
         key.is_some_and(|key| key.generation < generation || self.settled_generation < Some(generation))
+    }
+
+    /// Why the host does not use the generation yet.
+    pub fn obstacle(&self, generation: i64) -> RotationObstacle {
+        let has_new_key = self.key.as_ref().is_some_and(|key| key.generation >= generation);
+        match (self.is_reporting, has_new_key) {
+            (false, _) => RotationObstacle::NotReporting,
+            (true, false) => RotationObstacle::NoNewKey,
+            (true, true) => RotationObstacle::NoSessions,
+        }
     }
 }
 

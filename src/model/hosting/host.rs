@@ -77,7 +77,51 @@ impl HostStatus {
     }
 }
 
+/// The state of a host's agent, also while the host is draining.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentStatus {
+    /// It has not reported yet.
+    New,
+    Online,
+    Offline,
+    /// Its credential was revoked.
+    Revoked,
+}
+
+impl AgentStatus {
+    pub const fn word(self) -> &'static str {
+        match self {
+            AgentStatus::New => "new",
+            AgentStatus::Online => "online",
+            AgentStatus::Offline => "offline",
+            AgentStatus::Revoked => "revoked",
+        }
+    }
+}
+
 impl Host {
+    pub fn agent_status(&self, now: Time) -> AgentStatus {
+        match &self.report {
+            None => AgentStatus::New,
+            Some(_) if !self.has_credential => AgentStatus::Revoked,
+            Some(report) if report.last_seen >= online_since(now) => AgentStatus::Online,
+            Some(_) => AgentStatus::Offline,
+        }
+    }
+
+    /// The status as text. A host can be draining and offline.
+    pub fn status_text(&self, now: Time) -> String {
+        let agent = match self.agent_status(now) {
+            AgentStatus::Revoked => "offline, credential revoked",
+            status => status.word(),
+        };
+        match (self.is_draining, agent) {
+            (false, agent) => agent.to_owned(),
+            (true, "online") => "draining".to_owned(),
+            (true, agent) => format!("draining, {agent}"),
+        }
+    }
+
     pub fn status(&self, now: Time) -> HostStatus {
         match self.is_draining {
             true => HostStatus::Draining,
@@ -87,12 +131,10 @@ impl Host {
 
     /// Whether the agent reports, also while the host is draining.
     pub fn reporting_status(&self, now: Time) -> HostStatus {
-        match &self.report {
-            None => HostStatus::New,
-            Some(report) if self.has_credential && report.last_seen >= online_since(now) => {
-                HostStatus::Online
-            }
-            Some(_) => HostStatus::Offline,
+        match self.agent_status(now) {
+            AgentStatus::New => HostStatus::New,
+            AgentStatus::Online => HostStatus::Online,
+            AgentStatus::Offline | AgentStatus::Revoked => HostStatus::Offline,
         }
     }
 }

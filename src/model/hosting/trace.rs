@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use crate::model::cidr::{Cidr, Cidr6};
-use crate::model::host::HostStatus;
+pub use crate::model::hosting::trace_result::{DropCause, Hop, Outcome, ReportAge, Trace};
 use crate::model::id::{HostId, InterfaceId, SubnetId};
 use crate::model::interface::{Interface, VpcAttachment, slaac_address};
 use crate::model::port::PortState;
@@ -14,7 +14,7 @@ use crate::model::port::PortState;
 pub struct TraceNetwork {
     /// The name of the sender.
     pub sender: String,
-    pub is_running: bool,
+    pub power: SenderPower,
     /// The port of the sender in the VPC. `None` if the sender is not on a host, or has no VPC interface.
     pub source: Option<InterfaceId>,
     pub subnets: Vec<TraceSubnet>,
@@ -22,10 +22,19 @@ pub struct TraceNetwork {
     pub interfaces: Vec<Interface>,
     pub ports: HashMap<InterfaceId, TracePort>,
     pub hosts: HashMap<HostId, TraceHost>,
-    /// Whether the address is in the IPv6 range of another VPC.
+    /// Whether the address is in another VPC: IPv4 in one of the same account, IPv6 in any.
     pub is_in_other_vpc: bool,
     /// Whether packets between the hosts are encrypted.
     pub is_encrypted: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SenderPower {
+    #[default]
+    Off,
+    /// The label of its host, if it has one.
+    Booting(Option<String>),
+    Running,
 }
 
 #[derive(Clone, Debug)]
@@ -51,7 +60,7 @@ pub struct TracePort {
 pub struct TraceHost {
     pub label: String,
     pub underlay_address: String,
-    pub status: HostStatus,
+    pub report: ReportAge,
     pub has_credential: bool,
     /// Whether the agent has reported a key.
     pub has_key: bool,
@@ -59,83 +68,30 @@ pub struct TraceHost {
     pub is_current: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Trace {
-    pub hops: Vec<Hop>,
-    pub outcome: Outcome,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Hop {
-    /// The instance or the host.
-    pub place: String,
-    pub action: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    Delivered,
-    Dropped(DropCause, String),
-    /// A host does not report its current state.
-    Uncertain(String),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DropCause {
-    NotRunning,
-    NoPort,
-    NoAddress,
-    PortNotUp,
-    NoCredential,
-    NoKey,
-    UnknownAddress,
-    TargetNotRunning,
-    TargetPortNotUp,
-    OtherVpc,
-    NoNat,
-    NoPublicIpv6,
-}
-
-impl DropCause {
-    pub const fn word(self) -> &'static str {
-        match self {
-            DropCause::NotRunning => "not_running",
-            DropCause::NoPort => "no_port",
-            DropCause::NoAddress => "no_address",
-            DropCause::PortNotUp => "port_not_up",
-            DropCause::NoCredential => "no_credential",
-            DropCause::NoKey => "no_key",
-            DropCause::UnknownAddress => "unknown_address",
-            DropCause::TargetNotRunning => "target_not_running",
-            DropCause::TargetPortNotUp => "target_port_not_up",
-            DropCause::OtherVpc => "other_vpc",
-            DropCause::NoNat => "no_nat",
-            DropCause::NoPublicIpv6 => "no_public_ipv6",
-        }
-    }
-}
-
 /// The path of a packet from the sender to an address.
 pub fn trace(network: &TraceNetwork, to: IpAddr) -> Trace {
     let mut path = Path {
         network,
         hops: Vec::new(),
+        reports: Vec::new(),
         doubt: None,
     };
     let outcome = path.follow(to).unwrap_or_else(|outcome| outcome);
     let outcome = match (outcome, path.doubt) {
-        (Outcome::Delivered, Some(doubt)) => Outcome::Uncertain(doubt),
+        (Outcome::Delivered | Outcome::Leaves(_), Some(doubt)) => Outcome::Uncertain(doubt),
         (outcome, _) => outcome,
     };
     Trace {
         hops: path.hops,
         outcome,
+        reports: path.reports,
     }
 }
 
 struct Path<'a> {
     network: &'a TraceNetwork,
     hops: Vec<Hop>,
+    reports: Vec<ReportAge>,
     /// Why a host may not have the desired state.
     doubt: Option<String>,
 }
@@ -146,8 +102,14 @@ impl<'a> Path<'a> {
     /// Follows the packet. An error ends the path.
     fn follow(&mut self, to: IpAddr) -> Step<Outcome> {
         let network = self.network;
-        if !network.is_running {
-            let text = format!("{} is not running", network.sender);
+        let sender = &network.sender;
+        let not_running = match &network.power {
+            SenderPower::Running => None,
+            SenderPower::Booting(Some(host)) => Some(format!("{sender} is booting on host {host}")),
+            SenderPower::Booting(None) => Some(format!("{sender} is booting")),
+            SenderPower::Off => Some(format!("{sender} is not running")),
+        };
+        if let Some(text) = not_running {
             return Err(Outcome::Dropped(DropCause::NotRunning, text));
         }
         let (source, port) = self.source()?;
@@ -179,7 +141,7 @@ impl<'a> Path<'a> {
             .clone()
             .find(|interface| network.ports.contains_key(&interface.id));
         let Some(target) = target.or(holders.clone().next()) else {
-            return self.leave(host, source, to, target_subnet);
+            return self.leave(host, source, (from, to), target_subnet);
         };
         if attachment(target).map(|vpc| vpc.subnet) != subnet.map(|subnet| subnet.id) {
             let to = subnet_of(network, target).map_or("", |subnet| subnet.label.as_str());
@@ -206,6 +168,9 @@ impl<'a> Path<'a> {
     fn require_up(&mut self, port: &TracePort, cause: DropCause) -> Step<&'a TraceHost> {
         let missing = || Outcome::Dropped(DropCause::NoPort, "The host does not exist".to_owned());
         let host = self.network.hosts.get(&port.host).ok_or_else(missing)?;
+        if !self.reports.contains(&host.report) {
+            self.reports.push(host.report.clone());
+        }
         if port.state != PortState::Up {
             let reason = port
                 .reason
@@ -217,7 +182,7 @@ impl<'a> Path<'a> {
             );
             return Err(Outcome::Dropped(cause, text));
         }
-        if host.status == HostStatus::Offline {
+        if !host.has_credential || host.report.is_stale() {
             self.doubt = Some(format!(
                 "{} does not report. If only its agent is down, packets still flow",
                 host.label
@@ -292,7 +257,7 @@ impl<'a> Path<'a> {
         &mut self,
         host: &TraceHost,
         source: &Interface,
-        to: IpAddr,
+        (from, to): (IpAddr, IpAddr),
         subnet: Option<&TraceSubnet>,
     ) -> Step<Outcome> {
         if let Some(subnet) = subnet {
@@ -310,19 +275,23 @@ impl<'a> Path<'a> {
                     &host.label,
                     format!("replaces the source by {public} (1:1 NAT), and sends to its own network"),
                 );
-                Ok(Outcome::Delivered)
+                Ok(leaves(host, public))
+            }
+            (IpAddr::V6(_), _) if is_public => {
+                self.add(&host.label, "routes to its own network".to_owned());
+                Ok(leaves(host, from))
+            }
+            _ if self.network.is_in_other_vpc => {
+                let text = format!("{to} belongs to another VPC, and not to this one. {NAT_IS_NO_HELP}");
+                Err(Outcome::Dropped(DropCause::OtherVpc, text))
+            }
+            _ if is_private(to) => {
+                let text = format!("{to} is a private address, but not in this VPC. {NAT_IS_NO_HELP}");
+                Err(Outcome::Dropped(DropCause::UnknownAddress, text))
             }
             (IpAddr::V4(_), None) => {
                 let text = format!("{to} is outside of the VPC, and the interface has no 1:1 NAT");
                 Err(Outcome::Dropped(DropCause::NoNat, text))
-            }
-            (IpAddr::V6(_), _) if is_public => {
-                self.add(&host.label, "routes to its own network".to_owned());
-                Ok(Outcome::Delivered)
-            }
-            (IpAddr::V6(_), _) if self.network.is_in_other_vpc => {
-                let text = format!("{to} belongs to another VPC");
-                Err(Outcome::Dropped(DropCause::OtherVpc, text))
             }
             (IpAddr::V6(_), _) => {
                 let text =
@@ -337,6 +306,24 @@ impl<'a> Path<'a> {
             place: place.to_owned(),
             action,
         });
+    }
+}
+
+const NAT_IS_NO_HELP: &str = "1:1 NAT or public IPv6 networks would not help";
+
+fn leaves(host: &TraceHost, source: IpAddr) -> Outcome {
+    Outcome::Leaves(format!(
+        "The packet leaves the VPC through host {} with source address {source}; Garth does not know whether the \
+         destination receives it",
+        host.label
+    ))
+}
+
+/// Whether an address is only for private networks, which a public network does not route.
+fn is_private(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_private(),
+        IpAddr::V6(v6) => v6.is_unique_local(),
     }
 }
 

@@ -1,13 +1,19 @@
 //! Tests of traces, on two hosts with three instances in two subnets.
 
 use crate::model::cidr::{Cidr, Cidr6};
-use crate::model::host::HostStatus;
 use crate::model::id::{HostId, InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::interface::{Interface, Ipv6Attachment, Purpose, VpcAttachment};
 use crate::model::port::PortState;
+use crate::model::time::Time;
 use crate::model::trace::{
-    DropCause, Outcome, Trace, TraceHost, TraceNetwork, TracePort, TraceSubnet, trace,
+    DropCause, Outcome, ReportAge, SenderPower, Trace, TraceHost, TraceNetwork, TracePort, TraceSubnet, trace,
 };
+
+/// The report of a host some seconds ago.
+fn reported(host: i64, seconds: i64) -> ReportAge {
+    let now = Time::from_seconds(1_000_000);
+    ReportAge::new(&format!("rack-{host}"), Some(now.plus_seconds(-seconds)), now)
+}
 
 /// Instance `number` with the address `10.0.SUBNET.NUMBER`.
 fn interface(number: i64, subnet: i64) -> Interface {
@@ -57,7 +63,7 @@ fn network() -> TraceNetwork {
         let host = TraceHost {
             label: format!("rack-{number}"),
             underlay_address: format!("192.0.2.{number}"),
-            status: HostStatus::Online,
+            report: reported(number, 3),
             has_credential: true,
             has_key: false,
             is_current: true,
@@ -66,7 +72,7 @@ fn network() -> TraceNetwork {
     };
     TraceNetwork {
         sender: "instance-2".to_owned(),
-        is_running: true,
+        power: SenderPower::Running,
         source: Some(InterfaceId(2)),
         subnets: vec![subnet(0, "front"), subnet(1, "back")],
         interfaces: vec![interface(2, 0), interface(3, 0), interface(4, 1)],
@@ -136,7 +142,7 @@ fn routed_ranges_are_delivered_to_their_interface() {
     for address in ["10.0.7.70", "fd00:0:0:9::1"] {
         assert!(actions(&network, address).last().unwrap().contains("instance-3"));
     }
-    assert_eq!(cause(&network, "10.0.7.80"), DropCause::NoNat);
+    assert_eq!(cause(&network, "10.0.7.80"), DropCause::UnknownAddress);
 }
 
 #[test]
@@ -172,8 +178,12 @@ fn packets_to_addresses_without_a_running_instance_are_dropped() {
 #[test]
 fn a_sender_without_a_working_port_sends_nothing() {
     let mut stopped = network();
-    stopped.is_running = false;
+    stopped.power = SenderPower::Off;
     assert_eq!(cause(&stopped, "10.0.0.3"), DropCause::NotRunning);
+    stopped.power = SenderPower::Booting(Some("rack-1".to_owned()));
+    let text = "instance-2 is booting on host rack-1".to_owned();
+    let expected = Outcome::Dropped(DropCause::NotRunning, text);
+    assert_eq!(trace_to(&stopped, "10.0.0.3").outcome, expected);
     let mut pending = network();
     pending.ports.get_mut(&InterfaceId(2)).unwrap().state = PortState::Pending;
     assert_eq!(cause(&pending, "10.0.0.3"), DropCause::PortNotUp);
@@ -190,13 +200,71 @@ fn only_nat_and_public_networks_leave_the_vpc() {
     let mut network = network();
     assert_eq!(cause(&network, "198.51.100.1"), DropCause::NoNat);
     assert_eq!(cause(&network, "2001:db8::1"), DropCause::NoPublicIpv6);
-    network.is_in_other_vpc = true;
-    assert_eq!(cause(&network, "fd00:0:1::1"), DropCause::OtherVpc);
+    let leaves = |network: &TraceNetwork, address: &str| {
+        let trace = trace_to(network, address);
+        (trace.hops.len(), trace.outcome)
+    };
+    let text = |source: &str| {
+        Outcome::Leaves(format!(
+            "The packet leaves the VPC through host rack-1 with source address {source}; Garth does not know whether \
+             the destination receives it"
+        ))
+    };
     let vpc = network.interfaces[0].vpc.as_mut().unwrap();
     vpc.nat_1_1 = Some(0xcb00_7107);
     vpc.ipv6.as_mut().unwrap().is_public = true;
-    assert!(actions(&network, "198.51.100.1")[2].contains("203.0.113.7"));
-    assert_eq!(actions(&network, "2001:db8::1").len(), 3);
+    assert_eq!(leaves(&network, "198.51.100.1"), (3, text("203.0.113.7")));
+    assert_eq!(leaves(&network, "10.9.9.9"), (3, text("203.0.113.7")));
+    let ipv6 = "fd00::2:2000:ff:fe00:2";
+    assert_eq!(leaves(&network, "2001:db8::1"), (3, text(ipv6)));
+    network.hosts.get_mut(&HostId(1)).unwrap().is_current = false;
+    assert!(matches!(
+        leaves(&network, "198.51.100.1").1,
+        Outcome::Uncertain(_)
+    ));
+}
+
+#[test]
+fn nat_is_no_advice_for_addresses_that_no_public_network_routes() {
+    let mut network = network();
+    let refused = |network: &TraceNetwork, address: &str| match trace_to(network, address).outcome {
+        Outcome::Dropped(cause, text) => (cause, text),
+        other => panic!("{address}: {other:?}"),
+    };
+    for address in ["10.9.9.9", "192.168.1.1", "172.16.0.1", "fd12::1"] {
+        let (cause, text) = refused(&network, address);
+        assert_eq!(cause, DropCause::UnknownAddress, "{address}");
+        assert!(text.contains("not in this VPC"), "{text}");
+    }
+    network.is_in_other_vpc = true;
+    for address in ["10.9.9.9", "fd00:0:1::1"] {
+        let (cause, text) = refused(&network, address);
+        assert_eq!(cause, DropCause::OtherVpc, "{address}");
+        assert!(text.contains("would not help"), "{text}");
+    }
+}
+
+#[test]
+fn a_trace_has_the_age_of_the_reports_on_its_path() {
+    let mut network = network();
+    network.hosts.get_mut(&HostId(2)).unwrap().report = reported(2, 61);
+    let reports = |address: &str| trace_to(&network, address).reports;
+    assert_eq!(reports("10.0.1.4"), [reported(1, 3)], "one host, named once");
+    let both = reports("10.0.0.3");
+    assert_eq!(both, [reported(1, 3), reported(2, 61)]);
+    assert_eq!(
+        both.iter().map(ReportAge::is_stale).collect::<Vec<_>>(),
+        [false, true]
+    );
+    let texts = [
+        (0, "0 seconds ago"),
+        (1, "1 second ago"),
+        (90, "90 seconds ago"),
+        (7000, "116 minutes ago"),
+    ];
+    for (seconds, text) in texts {
+        assert_eq!(reported(1, seconds).text(), format!("rack-1 reported {text}"));
+    }
 }
 
 #[test]
@@ -219,7 +287,7 @@ fn the_state_of_hosts_matters_only_on_the_path() {
     assert_eq!(actions(&network, "10.0.1.4").len(), 4);
     let host = network.hosts.get_mut(&HostId(2)).unwrap();
     host.has_credential = true;
-    host.status = HostStatus::Offline;
+    host.report = reported(2, 61);
     assert!(matches!(
         trace_to(&network, "10.0.0.3").outcome,
         Outcome::Uncertain(_)

@@ -3,6 +3,7 @@
 //! Names are only displayed and never become paths.
 
 use crate::model::id::{AttachmentId, TicketId};
+use crate::model::image_size;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::model::time::Time;
 
@@ -18,6 +19,29 @@ pub struct Attachment {
     pub key: String,
     pub created: Time,
     pub created_by: String,
+    /// Files of staff do not count toward the limits of the account.
+    pub from_staff: bool,
+}
+
+/// The size of the largest file that pages show as an image.
+const MAX_IMAGE_BYTES: i64 = 2 * 1024 * 1024;
+/// The number of pixels of the largest image that pages show. A small file can have many pixels, which a browser keeps
+/// in memory.
+const MAX_IMAGE_PIXELS: u64 = 40_000_000;
+
+impl Attachment {
+    /// Whether pages can show the file as an image, according to its name and size.
+    pub fn is_image(&self) -> bool {
+        let is_shown = matches!(self.name.kind(), FileKind::Gif | FileKind::Jpeg | FileKind::Png);
+        is_shown && self.size <= MAX_IMAGE_BYTES
+    }
+
+    /// Whether the content has the header of an image that is not too large to be shown.
+    pub fn is_displayable(&self, content: &[u8]) -> bool {
+        let size = image_size::of(self.name.kind(), content);
+        self.is_image()
+            && size.is_some_and(|(width, height)| u64::from(width) * u64::from(height) <= MAX_IMAGE_PIXELS)
+    }
 }
 
 /// Whether a text can be the storage key of a file. Keys become file names, so they must not name another folder.

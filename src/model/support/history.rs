@@ -53,4 +53,6 @@ steps! {
     Attachment = "attachment",
     AttachmentRefused = "attachment_refused",
     Download = "download",
+    MergedInto = "merged_into",
+    MergedFrom = "merged_from",
 }

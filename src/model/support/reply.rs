@@ -24,6 +24,8 @@ pub struct NewReply<'a> {
     pub description: &'a ReplyText,
     pub from_staff: bool,
     pub gravatar_id: &'a str,
+    /// Whether the ticket does not wait for the provider after this reply; `None` means `from_staff`.
+    pub answers: Option<bool>,
 }
 
 /// An internal note, which tenants never see.

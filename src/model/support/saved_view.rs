@@ -37,7 +37,7 @@ impl QueueFilters {
     fn choices(name: &str) -> Option<&'static [&'static str]> {
         match name {
             "status" => Some(&["new", "waiting", "closed", "all"]),
-            "claim" => Some(&["nobody", "mine", "others"]),
+            "claim" => Some(&["unassigned", "mine", "others"]),
             "priority" => Some(&Priority::WORDS),
             "age" => Some(&["day", "week", "older"]),
             "order" => Some(&["oldest", "pressing", "waiting", "left"]),

@@ -35,11 +35,13 @@ pub struct Ticket {
     pub entity: Option<Entity>,
     /// The number of replies, so that a new reply changes the entity tag.
     pub replies: i64,
+    /// The ticket that continues this ticket, which is closed.
+    pub merged_into: Option<TicketId>,
 }
 
 /// The side that an open ticket waits for: the side that did not write the last message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum Side {
     Customer,
     Provider,
 }

@@ -149,7 +149,9 @@ pub fn close(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<Accou
     let instances = store::account_usage::instances(tx, id)?;
     let vpcs: i64 = store::vpcs::counts(tx, id)?.iter().map(|(_, count)| count).sum();
     if instances > 0 || vpcs > 0 {
-        let text = format!("The account has instances ({instances}) or VPCs ({vpcs}); delete them first");
+        let text = format!(
+            "The account has {instances} instances and {vpcs} VPCs; a user of the account must delete them first"
+        );
         return Err(Error::refused(Code::AccountInUse, text));
     }
     store::accounts::set_status(tx, id, AccountStatus::Closed)?;

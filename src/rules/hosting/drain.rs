@@ -1,9 +1,10 @@
 //! Draining: moves the instances of a host to other hosts of the region.
 
-use crate::model::host::Host;
+use crate::model::host::{AgentStatus, Host};
 use crate::model::id::{HostId, InstanceId};
 use crate::model::instance::Status;
 use crate::model::job::{Job, JobKind, Outcome};
+use crate::model::time::Time;
 use crate::rules::error::Result;
 use crate::rules::power;
 use crate::store::{self, ReadTx, StoreError, WriteTx};
@@ -11,6 +12,8 @@ use crate::store::{self, ReadTx, StoreError, WriteTx};
 /// The maximum number of instances that one run of the job begins to move.
 const INSTANCES_PER_RUN: i64 = 10;
 const SECONDS_BETWEEN_RUNS: i64 = 2;
+/// The maximum number of hosts that the reason names.
+const MAX_LISTED_HOSTS: usize = 5;
 
 /// Schedules the job for a host with this number of instances. If it is already scheduled, the number remains that of
 /// the start.
@@ -30,6 +33,43 @@ pub fn begin(tx: &mut WriteTx, host: &Host) -> Result<()> {
 pub fn total(tx: &mut ReadTx, id: HostId) -> Result<Option<i64>> {
     let payload = store::jobs::payload(tx, JobKind::HostDrain, &id.to_string())?;
     Ok(payload.and_then(|total| total.parse().ok()))
+}
+
+/// Why no instance of a draining host can move: no other host of the region is usable. `None` if one is, or if there is
+/// nothing to move.
+pub fn obstacle(tx: &mut ReadTx, host: &Host) -> Result<Option<String>> {
+    if store::placements::count(tx, host.id)? == 0
+        || store::hosts::with_most_capacity(tx, &host.region)?.is_some_and(|other| other != host.id)
+    {
+        return Ok(None);
+    }
+    let now = tx.now();
+    let mut others = store::hosts::of_region(tx, &host.region)?;
+    others.retain(|other| other.id != host.id);
+    let mut reasons: Vec<_> = others.iter().map(|other| why_unusable(other, now)).collect();
+    if reasons.len() > MAX_LISTED_HOSTS {
+        let more = reasons.split_off(MAX_LISTED_HOSTS).len();
+        reasons.push(format!("{more} more"));
+    }
+    let region = &host.region;
+    Ok(Some(match reasons.is_empty() {
+        true => format!("{region} has no other host"),
+        false => format!("no other host in {region} is usable: {}", reasons.join(", ")),
+    }))
+}
+
+fn why_unusable(host: &Host, now: Time) -> String {
+    let label = host.label.as_str();
+    match (host.is_draining, host.agent_status(now)) {
+        (_, AgentStatus::New) => format!("the agent of {label} has not reported yet"),
+        (_, AgentStatus::Offline) => format!("{label} is offline"),
+        (_, AgentStatus::Revoked) => format!("the credential of {label} is revoked"),
+        (true, AgentStatus::Online) => format!("{label} is draining"),
+        (false, AgentStatus::Online) => {
+            let (used, all) = (host.instances, host.capacity.get());
+            format!("{label} is full ({used} of {all} instances)")
+        }
+    }
 }
 
 /// The instances on a host.

@@ -2,7 +2,7 @@
 //! 0033).
 
 use crate::agent_protocol::{Encryption, EncryptionReport, GenerationKey, HostKeys};
-use crate::model::encryption::{HostKey, KeyDays, KeyHolder, PublicKey, RegionEncryption};
+use crate::model::encryption::{HostKey, KeyDays, KeyHolder, PublicKey, RegionEncryption, RotationObstacle};
 use crate::model::host::Host;
 use crate::model::id::HostId;
 use crate::model::reason::{Code, Reason};
@@ -23,6 +23,16 @@ impl EncryptionState {
     pub fn waiting(&self) -> impl Iterator<Item = &KeyHolder> {
         let (setting, hosts) = (&self.setting, self.hosts.iter());
         hosts.filter(|host| setting.is_rotating() && host.needs_older_than(setting.generation))
+    }
+
+    /// The hosts that block a rotation, with the reason. The other hosts wait for them: without the new key of a host,
+    /// they have no session with it.
+    pub fn blockers(&self) -> Vec<(&KeyHolder, RotationObstacle)> {
+        let generation = self.setting.generation;
+        let waiting = self.waiting().map(|host| (host, host.obstacle(generation)));
+        let (others, blockers): (Vec<_>, Vec<_>) =
+            waiting.partition(|(_, obstacle)| *obstacle == RotationObstacle::NoSessions);
+        if blockers.is_empty() { others } else { blockers }
     }
 
     pub fn without_key(&self) -> impl Iterator<Item = &KeyHolder> {

@@ -90,6 +90,15 @@ pub fn update(tx: &mut WriteTx, id: HostId, request: &Request) -> Result<Host> {
     let address = form.optional("underlay_address", UnderlayAddress::parse);
     let capacity = read_capacity(&mut form);
     let region = Some(host.region.as_str());
+    // Clients send the region back unchanged.
+    let wanted_region = form.optional("region", |raw| Ok(raw.to_owned()));
+    if wanted_region.is_some_and(|wanted| wanted != host.region) {
+        let text = format!(
+            "The region of a host cannot be changed from {}. Omit the field, or remove the host and add another one",
+            host.region
+        );
+        form.refuse("region", Reason::new(Code::RegionInvalid, text));
+    }
     refuse_conflicts(
         tx,
         &mut form,
@@ -118,11 +127,9 @@ pub fn delete(tx: &mut WriteTx, id: HostId, request: &Request) -> Result<()> {
     request.check_if_match(&host)?;
     request.require_valid_body()?;
     if host.instances > 0 {
-        let text = format!(
-            "{} has {} instances; drain it first, and wait until they have moved",
-            host.label.as_str(),
-            host.instances
-        );
+        let (label, count) = (host.label.as_str(), host.instances);
+        let instances = if count == 1 { "instance" } else { "instances" };
+        let text = format!("{label} has {count} {instances}; drain it first, and wait until all have moved");
         return Err(Error::refused(Code::HostInUse, text));
     }
     store::jobs::unschedule(tx, JobKind::HostDrain, &id.to_string())?;

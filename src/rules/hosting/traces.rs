@@ -7,7 +7,9 @@ use crate::model::cidr::Cidr6;
 use crate::model::id::{InstanceId, InterfaceId, VpcId};
 use crate::model::instance::{Instance, Status};
 use crate::model::reason::{Code, Reason};
-use crate::model::trace::{Trace, TraceHost, TraceNetwork, TracePort, TraceSubnet, trace};
+use crate::model::trace::{
+    ReportAge, SenderPower, Trace, TraceHost, TraceNetwork, TracePort, TraceSubnet, trace,
+};
 use crate::rules::error::{Error, Result};
 use crate::store::{self, ReadTx};
 
@@ -55,7 +57,7 @@ fn parse_address(raw: &str) -> Result<IpAddr> {
 fn network(tx: &mut ReadTx, instance: &Instance, address: IpAddr) -> Result<TraceNetwork> {
     let mut network = TraceNetwork {
         sender: instance.label.as_str().to_owned(),
-        is_running: instance.status == Status::Running,
+        power: power(tx, instance)?,
         ..TraceNetwork::default()
     };
     let Some((source, vpc)) = store::ports::source_of(tx, instance.id)? else {
@@ -74,12 +76,27 @@ fn network(tx: &mut ReadTx, instance: &Instance, address: IpAddr) -> Result<Trac
         })
         .collect();
     add_ports(tx, &mut network, vpc)?;
-    if let IpAddr::V6(v6) = address {
-        let ranges = store::ipv6_prefixes::in_range(tx, Cidr6::around(v6.to_bits(), 128))?;
-        let others = ranges.iter().filter_map(|range| range.vpc);
-        network.is_in_other_vpc = others.into_iter().any(|other| other != vpc);
-    }
+    network.is_in_other_vpc = match address {
+        IpAddr::V4(v4) => store::subnets::is_in_other_vpc(tx, instance.account, vpc, v4.to_bits())?,
+        IpAddr::V6(v6) => {
+            let ranges = store::ipv6_prefixes::in_range(tx, Cidr6::around(v6.to_bits(), 128))?;
+            let mut others = ranges.iter().filter_map(|range| range.vpc);
+            others.any(|other| other != vpc)
+        }
+    };
     Ok(network)
+}
+
+fn power(tx: &mut ReadTx, instance: &Instance) -> Result<SenderPower> {
+    Ok(match instance.status {
+        Status::Running => SenderPower::Running,
+        Status::Booting | Status::Rebooting => {
+            let host = store::placements::host_of(tx, instance.id)?;
+            let host = host.map(|host| store::hosts::find(tx, host)).transpose()?;
+            SenderPower::Booting(host.flatten().map(|host| host.label.as_str().to_owned()))
+        }
+        Status::Provisioning | Status::ShuttingDown | Status::Offline => SenderPower::Off,
+    })
 }
 
 /// Adds the ports of a VPC, and their hosts.
@@ -98,10 +115,12 @@ fn add_ports(tx: &mut ReadTx, network: &mut TraceNetwork, vpc: VpcId) -> Result<
     let setting = store::encryption::of_vpc(tx, vpc)?;
     network.is_encrypted = setting.is_some_and(|setting| setting.is_enabled);
     for facts in store::hosts::of_vpc(tx, vpc)? {
+        let label = facts.host.label.as_str();
+        let last_seen = facts.host.report.as_ref().map(|report| report.last_seen);
         let host = TraceHost {
-            label: facts.host.label.as_str().to_owned(),
+            label: label.to_owned(),
             underlay_address: facts.host.underlay_address.as_str().to_owned(),
-            status: facts.host.reporting_status(now),
+            report: ReportAge::new(label, last_seen, now),
             has_credential: facts.host.has_credential,
             has_key: facts.has_key,
             is_current: facts

@@ -52,7 +52,7 @@ pub fn expect(tx: &mut ReadTx, caller: &Caller, ticket: TicketId, upload: &Uploa
     let ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
     check_if_match(upload.expected.as_ref(), &ticket)?;
     let boundary = upload.boundary.clone().map_err(Error::Body)?;
-    refuse_unless_attachable(tx, &ticket)?;
+    refuse_unless_attachable(tx, &ticket, TicketAction::CustomerAttach)?;
     // Every file has at least one byte, so an account that has used its quota is refused before the content
     // is read.
     refuse_over_quota(tx, caller, 1)?;
@@ -77,39 +77,55 @@ pub fn create(
 ) -> Result<Attachment> {
     let mut ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
     check_if_match(expected, &ticket)?;
-    refuse_unless_attachable(tx, &ticket)?;
+    refuse_unless_attachable(tx, &ticket, TicketAction::CustomerAttach)?;
     refuse_over_quota(tx, caller, new.size)?;
+    let author = TicketAuthor::of(caller);
+    add(tx, &mut ticket, &author, TicketAction::CustomerAttach, new)
+}
+
+/// Adds an attachment of a tenant or of staff. The caller has called `refuse_unless_attachable`.
+pub(super) fn add(
+    tx: &mut WriteTx,
+    ticket: &mut Ticket,
+    author: &TicketAuthor,
+    action: TicketAction,
+    new: &NewAttachment,
+) -> Result<Attachment> {
     if !store::attachments::delete_upload(tx, &new.key)? {
         let cause = "the upload took so long that it was abandoned and its file was deleted";
         return Err(Error::Files(FilesFault::Storage(cause.to_owned())));
     }
-    let attachment = store::attachments::insert(tx, caller.account, ticket.id, caller.username(), new)?;
+    let created_by = (author.display_name.as_str(), author.is_staff());
+    let attachment = store::attachments::insert(tx, ticket.account, ticket.id, created_by, new)?;
     store::attachment_checks::insert(tx, attachment.id)?;
     let details = NewHistory {
         after: Some(new.name.as_str().to_owned()),
         attachment: Some(attachment.id),
         ..NewHistory::default()
     };
-    let attaching = Transition::new(TicketAction::CustomerAttach, HistoryStep::Attachment).with(details);
+    let attaching = Transition::new(action, HistoryStep::Attachment).with(details);
     let attaching = attaching.with_event(Action::TicketAttachmentUpload);
-    apply_transition(tx, &mut ticket, &TicketAuthor::of(caller), attaching)?;
+    apply_transition(tx, ticket, author, attaching)?;
     Ok(attachment)
 }
 
 /// Records in the history that the scanner refused a file.
 pub fn record_refused(tx: &mut WriteTx, caller: &Caller, ticket: TicketId, name: &FileName) -> Result<()> {
     let ticket = tickets::load_for(tx, caller, ticket, Permission::ReadWrite)?;
+    append_refused(tx, &ticket, &TicketAuthor::of(caller), name)
+}
+
+pub(super) fn append_refused(
+    tx: &mut WriteTx,
+    ticket: &Ticket,
+    author: &TicketAuthor,
+    name: &FileName,
+) -> Result<()> {
     let details = NewHistory {
         after: Some(name.as_str().to_owned()),
         ..NewHistory::default()
     };
-    append_history(
-        tx,
-        &ticket,
-        &TicketAuthor::of(caller),
-        HistoryStep::AttachmentRefused,
-        &details,
-    )
+    append_history(tx, ticket, author, HistoryStep::AttachmentRefused, &details)
 }
 
 /// Lets the next sweep delete the files of all unfinished uploads. The only server of a store calls this at
@@ -143,14 +159,15 @@ fn refuse_over_quota(tx: &mut ReadTx, caller: &Caller, size: i64) -> Result<()> 
     Ok(())
 }
 
-fn refuse_unless_attachable(tx: &ReadTx, ticket: &Ticket) -> Result<()> {
-    let support = &tx.policy().support;
-    let refuse = |reason| Error::whole(reason);
-    transitions::after(ticket, TicketAction::CustomerAttach, tx.now(), support).map_err(refuse)?;
-    let limit = support.attachments_per_ticket;
-    if ticket.attachments.len() as i64 >= limit {
+/// Each side, the account and the provider, can attach up to the limit of files to a ticket.
+pub(super) fn refuse_unless_attachable(tx: &mut ReadTx, ticket: &Ticket, action: TicketAction) -> Result<()> {
+    let allowed = transitions::after(ticket, action, tx.now(), &tx.policy().support);
+    allowed.map_err(Error::whole)?;
+    let limit = tx.policy().support.attachments_per_ticket;
+    let from_staff = action == TicketAction::StaffAttach;
+    if store::attachments::count(tx, ticket.id, from_staff)? >= limit {
         let text = format!("A ticket can have at most {limit} attachments");
-        return Err(refuse(Reason::new(Code::AttachmentLimit, text)));
+        return Err(Error::refused(Code::AttachmentLimit, text));
     }
     Ok(())
 }

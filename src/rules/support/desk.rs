@@ -5,7 +5,7 @@ use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::ticket::{
-    DeskTicket, NewTicket, Priority, Status, Summary, TicketText, Turn, WaitingTickets,
+    DeskTicket, NewTicket, Priority, Side, Status, Summary, TicketText, WaitingTickets,
 };
 use crate::model::user::{Username, gravatar_id};
 use crate::rules::agent::Agent;
@@ -28,30 +28,30 @@ use crate::store::{self, ReadTx, WriteTx};
 
 /// A page of the queue; `search` limits it to tickets with all these words.
 pub fn list(tx: &mut ReadTx, list: &ListRequest, search: Option<&str>) -> Result<Paged<DeskTicket>> {
-    list_by_turn(tx, list, search, None)
+    list_waiting_for(tx, list, search, None)
 }
 
-/// Like `list`. With `turn`, only open tickets that wait for this side.
-pub fn list_by_turn(
+/// Like `list`. With `side`, only open tickets that wait for this side.
+pub fn list_waiting_for(
     tx: &mut ReadTx,
     list: &ListRequest,
     search: Option<&str>,
-    turn: Option<Turn>,
+    side: Option<Side>,
 ) -> Result<Paged<DeskTicket>> {
-    let (query, words) = read_query(tx, list, search, turn)?;
+    let (query, words) = read_query(tx, list, search, side)?;
     let mut tickets = store::desk::list(tx, &words, &query)?;
     targets::add(tx, &mut tickets.items)?;
     Ok(tickets)
 }
 
-/// Like `list_by_turn`, sorted by the time left until a target is missed. This reads the history of all open tickets.
+/// Like `list_waiting_for`, sorted by the time left until a target is missed. This reads the history of all open tickets.
 pub fn list_by_time_left(
     tx: &mut ReadTx,
     list: &ListRequest,
     search: Option<&str>,
-    turn: Option<Turn>,
+    side: Option<Side>,
 ) -> Result<Paged<DeskTicket>> {
-    let (query, words) = read_query(tx, list, search, turn)?;
+    let (query, words) = read_query(tx, list, search, side)?;
     let mut ids = store::desk::all_matching(tx, &words, &query)?;
     targets::sort_by_time_left(tx, &mut ids)?;
     let (page, results) = (query.page, ids.len() as i64);
@@ -68,11 +68,11 @@ fn read_query(
     tx: &ReadTx,
     list: &ListRequest,
     search: Option<&str>,
-    turn: Option<Turn>,
+    side: Option<Side>,
 ) -> Result<(ListQuery, Vec<String>)> {
     let mut query = list.read(tx.policy(), &store::desk::FIELDS)?;
-    if let Some(turn) = turn {
-        query.filter = Filter::All(vec![query.filter, store::tickets::turn_filter(turn)]);
+    if let Some(side) = side {
+        query.filter = Filter::All(vec![query.filter, store::tickets::waiting_for_filter(side)]);
     }
     Ok((query, read_search(search)?))
 }

@@ -1,5 +1,6 @@
 //! Replies to customers by the provider's staff, with a text or a canned reply.
 
+use crate::model::attachment::NewAttachment;
 use crate::model::history::HistoryStep;
 use crate::model::id::{CannedReplyId, HistoryId, TicketId};
 use crate::model::reason::{Code, Reason};
@@ -13,7 +14,7 @@ use crate::rules::history::{is_duplicate, since};
 use crate::rules::request::Request;
 use crate::rules::tickets::{apply_transition, refuse_unless_allowed};
 use crate::rules::transitions::TicketAction;
-use crate::rules::{canned_replies, replies};
+use crate::rules::{canned_replies, desk_attachments, replies};
 use crate::store::{self, ReadTx, WriteTx};
 
 /// Replies to the customer, with a text or a canned reply. With `close`, the ticket is closed after the reply.
@@ -21,18 +22,19 @@ pub fn create(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) 
     let desk = load_unchanged(tx, id, request)?;
     let mut form = request.form()?;
     let text = read_reply(tx, agent, &desk, &mut form)?;
-    send(tx, agent, desk, form, text)
+    send(tx, agent, desk, (form, text), &[])
 }
 
-/// Replies from a page that shows the ticket up to the step `seen`. A duplicate submission is not sent again.
-/// The reply is refused if a colleague or the customer has since added a step that can make the reply
-/// outdated.
+/// Replies from a page that shows the ticket up to the step `seen`, and attaches stored files. A duplicate submission is
+/// not sent again, and its files are not attached. The reply is refused if a colleague or the customer has since added a
+/// step that can make the reply outdated.
 pub fn create_once(
     tx: &mut WriteTx,
     agent: &Agent,
     id: TicketId,
     request: &Request,
     seen: Option<HistoryId>,
+    files: &[NewAttachment],
 ) -> Result<Option<Reply>> {
     let desk = load(tx, id)?;
     let mut form = request.form()?;
@@ -48,16 +50,16 @@ pub fn create_once(
         return Err(Error::Stale);
     }
     request.check_if_match(&desk)?;
-    send(tx, agent, desk, form, text).map(Some)
+    send(tx, agent, desk, (form, text), files).map(Some)
 }
 
-/// Adds the reply, unless the form has errors or the ticket's state does not allow a reply.
+/// Adds the reply and the files, unless the form has errors or the ticket's state does not allow a reply.
 fn send(
     tx: &mut WriteTx,
     agent: &Agent,
     mut desk: DeskTicket,
-    mut form: Form,
-    text: Option<ReplyText>,
+    (mut form, text): (Form, Option<ReplyText>),
+    files: &[NewAttachment],
 ) -> Result<Reply> {
     let action = TicketAction::StaffReply;
     refuse_unless_allowed(tx, &mut form, &desk.ticket, action);
@@ -65,6 +67,7 @@ fn send(
     let text = form.finish(|| text)?;
     let author = author(tx, agent);
     let reply = replies::add(tx, &mut desk.ticket, &author, action, &text)?;
+    desk_attachments::add_all(tx, &mut desk.ticket, &author, files)?;
     if closes {
         apply_transition(tx, &mut desk.ticket, &author, closing())?;
     }
@@ -76,6 +79,7 @@ fn may_outdate_reply(step: HistoryStep) -> bool {
     match step {
         HistoryStep::Opened | HistoryStep::Reply | HistoryStep::Attachment => true,
         HistoryStep::Claim | HistoryStep::Release | HistoryStep::Close | HistoryStep::Reopen => true,
+        HistoryStep::MergedInto | HistoryStep::MergedFrom => true,
         HistoryStep::Note
         | HistoryStep::Closable
         | HistoryStep::Priority

@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::mail_bounces;
+use super::{mail_bounces, mail_key};
 use crate::model::bounce_address;
 use crate::model::grant::Permission;
 use crate::model::history::HistoryStep;
@@ -15,17 +15,16 @@ use crate::model::received_mail::{FoldedText, ReceivedMail};
 use crate::model::reply::ReplyText;
 use crate::model::reply_address::{MailTarget, ReplyKey};
 use crate::model::ticket::{NewTicket, Priority, Summary, TicketText};
-use crate::model::token::TokenText;
 use crate::model::user::User;
 use crate::rules::agent::Agent;
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, FieldError, Result};
 use crate::rules::tickets::{self, TicketAuthor, append_history};
 use crate::rules::transitions::{self, TicketAction};
-use crate::rules::{desk, replies};
+use crate::rules::{desk, merges, replies};
 use crate::store::history::NewHistory;
 use crate::store::received_mails::{NewReceivedMail, StoredMail};
-use crate::store::{self, ReadTx, StoreError, WriteTx};
+use crate::store::{self, ReadTx, WriteTx};
 
 /// The maximum number of messages of a user in an hour. The mail server retries later messages.
 const MAX_MESSAGES_PER_HOUR: i64 = 120;
@@ -58,10 +57,7 @@ pub enum Sender {
 
 /// The key that signs reply addresses, created on first use and shared by all nodes.
 pub fn key(tx: &mut WriteTx) -> Result<ReplyKey> {
-    let secret = store::server_secrets::find_or_insert(tx, "reply_address")?;
-    let damaged = || StoreError::Unexpected("the stored key of reply addresses is invalid".to_owned());
-    let key = TokenText::parse(secret.reveal()).ok_or_else(damaged)?;
-    Ok(ReplyKey::new(key))
+    mail_key::load(tx)
 }
 
 /// The address to which a user can reply by mail to a ticket; `None` if the desk has no mail address.
@@ -175,6 +171,11 @@ fn store_once(
     if store::received_mails::count_since(tx, user.id, since)? >= MAX_MESSAGES_PER_HOUR {
         return Ok(Receipt::Deferred("too_many"));
     }
+    // Replies to a merged ticket belong to the ticket that continues it.
+    let ticket = match ticket {
+        Some(ticket) => Some(merges::continuation(tx, ticket)?),
+        None => None,
+    };
     let created = match (&sender, ticket) {
         (Sender::Tenant(caller), Some(ticket)) => reply_as_tenant(tx, caller, ticket, mail)?,
         (Sender::Staff(agent), Some(ticket)) => reply_as_staff(tx, agent, ticket, mail)?,

@@ -85,6 +85,7 @@ fn new_reply<'a>(author: &'a TicketAuthor, description: &'a ReplyText) -> NewRep
         description,
         from_staff: author.is_staff(),
         gravatar_id: &author.gravatar_id,
+        answers: None,
     }
 }
 
@@ -96,7 +97,23 @@ pub fn add(
     action: TicketAction,
     description: &ReplyText,
 ) -> Result<Reply> {
-    let reply = store::replies::insert(tx, ticket.id, &new_reply(author, description))?;
+    add_message(tx, ticket, author, action, (description, None))
+}
+
+/// Like `add`. `answers` is whether the ticket does not wait for the provider after the reply, if this differs from
+/// other replies of the author.
+pub(super) fn add_message(
+    tx: &mut WriteTx,
+    ticket: &mut Ticket,
+    author: &TicketAuthor,
+    action: TicketAction,
+    (description, answers): (&ReplyText, Option<bool>),
+) -> Result<Reply> {
+    let new = NewReply {
+        answers,
+        ..new_reply(author, description)
+    };
+    let reply = store::replies::insert(tx, ticket.id, &new)?;
     let details = NewHistory {
         reply: Some(reply.id),
         ..NewHistory::default()

@@ -2,12 +2,13 @@
 //!
 //! `replies`, `attachments` and `desk` have the other operations on tickets.
 
+use super::ticket_mails::{self, ChangeAuthor};
 use crate::model::event::Action;
 use crate::model::grant::Permission;
 use crate::model::history::HistoryStep;
 use crate::model::id::{TicketId, UserId};
 use crate::model::page::Paged;
-use crate::model::ticket::{NewTicket, Priority, Status, Summary, Ticket, TicketText, Turn};
+use crate::model::ticket::{NewTicket, Priority, Side, Status, Summary, Ticket, TicketText};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::events::{self, Author};
@@ -27,20 +28,20 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 
 /// Tickets that contain these words or have this number. `#7` matches only the ticket with the number 7.
 pub fn search(tx: &mut ReadTx, caller: &Caller, list: &ListRequest, words: &str) -> Result<Paged<Ticket>> {
-    search_by_turn(tx, caller, list, words, None)
+    search_waiting_for(tx, caller, list, words, None)
 }
 
-/// Like `search`. With `turn`, only open tickets that wait for this side.
-pub fn search_by_turn(
+/// Like `search`. With `side`, only open tickets that wait for this side.
+pub fn search_waiting_for(
     tx: &mut ReadTx,
     caller: &Caller,
     list: &ListRequest,
     words: &str,
-    turn: Option<Turn>,
+    side: Option<Side>,
 ) -> Result<Paged<Ticket>> {
     let mut query = list.read(tx.policy(), &store::tickets::FIELDS)?;
-    if let Some(turn) = turn {
-        query.filter = Filter::All(vec![query.filter, store::tickets::turn_filter(turn)]);
+    if let Some(side) = side {
+        query.filter = Filter::All(vec![query.filter, store::tickets::waiting_for_filter(side)]);
     }
     if !words.is_empty() {
         let search_filter = store::tickets::search_filter(words);
@@ -160,6 +161,14 @@ impl TicketAuthor {
         self.user.is_none()
     }
 
+    fn of_change(&self) -> ChangeAuthor<'_> {
+        ChangeAuthor {
+            display_name: &self.display_name,
+            username: &self.username,
+            user: self.user,
+        }
+    }
+
     fn event_author(&self, ticket: &Ticket) -> Author<'_> {
         Author {
             account: ticket.account,
@@ -256,13 +265,16 @@ pub fn apply_transition(
     }
     append_history(tx, ticket, author, step, &details)?;
     events::record_ticket(tx, author.event_author(ticket), event, ticket)?;
+    ticket_mails::notify(tx, ticket.id, author.of_change(), step, &details)?;
     Ok(true)
 }
 
 /// Records that a ticket was opened.
 pub fn begin(tx: &mut WriteTx, ticket: &Ticket, author: &TicketAuthor) -> Result<()> {
-    append_history(tx, ticket, author, HistoryStep::Opened, &NewHistory::default())?;
-    events::record_ticket(tx, author.event_author(ticket), Action::TicketCreate, ticket)
+    let (step, details) = (HistoryStep::Opened, NewHistory::default());
+    append_history(tx, ticket, author, step, &details)?;
+    events::record_ticket(tx, author.event_author(ticket), Action::TicketCreate, ticket)?;
+    ticket_mails::notify(tx, ticket.id, author.of_change(), step, &details)
 }
 
 /// Adds an entry to the history without an event for the account.

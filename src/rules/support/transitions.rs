@@ -1,5 +1,6 @@
 //! The state machine of tickets. `docs/tickets.md` has the diagram (interface §3, decision 0014).
 
+use crate::model::id::TicketId;
 use crate::model::policy::Support;
 use crate::model::reason::{Code, Reason};
 use crate::model::ticket::{Status, Ticket};
@@ -15,6 +16,7 @@ pub enum TicketAction {
     Release,
     SetClosable,
     StaffReply,
+    StaffAttach,
     StaffClose,
     Reopen,
 }
@@ -30,10 +32,15 @@ pub fn after(
     support: &Support,
 ) -> Result<Option<Status>, Reason> {
     use Status::{Closed, New, Open};
+    if let Some(target) = ticket.merged_into {
+        return after_merge(target, action);
+    }
     match (ticket.status, action) {
         (New | Open, TicketAction::CustomerReply | TicketAction::CustomerAttach) => Ok(Some(ticket.status)),
         (New | Open, TicketAction::SetClosable | TicketAction::Release) => Ok(Some(ticket.status)),
-        (New | Open, TicketAction::Claim | TicketAction::StaffReply) => Ok(Some(Open)),
+        (New | Open, TicketAction::Claim | TicketAction::StaffReply | TicketAction::StaffAttach) => {
+            Ok(Some(Open))
+        }
         (New | Open, TicketAction::StaffClose) => Ok(Some(Closed)),
         (New | Open, TicketAction::Reopen) => Ok(None),
         (New | Open, TicketAction::CustomerClose) if ticket.may_close => Ok(Some(Closed)),
@@ -48,9 +55,26 @@ pub fn after(
         (Closed, TicketAction::CustomerReply) if can_be_reopened(ticket, now, support) => Ok(Some(Open)),
         (Closed, TicketAction::CustomerReply) => Err(closed_reason("open a new one")),
         (Closed, TicketAction::CustomerAttach) => Err(closed_reason("nothing can be attached to it")),
-        (Closed, TicketAction::Claim | TicketAction::SetClosable | TicketAction::StaffReply) => {
+        (Closed, TicketAction::Claim | TicketAction::SetClosable) => Err(closed_reason("reopen it first")),
+        (Closed, TicketAction::StaffReply | TicketAction::StaffAttach) => {
             Err(closed_reason("reopen it first"))
         }
+    }
+}
+
+/// The status of a merged ticket, which remains closed.
+fn after_merge(target: TicketId, action: TicketAction) -> Result<Option<Status>, Reason> {
+    let text = format!("This ticket was merged into ticket {target}; continue there");
+    match action {
+        TicketAction::CustomerClose | TicketAction::StaffClose => Ok(None),
+        TicketAction::Release => Ok(Some(Status::Closed)),
+        TicketAction::Reopen => Err(Reason::new(Code::TicketMerged, text)),
+        TicketAction::CustomerReply
+        | TicketAction::CustomerAttach
+        | TicketAction::Claim
+        | TicketAction::SetClosable
+        | TicketAction::StaffReply
+        | TicketAction::StaffAttach => Err(Reason::new(Code::TicketClosed, text)),
     }
 }
 

@@ -46,7 +46,7 @@ const COLUMNS: &str = concat!(stored!(), ", ", seen!(), ", ", read!());
 pub(in crate::store) const ROWS: ModelRows =
     ModelRows::new("event e", concat!(stored!(), ", 0, 0"), |row| read(row).map(drop));
 
-pub static FIELDS: [Field; 9] = [
+pub static FIELDS: [Field; 11] = [
     Field::new("id", Kind::Integer, "e.id"),
     Field::new("action", Kind::Text, "e.action"),
     Field::new("created", Kind::Time, "e.created").increasing(),
@@ -56,6 +56,8 @@ pub static FIELDS: [Field; 9] = [
     Field::new("username", Kind::Text, "e.username"),
     Field::new("entity.id", Kind::Integer, "e.entity_id"),
     Field::new("entity.type", Kind::Text, "e.entity_kind").synonyms(&[("compute", "linode")]),
+    Field::new("secondary_entity.id", Kind::Integer, "e.secondary_id"),
+    Field::new("secondary_entity.type", Kind::Text, "e.secondary_kind").synonyms(&[("compute", "linode")]),
 ];
 
 /// The user who reads events, and the events that the user can see.

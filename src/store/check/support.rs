@@ -22,6 +22,13 @@ pub const INVARIANTS: &[Invariant] = &[
          WHERE (status = 'closed') <> (is_closed = 1) OR (is_closed = 1) <> (closed IS NOT NULL) ORDER BY id",
     ),
     Invariant::query(
+        "merged tickets are closed, and another ticket of the account continues them",
+        "SELECT 'ticket ' || t.id, 'is merged into ' || t.merged_into || ', which is impossible'
+         FROM ticket t LEFT JOIN ticket g ON g.id = t.merged_into
+         WHERE t.merged_into IS NOT NULL
+             AND (t.is_closed = 0 OR g.id IS NULL OR g.id = t.id OR g.account <> t.account) ORDER BY t.id",
+    ),
+    Invariant::query(
         "the history of a ticket refers to parts of the ticket",
         "SELECT 'ticket ' || h.ticket, 'has the history step ' || h.id || ', which refers to another ticket'
          FROM ticket_history h LEFT JOIN reply r ON r.id = h.reply LEFT JOIN note n ON n.id = h.note

@@ -20,7 +20,7 @@ const COUNTED: &str = "
     UNION ALL SELECT 'event', account, id, 1 FROM event
     UNION ALL SELECT CASE is_closed WHEN 0 THEN 'ticket:open' ELSE 'ticket:closed' END, account, id, 1 FROM ticket
     UNION ALL SELECT 'attachment_bytes', ticket.account, attachment.id, attachment.size
-        FROM attachment JOIN ticket ON ticket.id = attachment.ticket";
+        FROM attachment JOIN ticket ON ticket.id = attachment.ticket WHERE attachment.from_staff = 0";
 
 fn check_counts(tx: &mut ReadTx, findings: &mut Findings) -> Result<(), StoreError> {
     for span in [256, 65_536] {

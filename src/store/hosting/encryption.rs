@@ -1,6 +1,7 @@
 //! The tables `region_encryption` and `host_key`: the setting of each region, and the public keys of hosts.
 
 use crate::model::encryption::{HostKey, KeyDays, KeyHolder, PublicKey, RegionEncryption};
+use crate::model::host::online_since;
 use crate::model::id::{HostId, VpcId};
 use crate::store::error::StoreError;
 use crate::store::model_rows::ModelRows;
@@ -54,13 +55,16 @@ pub fn set(tx: &mut WriteTx, new: &RegionEncryption) -> Result<(), StoreError> {
 
 /// The hosts of a region with a credential, and their newest keys.
 pub fn holders(tx: &mut ReadTx, region: &str) -> Result<Vec<KeyHolder>, StoreError> {
-    let sql = "SELECT h.id, h.label, r.key_generation, k.generation, k.created
+    let since = online_since(tx.now());
+    let sql = "SELECT h.id, h.label, r.key_generation,
+            CAST(CASE WHEN r.last_seen >= $2 THEN 1 ELSE 0 END AS BIGINT), k.generation, k.created
         FROM host h JOIN host_credential c ON c.host = h.id LEFT JOIN host_report r ON r.host = h.id
             LEFT JOIN host_key k ON k.host = h.id
                 AND k.generation = (SELECT max(n.generation) FROM host_key n WHERE n.host = h.id)
         WHERE h.region = $1 ORDER BY h.id";
-    tx.read(sql, args![region], |row| {
+    tx.read(sql, args![region, since], |row| {
         let (host, label, settled_generation) = (row.take()?, row.take()?, row.take()?);
+        let is_reporting = row.take()?;
         let (generation, created): (Option<i64>, Option<_>) = (row.take()?, row.take()?);
         let key = generation
             .zip(created)
@@ -70,6 +74,7 @@ pub fn holders(tx: &mut ReadTx, region: &str) -> Result<Vec<KeyHolder>, StoreErr
             label,
             key,
             settled_generation,
+            is_reporting,
         })
     })
 }

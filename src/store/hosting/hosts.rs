@@ -77,6 +77,12 @@ pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<HostFacts>, StoreError>
     })
 }
 
+/// The hosts of a region.
+pub fn of_region(tx: &mut ReadTx, region: &str) -> Result<Vec<Host>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE h.region = $1 ORDER BY h.id");
+    tx.read(&sql, args![region], read)
+}
+
 /// A host by its label.
 pub fn find_by_label(tx: &mut ReadTx, label: &str) -> Result<Option<Host>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE lower(h.label) = lower($1)");

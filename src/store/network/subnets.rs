@@ -128,6 +128,18 @@ pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subne
     tx.read(&sql, args![vpc, range.first(), range.last()], read)
 }
 
+/// Whether an address is in a subnet of another VPC of the account.
+pub fn is_in_other_vpc(
+    tx: &mut ReadTx,
+    account: AccountId,
+    vpc: VpcId,
+    address: u32,
+) -> Result<bool, StoreError> {
+    let sql = "SELECT 1 FROM vpc v JOIN subnet s ON s.vpc = v.id
+        WHERE v.account = $1 AND v.id <> $2 AND s.first_address <= $3 AND s.last_address >= $3 LIMIT 1";
+    Ok(tx.find(sql, args![account, vpc, i64::from(address)])?.is_some())
+}
+
 /// The subnet of a VPC whose IPv6 range overlaps a range, if there is one. Subnets do not overlap each
 /// other, so the query checks only the last of the subnets that begin before the end of the range.
 pub fn overlapping6(tx: &mut ReadTx, vpc: VpcId, range: Cidr6) -> Result<Option<(Cidr6, Label)>, StoreError> {

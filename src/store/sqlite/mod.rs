@@ -12,6 +12,7 @@ mod archived_log;
 mod flush_timer;
 mod frame_replay;
 mod log_copier;
+mod memory_copy;
 mod opening;
 mod readers;
 mod restore_target;
@@ -29,7 +30,7 @@ use crossbeam_channel::{Sender, TrySendError, bounded};
 use tokio::sync::watch;
 
 use super::context::StoreContext;
-use super::engine::{CheckDepth, Engine};
+use super::engine::{CheckDepth, DatabaseCopy, Engine};
 use super::error::StoreError;
 use super::log_archive::ArchiveStart;
 use super::migrate::Schema;
@@ -40,6 +41,7 @@ use archived_log::ArchivedLog;
 use flush_timer::FlushTimer;
 pub use frame_replay::FrameReplay;
 pub use log_copier::LogCopier;
+use memory_copy::MemoryCopy;
 use opening::{make_private_file, make_private_folder, migrate_embedded, open_reader, open_writer};
 pub use restore_target::{mark_target, remove_database, target_state};
 use writer::{Writer, count_wal_pages};
@@ -159,6 +161,10 @@ impl Engine for Sqlite {
 
     fn check(&self, depth: CheckDepth) -> Result<Vec<String>, StoreError> {
         opening::check(&self.file, depth)
+    }
+
+    fn copy(&self) -> Result<Option<Box<dyn DatabaseCopy>>, StoreError> {
+        Ok(Some(Box::new(MemoryCopy::of(&self.file)?)))
     }
 
     fn failed(&self) -> watch::Receiver<bool> {

@@ -106,7 +106,7 @@ pub fn read_loop(connection: &Connection, jobs: &Receiver<Box<dyn ReadJob>>, con
 
 /// Runs a job in a read transaction. After a read of a damaged page, the transaction cannot be committed. The result of
 /// the job is valid nevertheless, because it changes nothing and has its own error.
-fn run_read(
+pub fn run_read(
     statements: &mut Statements,
     job: &mut dyn ReadJob,
     context: &StoreContext,

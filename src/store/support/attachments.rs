@@ -13,7 +13,8 @@ use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
-pub(in crate::store) const COLUMNS: &str = "id, ticket, name, size, sha256, file_key, created, created_by";
+pub(in crate::store) const COLUMNS: &str =
+    "id, ticket, name, size, sha256, file_key, created, created_by, from_staff";
 
 /// Every row, for `garth check`.
 pub(in crate::store) const ROWS: ModelRows =
@@ -69,7 +70,13 @@ pub fn uploads(tx: &mut ReadTx) -> Result<Vec<String>, StoreError> {
     tx.read("SELECT file_key FROM upload", args![], |row| row.take())
 }
 
-/// The total size of an account's attachments, in bytes.
+/// The number of attachments of a ticket by users of the account, or by staff.
+pub fn count(tx: &mut ReadTx, ticket: TicketId, from_staff: bool) -> Result<i64, StoreError> {
+    let sql = "SELECT count(*) FROM attachment WHERE ticket = $1 AND from_staff = $2";
+    tx.one(sql, args![ticket, from_staff])?.take()
+}
+
+/// The total size of the attachments by users of the account, in bytes.
 pub fn bytes_of(tx: &mut ReadTx, account: AccountId) -> Result<i64, StoreError> {
     tallies::count(tx, &bytes_tally(account))
 }
@@ -83,13 +90,13 @@ pub fn insert(
     tx: &mut WriteTx,
     account: AccountId,
     ticket: TicketId,
-    created_by: &str,
+    (created_by, from_staff): (&str, bool),
     new: &NewAttachment,
 ) -> Result<Attachment, StoreError> {
     let now = tx.now();
     let sql = format!(
-        "INSERT INTO attachment (ticket, name, size, sha256, file_key, created, created_by)
-         VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING {COLUMNS}"
+        "INSERT INTO attachment (ticket, name, size, sha256, file_key, created, created_by, from_staff)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING {COLUMNS}"
     );
     let args = args![
         ticket,
@@ -98,10 +105,13 @@ pub fn insert(
         new.sha256.as_str(),
         new.key.as_str(),
         now,
-        created_by
+        created_by,
+        from_staff
     ];
     let attachment = read(&mut tx.one(&sql, args)?)?;
-    tx.tally(bytes_tally(account), attachment.id.0, attachment.size);
+    if !from_staff {
+        tx.tally(bytes_tally(account), attachment.id.0, attachment.size);
+    }
     tx.changed(account, ChangeKind::Attachment, attachment.id.0)?;
     Ok(attachment)
 }
@@ -153,5 +163,6 @@ pub(in crate::store) fn read(row: &mut Row) -> Result<Attachment, StoreError> {
         key: row.take()?,
         created: row.take()?,
         created_by: row.take()?,
+        from_staff: row.take()?,
     })
 }

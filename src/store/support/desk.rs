@@ -139,7 +139,7 @@ pub fn waiting(tx: &mut ReadTx) -> Result<WaitingTickets, StoreError> {
     // The provider's own tickets have no opener.
     let sql = "SELECT count(*), min(coalesce(r.created, t.opened))
         FROM ticket t LEFT JOIN reply r ON r.id = (SELECT max(id) FROM reply WHERE ticket = t.id)
-        WHERE t.is_closed = 0 AND coalesce(r.from_staff, CASE WHEN t.opener IS NULL THEN 1 ELSE 0 END) = 0";
+        WHERE t.is_closed = 0 AND coalesce(r.answers, r.from_staff, CASE WHEN t.opener IS NULL THEN 1 ELSE 0 END) = 0";
     let mut row = tx.one(sql, args![])?;
     Ok(WaitingTickets {
         count: row.take()?,

@@ -1,7 +1,9 @@
 //! The `reply` table.
 
+use std::collections::HashMap;
+
 use crate::model::change::ChangeKind;
-use crate::model::id::{AccountId, ReplyId, TicketId};
+use crate::model::id::{AccountId, OutgoingMailId, ReplyId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reply::{NewReply, Reply};
 use crate::model::time::Time;
@@ -40,6 +42,12 @@ pub fn list(tx: &mut ReadTx, ticket: TicketId, query: &ListQuery) -> Result<Page
     collection.page(tx, query, read)
 }
 
+/// All replies on a ticket, oldest first.
+pub fn all(tx: &mut ReadTx, ticket: TicketId) -> Result<Vec<Reply>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM reply WHERE ticket = $1 ORDER BY id");
+    tx.read(&sql, args![ticket], read)
+}
+
 /// All replies on the tickets of an account, sorted by ID.
 pub fn of_account(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(TicketId, Reply)>, StoreError> {
     let sql = "SELECT r.id, r.created, r.created_by, r.description, r.from_staff, r.gravatar_id, r.ticket
@@ -48,6 +56,14 @@ pub fn of_account(tx: &mut ReadTx, account: AccountId) -> Result<Vec<(TicketId, 
         let reply = read(row)?;
         Ok((row.take()?, reply))
     })
+}
+
+/// The texts of the replies that the notices of a mail refer to.
+pub fn texts(tx: &mut ReadTx, mail: OutgoingMailId) -> Result<HashMap<ReplyId, String>, StoreError> {
+    let sql =
+        "SELECT r.id, r.description FROM mail_notice n JOIN reply r ON r.id = n.reply WHERE n.mail = $1";
+    let texts = tx.read(sql, args![mail], |row| Ok((row.take()?, row.take()?)))?;
+    Ok(texts.into_iter().collect())
 }
 
 /// The ID of a ticket's newest reply; zero if there is none.
@@ -86,8 +102,8 @@ pub fn find_duplicate(
 pub fn insert(tx: &mut WriteTx, ticket: TicketId, new: &NewReply) -> Result<Reply, StoreError> {
     let now = tx.now();
     let sql = format!(
-        "INSERT INTO reply (ticket, created, created_by, description, from_staff, gravatar_id)
-         VALUES ($1, $2, $3, $4, $5, $6) RETURNING {COLUMNS}"
+        "INSERT INTO reply (ticket, created, created_by, description, from_staff, gravatar_id, answers)
+         VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING {COLUMNS}"
     );
     let reply = tx.one(
         &sql,
@@ -97,7 +113,8 @@ pub fn insert(tx: &mut WriteTx, ticket: TicketId, new: &NewReply) -> Result<Repl
             new.created_by,
             new.description,
             new.from_staff,
-            new.gravatar_id
+            new.gravatar_id,
+            new.answers
         ],
     );
     let reply = read(&mut reply?)?;

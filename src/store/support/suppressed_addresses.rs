@@ -1,6 +1,5 @@
 //! The `suppressed_address` table. Its addresses are in lower case.
 
-use crate::model::id::SuppressedAddressId;
 use crate::model::outgoing_mail::SuppressedAddress;
 use crate::model::page::Paged;
 use crate::model::user::Email;
@@ -38,11 +37,6 @@ pub fn list(tx: &mut ReadTx, query: &ListQuery) -> Result<Paged<SuppressedAddres
     collection.page(tx, query, read)
 }
 
-pub fn find(tx: &mut ReadTx, id: SuppressedAddressId) -> Result<Option<SuppressedAddress>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM suppressed_address WHERE id = $1");
-    tx.find(&sql, args![id])?.as_mut().map(read).transpose()
-}
-
 pub fn is_suppressed(tx: &mut ReadTx, address: &Email) -> Result<bool, StoreError> {
     let sql = "SELECT 1 FROM suppressed_address WHERE address = $1";
     let address = address.as_str().to_lowercase();
@@ -60,9 +54,10 @@ pub fn insert(tx: &mut WriteTx, address: &Email, status: &str) -> Result<(), Sto
     Ok(())
 }
 
-pub fn delete(tx: &mut WriteTx, id: SuppressedAddressId) -> Result<(), StoreError> {
-    tx.execute("DELETE FROM suppressed_address WHERE id = $1", args![id])?;
-    Ok(())
+/// Returns false if the address is not suppressed.
+pub fn delete(tx: &mut WriteTx, address: &str) -> Result<bool, StoreError> {
+    let sql = "DELETE FROM suppressed_address WHERE address = $1";
+    Ok(tx.execute(sql, args![address.to_lowercase()])? > 0)
 }
 
 fn read(row: &mut Row) -> Result<SuppressedAddress, StoreError> {

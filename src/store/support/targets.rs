@@ -55,8 +55,8 @@ fn load(
     ];
     let words = words.map(|step| format!("'{}'", step.word())).join(", ");
     let sql = format!(
-        "SELECT h.ticket, t.priority, h.step, h.created, h.from_staff
-         FROM ticket t JOIN ticket_history h ON h.ticket = t.id
+        "SELECT h.ticket, t.priority, h.step, h.created, coalesce(r.answers, h.from_staff)
+         FROM ticket t JOIN ticket_history h ON h.ticket = t.id LEFT JOIN reply r ON r.id = h.reply
          WHERE {condition} AND h.step IN ({words}) ORDER BY h.ticket, h.id"
     );
     let mut found = HashMap::new();

@@ -6,7 +6,7 @@ use crate::model::change::ChangeKind;
 use crate::model::entity::Entity;
 use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::page::Paged;
-use crate::model::ticket::{NewTicket, Status, Ticket, Turn};
+use crate::model::ticket::{NewTicket, Side, Status, Ticket};
 use crate::model::time::Time;
 use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
@@ -21,7 +21,7 @@ use crate::store::value::{FromValue, Row, Value, args};
 pub(in crate::store) const COLUMNS: &str =
     "t.id, t.account, t.summary, t.description, t.status, t.closable, t.closed,
     t.opened, t.opened_by, t.opener, t.updated, t.updated_by, t.gravatar_id,
-    t.entity_kind, t.entity_id, t.entity_label, t.replies";
+    t.entity_kind, t.entity_id, t.entity_label, t.replies, t.merged_into";
 
 /// Every row, for `garth check`.
 pub(in crate::store) const ROWS: ModelRows = ModelRows::new("ticket t", COLUMNS, |row| read(row).map(drop));
@@ -72,13 +72,13 @@ pub fn search_filter(words: &str) -> Filter {
 static IS_LAST_FROM_PROVIDER: Field = Field::new(
     "last_from_provider",
     Kind::Boolean,
-    "coalesce((SELECT l.from_staff FROM reply l WHERE l.ticket = t.id ORDER BY l.id DESC LIMIT 1),
+    "coalesce((SELECT coalesce(l.answers, l.from_staff) FROM reply l WHERE l.ticket = t.id ORDER BY l.id DESC LIMIT 1),
         CASE WHEN t.opener IS NULL THEN 1 ELSE 0 END)",
 );
 
 /// The condition that a ticket waits for this side. Closed tickets wait for no side.
-pub fn turn_filter(turn: Turn) -> Filter {
-    let last_from_provider = Value::from(turn == Turn::Customer);
+pub fn waiting_for_filter(side: Side) -> Filter {
+    let last_from_provider = Value::from(side == Side::Customer);
     Filter::All(vec![
         Filter::Test(
             &FIELDS[2],
@@ -87,6 +87,15 @@ pub fn turn_filter(turn: Turn) -> Filter {
         ),
         Filter::Test(&IS_LAST_FROM_PROVIDER, Comparison::Equal, last_from_provider),
     ])
+}
+
+/// Whether the last message of a ticket is from the customer.
+pub fn waits_for_provider(tx: &mut ReadTx, id: TicketId) -> Result<bool, StoreError> {
+    let sql = format!(
+        "SELECT 1 FROM ticket t WHERE t.id = $1 AND {} = 0",
+        IS_LAST_FROM_PROVIDER.sql
+    );
+    Ok(tx.find(&sql, args![id])?.is_some())
 }
 
 /// The tickets of an account. With `opener`, only the tickets that this user opened.
@@ -215,6 +224,25 @@ pub fn update(tx: &mut WriteTx, ticket: &Ticket, before: Status) -> Result<(), S
     tx.changed(ticket.account, ChangeKind::Ticket, ticket.id.0)
 }
 
+/// Records that another ticket continues a ticket.
+pub fn set_merged_into(tx: &mut WriteTx, id: TicketId, target: TicketId) -> Result<(), StoreError> {
+    let sql = "UPDATE ticket SET merged_into = $2 WHERE id = $1";
+    tx.execute(sql, args![id, target])?;
+    Ok(())
+}
+
+/// The ticket that a ticket was merged into.
+pub fn merged_into(tx: &mut ReadTx, id: TicketId) -> Result<Option<TicketId>, StoreError> {
+    let sql = "SELECT merged_into FROM ticket WHERE id = $1 AND merged_into IS NOT NULL";
+    tx.find(sql, args![id])?.map(|mut row| row.take()).transpose()
+}
+
+/// The tickets that were merged into a ticket, by ID.
+pub fn merged_from(tx: &mut ReadTx, target: TicketId) -> Result<Vec<TicketId>, StoreError> {
+    let sql = "SELECT id FROM ticket WHERE merged_into = $1 ORDER BY id";
+    tx.read(sql, args![target], |row| row.take())
+}
+
 /// The tally that counts tickets with this status: the tally of open tickets or the tally of closed
 /// tickets.
 fn tally_of(account: AccountId, status: Status) -> Tally {
@@ -302,6 +330,7 @@ pub(in crate::store) fn read(row: &mut Row) -> Result<Ticket, StoreError> {
         attachments: Vec::new(),
         entity: read_entity(row)?,
         replies: row.take()?,
+        merged_into: row.take()?,
     })
 }
 

@@ -21,6 +21,7 @@ struct ClockView {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct ClockChange {
     /// `Some(None)` returns to the time of the system, and lets the clock run.
     #[serde(default, deserialize_with = "null_or_text")]
@@ -36,6 +37,7 @@ fn null_or_text<'de, D: Deserializer<'de>>(
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Advance {
     seconds: i64,
 }
@@ -49,18 +51,22 @@ pub async fn view(State(control): State<Control>) -> Response {
     answer::json(StatusCode::OK, &view)
 }
 
+/// 9899-12-31T23:59:59: an advance of a century later, times still have four digits of the year.
+const LAST_SECOND: i64 = 250_246_799_999;
+
 pub async fn set(State(control): State<Control>, body: Bytes) -> Result<Response> {
     let change: ClockChange = input::read(&body)?;
     let invalid = || {
         input::refuse(
             "now",
             Code::WrongType,
-            "Must be a time such as 2024-06-01T12:00:00, or null for the time of the system",
+            "Must be a time such as 2024-06-01T12:00:00 or 2024-06-01T14:00:00+02:00, from 1970 to 9899, or null for \
+             the time of the system",
         )
     };
     let parse = |raw: String| {
         Time::parse(&raw)
-            .filter(|now| now.micros() >= 0)
+            .filter(|now| (0..=LAST_SECOND).contains(&now.seconds()))
             .ok_or_else(invalid)
     };
     let now = change.now.map(|now| now.map(parse).transpose()).transpose()?;
@@ -80,13 +86,24 @@ pub async fn set(State(control): State<Control>, body: Bytes) -> Result<Response
 pub async fn advance(State(control): State<Control>, body: Bytes) -> Result<Response> {
     /// 100 years.
     const MAX_SECONDS: i64 = 100 * 366 * 86_400;
+    /// The drain of a host can have a step for each second. The later ones run at the end.
+    const MAX_STEPS: usize = 1000;
     let Advance { seconds } = input::read(&body)?;
     if !(0..=MAX_SECONDS).contains(&seconds) {
         let reason = format!("Must be 0 to {MAX_SECONDS}");
         return Err(input::refuse("seconds", Code::OutOfRange, reason));
     }
     let clock = control.clock();
-    clock.set(clock.now().plus_seconds(seconds));
+    let end = clock.now().plus_seconds(seconds);
+    // The steps of a boot follow each other, so each step runs at its own time.
+    for _ in 0..MAX_STEPS {
+        let Some(due) = restart::next_single_job(control.store(), end).await? else {
+            break;
+        };
+        clock.set(due.max(clock.now()));
+        follow(&control).await?;
+    }
+    clock.set(end.max(clock.now()));
     follow(&control).await?;
     Ok(view(State(control)).await)
 }

@@ -1,12 +1,12 @@
 //! Faults by rule: list, add, replace and delete.
 
 use axum::body::Bytes;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
 
-use crate::rules::Result;
+use crate::rules::{Error, Result};
 use crate::test_control::control::Control;
 use crate::test_control::input;
 use crate::web::answer;
@@ -21,8 +21,15 @@ pub async fn add(State(control): State<Control>, body: Bytes) -> Result<Response
 }
 
 pub async fn replace(State(control): State<Control>, body: Bytes) -> Result<Response> {
-    control.faults().replace(input::read(&body)?)?;
+    control.faults().replace(input::read_list(&body)?)?;
     Ok(list(State(control)).await)
+}
+
+pub async fn delete(State(control): State<Control>, Path(id): Path<u64>) -> Result<Response> {
+    match control.faults().delete(id) {
+        true => Ok(answer::done()),
+        false => Err(Error::NotFound),
+    }
 }
 
 pub async fn clear(State(control): State<Control>) -> Response {

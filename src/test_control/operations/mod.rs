@@ -31,6 +31,7 @@ pub fn router() -> Router<Control> {
                 .put(faults::replace)
                 .delete(faults::clear),
         )
+        .route("/_test/faults/{id}", delete(faults::delete))
         .route("/_test/requests", get(requests::list).delete(requests::clear))
         .route("/_test/accounts", post(accounts::create))
         .route("/_test/settings", get(settings::view).put(settings::change))

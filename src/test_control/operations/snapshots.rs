@@ -16,8 +16,7 @@ use crate::model::time::Time;
 use crate::rules::accounts::FirstToken;
 use crate::rules::error::FilesFault;
 use crate::rules::{self, Error, Result};
-use crate::store::table_snapshot::TableSnapshot;
-use crate::store::{self, WriteTx};
+use crate::store::{self, WriteLock, WriteTx};
 use crate::test_control::control::Control;
 use crate::test_control::input;
 use crate::test_control::snapshots::Snapshot;
@@ -26,6 +25,7 @@ use crate::web::answer;
 const MAX_NAME_CHARS: usize = 64;
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct NewSnapshot {
     name: String,
 }
@@ -42,7 +42,7 @@ pub async fn reset(State(control): State<Control>) -> Result<Response> {
     let snapshots = control.snapshots();
     let (empty, first_token) = (snapshots.empty(), snapshots.first_token.clone());
     let clock = control.clone();
-    let work = move |tx: &mut WriteTx| {
+    let write = move |tx: &mut WriteTx| {
         // The first user is created at the time of the system.
         clock.clock().reset();
         empty.restore(tx)?;
@@ -50,31 +50,37 @@ pub async fn reset(State(control): State<Control>) -> Result<Response> {
         if let Some(token) = first_token.as_ref() {
             token.insert(tx)?;
         }
-        Ok(())
+        Ok::<_, Error>(())
     };
-    let clear = || {
+    let work = async {
+        let store = control.store();
+        store.write_with(Some(WriteLock::Bootstrap), write).await?;
         control.faults().clear();
         control.requests().clear();
-        control.settings().clear(control.store());
+        control.settings().clear(store);
         if let Some(chaos) = control.chaos() {
             chaos.restart();
         }
+        Ok(())
     };
-    replace_rows(&control, work, clear).await
+    replace(&control, work).await
 }
 
 pub async fn create(State(control): State<Control>, body: Bytes) -> Result<Response> {
     let NewSnapshot { name } = input::read(&body)?;
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if !(1..=MAX_NAME_CHARS).contains(&name.len()) || !name.chars().all(is_allowed) {
-        let reason =
-            format!("Must be 1 to {MAX_NAME_CHARS} ASCII letters, digits, dashes, underscores or dots");
+    // Clients resolve the segments `.` and `..` of a path.
+    let is_relative = matches!(name.as_str(), "." | "..");
+    if !(1..=MAX_NAME_CHARS).contains(&name.len()) || !name.chars().all(is_allowed) || is_relative {
+        let reason = format!(
+            "Must be 1 to {MAX_NAME_CHARS} ASCII letters, digits, dashes, underscores or dots, and not . or .."
+        );
         return Err(input::refuse("name", Code::WrongType, reason));
     }
-    let rows = control.store().read_once(TableSnapshot::read).await?;
+    let content = control.store().snapshot().await?;
     let snapshot = Snapshot {
         created: control.clock().now(),
-        rows: Arc::new(rows),
+        content: Arc::new(content),
     };
     let response = answer::json(StatusCode::OK, &SnapshotView::new((&name, &snapshot)));
     let replaced = control.snapshots().by_name().insert(name, snapshot);
@@ -89,8 +95,8 @@ pub async fn list(State(control): State<Control>) -> Response {
 }
 
 pub async fn restore(State(control): State<Control>, Path(name): Path<String>) -> Result<Response> {
-    let rows = control.snapshots().find(&name)?.rows;
-    replace_rows(&control, move |tx| Ok(rows.restore(tx)?), || {}).await
+    let content = control.snapshots().find(&name)?.content;
+    replace(&control, async { Ok(control.store().restore(content).await?) }).await
 }
 
 pub async fn delete(State(control): State<Control>, Path(name): Path<String>) -> Result<Response> {
@@ -99,27 +105,21 @@ pub async fn delete(State(control): State<Control>, Path(name): Path<String>) ->
     Ok(answer::done())
 }
 
-async fn replace_rows(
-    control: &Control,
-    mut work: impl FnMut(&mut WriteTx) -> Result<()> + Send + 'static,
-    after: impl FnOnce() + Send,
-) -> Result<Response> {
-    let replace = move |tx: &mut WriteTx| {
-        let file_keys = store::attachments::file_keys(tx)?;
-        work(tx)?;
-        // The leases belong to a runner that has stopped.
-        store::jobs::release_all(tx)?;
+/// Runs `work`, which replaces the content of the store, while no request runs.
+async fn replace(control: &Control, work: impl Future<Output = Result<()>>) -> Result<Response> {
+    let replace = async {
+        let file_keys = control.store().read(store::attachments::file_keys).await?;
+        work.await?;
         Ok(file_keys)
     };
-    let file_keys = control.server().replace_rows(replace, after).await?;
+    let file_keys = control.server().restart_with(replace).await?;
     remove_unused_files(control, file_keys).await?;
     Ok(answer::done())
 }
 
 async fn remove_files_of(control: &Control, snapshot: Option<Snapshot>) -> Result<()> {
-    let rows = snapshot.map(|snapshot| snapshot.rows);
-    let file_keys = rows.iter().flat_map(|rows| rows.file_keys()).map(str::to_owned);
-    remove_unused_files(control, file_keys.collect()).await
+    let file_keys = snapshot.map(|snapshot| snapshot.content.file_keys.clone());
+    remove_unused_files(control, file_keys.unwrap_or_default()).await
 }
 
 /// Deletes those of the files to which neither the store nor a snapshot refers.

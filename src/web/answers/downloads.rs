@@ -1,10 +1,12 @@
-//! Downloads, always with `Content-Disposition: attachment`: verified bytes of attachments, and JSON files.
+//! Downloads, with `Content-Disposition: attachment`: verified bytes of attachments, and JSON files. Images are also sent
+//! for display in a page.
 
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::Response;
 use bytes::Bytes;
-use futures_util::TryStreamExt;
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt};
 
 use crate::files::{self, ReadFault};
 use crate::model::attachment::Attachment;
@@ -16,6 +18,8 @@ use crate::uploads::damage;
 use crate::uploads::storage;
 use crate::web::entity_tags::KnownTags;
 use crate::web::{App, answer};
+
+type Chunks = BoxStream<'static, std::result::Result<Bytes, ReadFault>>;
 
 /// The size of the largest file that the server reads and verifies completely before the response begins.
 const MAX_BUFFERED_BYTES: i64 = 256 * 1024;
@@ -63,23 +67,56 @@ pub async fn send(app: &App, attachment: &Attachment) -> Result<Response> {
 /// Opens the content of an attachment. A small file is verified completely before this function returns. A large file
 /// is verified during the transfer: if the hash does not match, the transfer is aborted before the last chunk.
 async fn open(app: &App, attachment: &Attachment) -> Result<Body> {
+    let chunks = read(app, attachment).await?;
+    if attachment.size > MAX_BUFFERED_BYTES {
+        return Ok(Body::from_stream(chunks));
+    }
+    Ok(Body::from(collect(chunks).await?))
+}
+
+/// The verified content of an attachment. Reports damage.
+async fn read(app: &App, attachment: &Attachment) -> Result<Chunks> {
     let chunks = app.files().read(&attachment.key).await;
     let chunks = chunks.map_err(|cause| storage(&cause))?;
     let (store, id) = (app.store().clone(), attachment.id);
-    let chunks = files::verified(chunks, attachment.into()).inspect_err(move |fault| {
+    let verified = files::verified(chunks, attachment.into());
+    let chunks = verified.inspect_err(move |fault| {
         if matches!(fault, ReadFault::Damaged) {
             damage::report(&store, id);
         }
     });
-    if attachment.size > MAX_BUFFERED_BYTES {
-        return Ok(Body::from_stream(chunks));
-    }
+    Ok(chunks.boxed())
+}
+
+/// Reads a file completely.
+async fn collect(chunks: Chunks) -> Result<Vec<u8>> {
     let read: std::result::Result<Vec<Bytes>, ReadFault> = chunks.try_collect().await;
     match read {
-        Ok(chunks) => Ok(Body::from(chunks.concat())),
+        Ok(chunks) => Ok(chunks.concat()),
         Err(ReadFault::Damaged) => Err(Error::Files(FilesFault::Damaged)),
         Err(ReadFault::Io(cause)) => Err(Error::Files(FilesFault::Storage(cause.to_string()))),
     }
+}
+
+/// Sends an attachment for display in a page of the same origin. Fails with `NotFound` if it is not an image that
+/// browsers can show safely: the content type is fixed by the extension, and the policy permits no scripts even if a
+/// user opens the image as a page.
+pub async fn send_image(app: &App, attachment: &Attachment) -> Result<Response> {
+    if !attachment.is_image() {
+        return Err(Error::NotFound);
+    }
+    let content = collect(read(app, attachment).await?).await?;
+    if !attachment.is_displayable(&content) {
+        return Err(Error::NotFound);
+    }
+    let mut response = respond(attachment, Body::from(content));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("inline"));
+    headers.insert(
+        HeaderName::from_static("cross-origin-resource-policy"),
+        HeaderValue::from_static("same-origin"),
+    );
+    Ok(response)
 }
 
 fn respond(attachment: &Attachment, content: Body) -> Response {

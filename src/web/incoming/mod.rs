@@ -8,3 +8,4 @@ pub mod json;
 pub mod part_heads;
 pub mod paths;
 pub mod upload;
+pub mod upload_body;

@@ -1,58 +1,52 @@
-//! Receives a file from a multipart form, limited in size and time, without buffering the file in memory.
+//! Receives files from a multipart form, limited in size and time, without buffering them in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
-use futures_util::stream::{self, Stream};
-use http_body_util::BodyExt;
 use multer::{Field, Multipart};
 use tokio::sync::Mutex;
 
-use crate::files::{FilesError, Spooled};
+use crate::files::Spooled;
 use crate::model::attachment::FileName;
 use crate::model::id::TicketId;
 use crate::model::reason::{Code, Reason, Reasons};
-use crate::rules::attachments::{self, UploadInfo};
-use crate::rules::caller::Caller;
-use crate::rules::error::{BodyFault, Error, FieldError, FilesFault, Result};
+use crate::rules::attachments::UploadInfo;
+use crate::rules::error::{BodyFault, Error, FieldError, Result};
+use crate::rules::uploaders::Uploader;
 use crate::store::StoreError;
-use crate::uploads::Upload;
+use crate::uploads::ReceivedFile;
 use crate::web::body::expects_continue;
 use crate::web::extract::expected;
 use crate::web::part_heads::PartHeads;
+use crate::web::upload_body::{
+    BodySource, MAX_DISCARDED_BYTES, MAX_UPLOAD_TIME, ReadFailure, bytes_of, declared_length,
+};
 use crate::web::{App, file_names};
 
-/// The maximum size of a form without the file.
+/// The maximum size of a form without the files.
 const MAX_OTHER_BYTES: u64 = 1024 * 1024;
-/// The maximum size of a part's headers, and of the preamble.
-const MAX_PART_HEAD_BYTES: u64 = 64 * 1024;
-/// The maximum number of bytes that the server reads and discards after the size limit. A client that is
-/// still sending can then read its response.
-const MAX_DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
-/// The maximum duration of an upload.
-const MAX_UPLOAD_TIME: Duration = Duration::from_secs(15 * 60);
 const FILE_FIELD: &str = "file";
 
-/// A received file with a valid name.
-struct Received {
-    name: FileName,
-    spooled: Spooled,
-}
+/// Decides by the fields before the first file whether a form is read.
+type Admission<'a> = &'a (dyn Fn(&[(String, String)]) -> bool + Sync);
 
 /// Receives a file and attaches it to a ticket.
-pub async fn receive_attachment(app: App, caller: Caller, ticket: TicketId, request: Request) -> Result<()> {
+pub async fn receive_attachment(
+    app: App,
+    uploader: Uploader,
+    ticket: TicketId,
+    request: Request,
+) -> Result<()> {
     let (head, body) = request.into_parts();
     let upload_info = upload_info(&head.headers);
-    let info = upload_info.clone();
+    let (info, confirmed) = (upload_info.clone(), uploader.clone());
     let boundary = app
-        .read(caller.clone(), move |tx, caller| {
-            attachments::expect(tx, caller, ticket, &info)
-        })
+        .store()
+        .read(move |tx| confirmed.clone().confirm(tx)?.expect(tx, ticket, &info))
         .await;
     let boundary = match boundary {
         Ok(boundary) => boundary,
@@ -61,17 +55,37 @@ pub async fn receive_attachment(app: App, caller: Caller, ticket: TicketId, requ
             return Err(refusal);
         }
     };
-    let Received { name, spooled } = receive(&app, &head.headers, body, &boundary).await?;
-    let upload = Upload {
-        ticket,
-        expected: upload_info.expected,
-        name,
-        spooled,
-    };
+    let form = read_form(&app, &head.headers, body, (&boundary, 1), None).await?;
+    if form.too_large {
+        return Err(form.too_large_error());
+    }
+    let (file, expected) = (form.single_file()?, upload_info.expected);
     // From here on the upload completes even if the client disconnects.
     let uploads = app.uploads();
-    let attaching = tokio::spawn(async move { uploads.attach(caller, upload).await });
+    let attaching = tokio::spawn(async move { uploads.attach(&uploader, ticket, expected, file).await });
     attaching.await.unwrap_or(Err(Error::Store(StoreError::Panicked)))
+}
+
+/// A form of a page with files.
+pub struct FormWithFiles {
+    pub fields: Vec<(String, String)>,
+    pub files: Vec<ReceivedFile>,
+    /// The errors of refused files. Then `files` is not complete.
+    pub errors: Vec<FieldError>,
+}
+
+/// Receives a form with up to `max_files` files. The fields before the first file must be accepted by `is_admitted`;
+/// otherwise, the form is refused without storing a file.
+pub async fn receive_form(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+    max_files: usize,
+    is_admitted: Admission<'_>,
+) -> Result<FormWithFiles> {
+    let boundary = upload_info(headers).boundary.map_err(Error::Body)?;
+    let form = read_form(app, headers, body, (&boundary, max_files), Some(is_admitted)).await?;
+    Ok(form.with_fields())
 }
 
 /// Parses the request headers that describe the upload.
@@ -103,11 +117,17 @@ async fn discard_body(app: &App, headers: &HeaderMap, body: Body) {
     }
 }
 
-/// Reads a form with one file. Reports all errors together.
-async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> Result<Received> {
+/// Reads a form with files. Without `admission`, fields are ignored.
+async fn read_form<'a>(
+    app: &'a App,
+    headers: &HeaderMap,
+    body: Body,
+    (boundary, max_files): (&str, usize),
+    admission: Option<Admission<'a>>,
+) -> Result<Form<'a>> {
     let max_bytes = app.store().policy().support.attachment_max_bytes;
     let too_large = || Error::Body(BodyFault::FileTooLarge { max_bytes });
-    let max_form_bytes = max_bytes as u64 + MAX_OTHER_BYTES;
+    let max_form_bytes = max_bytes as u64 * max_files as u64 + MAX_OTHER_BYTES;
     let max_discarded = if expects_continue(headers) {
         0
     } else {
@@ -121,11 +141,15 @@ async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> 
     let source = Arc::new(Mutex::new(source));
     let mut form = Form {
         app,
+        admission,
         unparsed,
         max_bytes: max_bytes as u64,
+        max_files,
         errors: Vec::new(),
-        file: None,
-        files: 0,
+        fields: Vec::new(),
+        field_bytes: 0,
+        files: Vec::new(),
+        file_count: 0,
         too_large: false,
     };
     let parts = Multipart::new(bytes_of(source.clone(), PartHeads::new(boundary)), boundary);
@@ -142,24 +166,26 @@ async fn receive(app: &App, headers: &HeaderMap, body: Body, boundary: &str) -> 
         })?,
         Err(_) => return Err(Error::Body(BodyFault::TooSlow)),
     }
-    match form.too_large {
-        true => Err(too_large()),
-        false => form.finish().await,
-    }
+    Ok(form)
 }
 
 struct Form<'a> {
     app: &'a App,
+    admission: Option<Admission<'a>>,
     /// See [`BodySource`].
     unparsed: Arc<AtomicU64>,
-    /// The maximum size of the file.
+    /// The maximum size of a file.
     max_bytes: u64,
+    max_files: usize,
     errors: Vec<FieldError>,
-    /// The name and the content of the first file. The name is `None` if it is missing or invalid.
-    file: Option<(Option<FileName>, Spooled)>,
+    /// The other parts. Their total size is `field_bytes`.
+    fields: Vec<(String, String)>,
+    field_bytes: u64,
+    /// The names and the contents of the first files. A name is `None` if it is missing or invalid.
+    files: Vec<(Option<FileName>, Spooled)>,
     /// The number of parts with the name `file`.
-    files: usize,
-    /// Whether the file is larger than `max_bytes`.
+    file_count: usize,
+    /// Whether a file is larger than `max_bytes`.
     too_large: bool,
 }
 
@@ -167,11 +193,18 @@ impl Form<'_> {
     async fn read(&mut self, mut parts: Multipart<'static>) -> std::result::Result<(), ReadFailure> {
         while let Some(mut part) = parts.next_field().await? {
             if part.name() == Some(FILE_FIELD) {
-                self.files += 1;
-                if self.files == 1 {
+                let is_refused = |is_admitted: Admission| !is_admitted(&self.fields);
+                if self.file_count == 0 && self.admission.is_some_and(is_refused) {
+                    return Ok(());
+                }
+                self.file_count += 1;
+                if self.file_count <= self.max_files {
                     self.read_file(part).await?;
                     continue;
                 }
+            } else if self.admission.is_some() {
+                self.read_field(part).await?;
+                continue;
             }
             while self.next_chunk(&mut part).await?.is_some() {}
         }
@@ -184,15 +217,24 @@ impl Form<'_> {
         Ok(part.chunk().await?)
     }
 
+    async fn read_field(&mut self, mut part: Field<'static>) -> std::result::Result<(), ReadFailure> {
+        let name = part.name().unwrap_or_default().to_owned();
+        let mut content = Vec::new();
+        while let Some(bytes) = self.next_chunk(&mut part).await? {
+            self.field_bytes += bytes.len() as u64;
+            if self.field_bytes > MAX_OTHER_BYTES {
+                return Err(ReadFailure::FieldsTooLarge);
+            }
+            content.extend_from_slice(&bytes);
+        }
+        self.fields
+            .push((name, String::from_utf8_lossy(&content).into_owned()));
+        Ok(())
+    }
+
     async fn read_file(&mut self, mut part: Field<'static>) -> std::result::Result<(), ReadFailure> {
         let disposition = part.headers().get(header::CONTENT_DISPOSITION);
-        let name = match disposition.and_then(file_names::sent_in) {
-            Some(raw) => self.accept(FileName::parse(&raw)),
-            None => {
-                let text = "The part \"file\" has no file name";
-                self.accept(Err(vec![Reason::new(Code::FileRequired, text)]))
-            }
-        };
+        let sent_name = disposition.and_then(file_names::sent_in);
         let mut spool = self.app.files().spool().await?;
         while let Some(bytes) = self.next_chunk(&mut part).await? {
             self.too_large |= spool.size() + bytes.len() as u64 > self.max_bytes;
@@ -200,31 +242,75 @@ impl Form<'_> {
                 spool.write(&bytes).await?;
             }
         }
-        self.file = Some((name, spool.finish().await?));
+        let spooled = spool.finish().await?;
+        // A browser sends an empty part if the user has selected no file.
+        if self.admission.is_some() && spooled.size == 0 && sent_name.as_deref().is_none_or(str::is_empty) {
+            self.file_count -= 1;
+            return Ok(());
+        }
+        let name = match sent_name {
+            Some(raw) => self.accept(FileName::parse(&raw)),
+            None => {
+                let text = "The part \"file\" has no file name";
+                self.accept(Err(vec![Reason::new(Code::FileRequired, text)]))
+            }
+        };
+        self.files.push((name, spooled));
         Ok(())
     }
 
-    async fn finish(mut self) -> Result<Received> {
-        if self.files > 1 {
+    /// The file of a form that must have exactly one. Reports all errors together.
+    fn single_file(mut self) -> Result<ReceivedFile> {
+        if self.file_count > 1 {
             let text = "Send one file at a time: there must be one part \"file\"";
             self.add_error(Reason::new(Code::FileCount, text));
         }
-        let Some((name, spooled)) = self.file.take() else {
+        if self.files.is_empty() {
             let text = "file is required: send it as the part \"file\" of the form";
             self.add_error(Reason::new(Code::FileRequired, text));
-            return Err(Error::Refused(self.errors));
-        };
-        if spooled.size == 0 {
-            self.add_error(Reason::new(Code::FileEmpty, "The file is empty"));
-        } else if let Some(name) = &name
-            && let Err(reason) = name.kind().check(&spooled.content)
-        {
-            self.add_error(reason);
         }
-        match name {
-            Some(name) if self.errors.is_empty() => Ok(Received { name, spooled }),
+        let file = self.take_files().pop();
+        match file {
+            Some(file) if self.errors.is_empty() => Ok(file),
             _ => Err(Error::Refused(self.errors)),
         }
+    }
+
+    fn with_fields(mut self) -> FormWithFiles {
+        if self.file_count > self.max_files {
+            let text = format!("Attach at most {} files", self.max_files);
+            self.add_error(Reason::new(Code::AttachmentLimit, text));
+        }
+        if self.too_large {
+            let text = format!("A file is too large. The maximum is {} bytes", self.max_bytes);
+            self.add_error(Reason::new(Code::FileTooLarge, text));
+        }
+        FormWithFiles {
+            files: self.take_files(),
+            fields: self.fields,
+            errors: self.errors,
+        }
+    }
+
+    /// The files with a valid name and content. Adds an error for each other file with a valid name.
+    fn take_files(&mut self) -> Vec<ReceivedFile> {
+        let mut accepted = Vec::new();
+        for (name, spooled) in std::mem::take(&mut self.files) {
+            if spooled.size == 0 {
+                self.add_error(Reason::new(Code::FileEmpty, "The file is empty"));
+            } else if let Some(name) = name {
+                match name.kind().check(&spooled.content) {
+                    Ok(()) => accepted.push(ReceivedFile { name, spooled }),
+                    Err(reason) => self.add_error(reason),
+                }
+            }
+        }
+        accepted
+    }
+
+    fn too_large_error(&self) -> Error {
+        let max_bytes = self.max_bytes as i64;
+        Error::Body(BodyFault::FileTooLarge { max_bytes })
     }
 
     fn accept<T>(&mut self, parsed: std::result::Result<T, Reasons>) -> Option<T> {
@@ -240,145 +326,4 @@ impl Form<'_> {
     fn add_error(&mut self, reason: Reason) {
         self.errors.push(FieldError::on(FILE_FIELD, reason));
     }
-}
-
-/// The reason why a form could not be read completely.
-#[derive(Debug)]
-enum ReadFailure {
-    Form(multer::Error),
-    Files(FilesError),
-}
-
-impl From<multer::Error> for ReadFailure {
-    fn from(cause: multer::Error) -> Self {
-        ReadFailure::Form(cause)
-    }
-}
-
-impl From<FilesError> for ReadFailure {
-    fn from(cause: FilesError) -> Self {
-        ReadFailure::Files(cause)
-    }
-}
-
-impl ReadFailure {
-    fn into_error(self) -> Error {
-        let cause = match self {
-            ReadFailure::Files(cause) => return Error::Files(FilesFault::Storage(cause.to_string())),
-            ReadFailure::Form(cause) => cause,
-        };
-        let failure = match &cause {
-            multer::Error::StreamReadFailed(cause) => cause.downcast_ref::<BodyFailure>(),
-            _ => None,
-        };
-        let detail = match failure {
-            Some(BodyFailure::TooMuch) => return Error::Body(BodyFault::TooLarge { max_bytes: 0 }),
-            Some(BodyFailure::TooSlow) => return Error::Body(BodyFault::TooSlow),
-            Some(failure @ (BodyFailure::Disconnected | BodyFailure::HeadTooLong)) => failure.to_string(),
-            None => cause.to_string(),
-        };
-        let text = format!("Malformed or incomplete multipart/form-data body: {detail}");
-        Error::Body(BodyFault::Unreadable(Reason::new(Code::MultipartInvalid, text)))
-    }
-}
-
-#[derive(Debug, thiserror::Error)]
-enum BodyFailure {
-    #[error("it is too large")]
-    TooMuch,
-    #[error("it did not arrive in time")]
-    TooSlow,
-    #[error("the connection was closed")]
-    Disconnected,
-    #[error("there are more than {MAX_PART_HEAD_BYTES} bytes before a part's content")]
-    HeadTooLong,
-}
-
-/// Reads a body of at most `max_bytes`. If the body is larger, it reads and discards at most
-/// `MAX_DISCARDED_BYTES` more, and then fails.
-struct BodySource {
-    body: Body,
-    max_bytes: u64,
-    timeout: Duration,
-    received: u64,
-    /// The number of bytes received since the parser last returned a part or content.
-    unparsed: Arc<AtomicU64>,
-    ended: bool,
-}
-
-impl BodySource {
-    fn new(body: Body, max_bytes: u64, timeout: Duration) -> Self {
-        Self {
-            body,
-            max_bytes,
-            timeout,
-            received: 0,
-            unparsed: Arc::default(),
-            ended: false,
-        }
-    }
-
-    async fn next(&mut self) -> std::result::Result<Option<Bytes>, BodyFailure> {
-        if self.ended {
-            return Ok(None);
-        }
-        loop {
-            let frame = tokio::time::timeout(self.timeout, self.body.frame()).await;
-            self.ended = !matches!(frame, Ok(Some(Ok(_))));
-            let frame = match frame {
-                Err(_) => return Err(BodyFailure::TooSlow),
-                Ok(None) if self.received > self.max_bytes => return Err(BodyFailure::TooMuch),
-                Ok(None) => return Ok(None),
-                Ok(Some(Err(_))) => return Err(BodyFailure::Disconnected),
-                Ok(Some(Ok(frame))) => frame,
-            };
-            let Ok(bytes) = frame.into_data() else { continue };
-            self.received += bytes.len() as u64;
-            if self.received > self.max_bytes + MAX_DISCARDED_BYTES {
-                self.ended = true;
-                return Err(BodyFailure::TooMuch);
-            }
-            if self.received <= self.max_bytes {
-                return Ok(Some(bytes));
-            }
-        }
-    }
-
-    /// The next bytes for the parser. The parser buffers its input until it returns a part or content. If it
-    /// would have to buffer too many bytes, this function fails.
-    async fn next_to_parse(&mut self) -> std::result::Result<Option<Bytes>, BodyFailure> {
-        if self.unparsed.load(Ordering::Relaxed) > MAX_PART_HEAD_BYTES {
-            return Err(BodyFailure::HeadTooLong);
-        }
-        let bytes = self.next().await?;
-        let length = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
-        self.unparsed.fetch_add(length, Ordering::Relaxed);
-        Ok(bytes)
-    }
-
-    /// Reads and discards the remainder of the body.
-    async fn discard_remainder(&mut self) {
-        self.max_bytes = 0;
-        let discard = async { while let Ok(Some(_)) = self.next().await {} };
-        let _ = tokio::time::timeout(MAX_UPLOAD_TIME, discard).await;
-    }
-}
-
-/// The body as a stream for the parser, without control characters in the part headers.
-fn bytes_of(
-    source: Arc<Mutex<BodySource>>,
-    heads: PartHeads,
-) -> impl Stream<Item = std::result::Result<Bytes, BodyFailure>> + Send + 'static {
-    stream::unfold((source, heads), |(source, mut heads)| async move {
-        // Let the consumer process the previous chunk first: the parser would otherwise buffer everything
-        // that has arrived.
-        tokio::task::yield_now().await;
-        let bytes = source.lock().await.next_to_parse().await;
-        let bytes = bytes.map(|bytes| bytes.map(|bytes| heads.without_controls(bytes)));
-        bytes.transpose().map(|bytes| (bytes, (source, heads)))
-    })
-}
-
-fn declared_length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }

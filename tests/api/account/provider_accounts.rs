@@ -317,8 +317,25 @@ async fn the_page_of_an_account_links_to_its_export() {
     let file = sam.get("/provider/accounts/1/export").await;
     assert_eq!(file.header("content-type"), "application/json");
     assert_eq!(file.json()["tickets"][0]["summary"], "Invoice");
-    let closed = sam.submit(&page, "/provider/accounts/1/close", &[]).await;
-    assert_eq!(closed.status, 303);
+    // The name of the account must be typed.
+    let refused = sam.submit(&page, "/provider/accounts/1/close", &[]).await;
+    assert_eq!(refused.header("location"), "/provider/accounts/1");
+    let html = text(&page);
+    let name = html
+        .split(">Type ")
+        .nth(1)
+        .and_then(|rest| rest.split(" to confirm").next());
+    let typed = [("label", name.expect("a label"))];
+    let closed = sam.submit(&page, "/provider/accounts/1/close", &typed).await;
+    assert_eq!(
+        closed.header("location"),
+        "/provider/accounts/1?done=account-closed"
+    );
+    // The users of a closed account have no access, so they have no actions.
+    let closed = sam.get("/provider/accounts/1").await;
+    assert_contains(&closed, "Account closed");
+    assert_lacks(&closed, "Password link");
+    assert_lacks(&closed, "/users/ada/disable");
     assert_contains(&sam.get("/provider/accounts/1").await, link);
     let mut olaf = logged_in(&app, "olaf").await;
     assert_lacks(&olaf.get("/provider/accounts/1").await, link);

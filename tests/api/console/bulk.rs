@@ -219,3 +219,16 @@ async fn addresses_and_tickets_are_exported_as_csv() {
     assert_eq!(rita.get("/vpcs/1/addresses.csv").await.status, 404);
     assert_eq!(text(&rita.get("/tickets/export.csv").await).lines().count(), 1);
 }
+
+#[tokio::test]
+async fn an_action_without_a_selection_leads_back_to_the_list() {
+    let app = app_with_ada().await;
+    let mut ada = browser(&app, "ada").await;
+    for (list, label) in [("/vpcs", "VPCs"), ("/tickets", "Tickets")] {
+        let action = if list == "/vpcs" { "delete" } else { "close" };
+        let page = ada.get(&format!("{list}/bulk?action={action}")).await;
+        assert_eq!(page.status, 400, "{page}");
+        assert_contains(&page, "Nothing is selected");
+        assert_contains(&page, &format!("href=\"{list}\">Back to {label}<"));
+    }
+}

@@ -106,7 +106,7 @@ async fn the_queue_shows_assignee_and_age_and_can_be_filtered() {
         ("", &[1, 2][..]),
         ("claim=mine", &[1]),
         ("claim=others", &[2]),
-        ("claim=nobody", &[]),
+        ("claim=unassigned", &[]),
         ("status=closed", &[3]),
         ("status=all", &[1, 2, 3]),
         ("status=new", &[]),

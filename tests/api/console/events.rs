@@ -189,3 +189,40 @@ fn the_filter_knows_all_documented_actions() {
     let known: BTreeSet<&str> = Action::ALL.iter().map(|action| action.word()).collect();
     assert_eq!(known, documented);
 }
+
+#[tokio::test]
+async fn the_activity_of_one_object_has_the_subnets_of_a_vpc() {
+    let app = app_with_ada().await;
+    let bob = app.user("bob").await;
+    bob.create_vpc("core", &["10.0.0.0/24"]).await;
+    bob.create_vpc("edge", &["10.1.0.0/24"]).await;
+    bob.open_ticket("Help").await;
+    let mut ada = logged_in(&app, "ada").await;
+    for (page, link) in [
+        ("/vpcs/2", "/events?object=vpc-2"),
+        ("/vpcs/1/subnets/1", "/events?object=subnet-1"),
+        ("/tickets/1", "/events?object=ticket-1"),
+    ] {
+        assert_contains(&ada.get(page).await, &format!("href=\"{link}\">Activity<"));
+    }
+    bob.delete("/vpcs/2/subnets/2").await;
+    let of_edge = [
+        "bob deleted the subnet a (VPC edge)",
+        "bob created the subnet a (VPC edge)",
+        "bob created the VPC edge",
+    ];
+    assert_eq!(sentences(&mut ada, "/events?object=vpc-2").await, of_edge);
+    let of_subnet = ["bob created the subnet a (VPC core)"];
+    assert_eq!(sentences(&mut ada, "/events?object=subnet-1").await, of_subnet);
+    let created = &of_edge[1..];
+    assert_eq!(
+        sentences(&mut ada, "/events?object=vpc-2&action=create").await,
+        created
+    );
+    let page = ada.get("/events?object=vpc-2").await;
+    assert_contains(&page, "Only the activity of VPC");
+    assert_contains(&page, "type=\"hidden\" name=\"object\" value=\"vpc-2\"");
+    // An object that does not exist has no activity; a value that is no object has no effect.
+    assert!(sentences(&mut ada, "/events?object=vpc-9").await.is_empty());
+    assert_eq!(sentences(&mut ada, "/events?object=nonsense").await.len(), 6);
+}

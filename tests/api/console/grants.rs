@@ -8,20 +8,18 @@ use garth::rules::{self, Error};
 use serde_json::{Value, json};
 
 use super::SESSION;
+use super::account::version;
 use crate::browser::{Browser, text};
 use crate::console::{app_with_ada, assert_contains, assert_lacks, assert_redirects_to, browser};
 use crate::harness::{Reply, TestApp, User};
 
 const GRANTS: &str = "/account/users/rita/grants";
 
-/// The version of the rows on the grants page. The first version of the page is that of the account-wide permissions.
-pub fn row_version(page: &Reply) -> String {
+/// The version of the account-wide permissions on the grants page.
+pub fn global_version(page: &Reply) -> String {
     let html = text(page);
-    let rows = html
-        .split("action=\"")
-        .find(|form| form.contains("Save this page"))
-        .expect("a form");
-    let value = rows.split("name=\"version\" value=\"").nth(1).expect("a version");
+    let value = html.split("name=\"global_version\" value=\"").nth(1);
+    let value = value.expect("a version");
     let end = value.find("\">").expect("the end of the element");
     value[..end].replace("&quot;", "\"")
 }
@@ -68,7 +66,7 @@ async fn set_level(browser: &mut Browser<'_>, fields: &[(&str, &str)]) -> Reply 
     let query = crate::browser::form(fields);
     let page = browser.get(&format!("{GRANTS}/set?{query}")).await;
     assert_eq!(page.status, 200, "{page}");
-    let version = super::account::version(&page);
+    let version = version(&page);
     let mut fields = fields.to_vec();
     fields.push(("version", &version));
     browser.submit(&page, &format!("{GRANTS}/set"), &fields).await
@@ -198,23 +196,15 @@ async fn a_level_is_not_set_on_objects_that_the_user_has_not_confirmed() {
     let mut ada = browser(&app, "ada").await;
     let page = ada.get(&format!("{GRANTS}/set?to=read_write&apply=all")).await;
     maker.create_vpc("secret", &[]).await;
-    let version = super::account::version(&page);
-    let fields = [
-        ("to", "read_write"),
-        ("apply", "all"),
-        ("version", version.as_str()),
-    ];
+    let tag = version(&page);
+    let fields = [("to", "read_write"), ("apply", "all"), ("version", tag.as_str())];
     let refused = ada.submit(&page, &format!("{GRANTS}/set"), &fields).await;
     assert_eq!(refused.status, 412);
     assert_contains(&refused, ">secret <");
     assert_eq!(levels(&maker).await, [2, 0, 0]);
     // The page now has both objects, and can be confirmed.
-    let version = super::account::version(&refused);
-    let fields = [
-        ("to", "read_write"),
-        ("apply", "all"),
-        ("version", version.as_str()),
-    ];
+    let tag = version(&refused);
+    let fields = [("to", "read_write"), ("apply", "all"), ("version", tag.as_str())];
     ada.submit(&refused, &format!("{GRANTS}/set"), &fields).await;
     assert_eq!(levels(&maker).await, [0, 0, 2]);
 }
@@ -226,7 +216,7 @@ async fn a_page_of_grants_conflicts_only_with_changes_of_its_rows() {
     create_objects(&maker, &["core", "edge"], &[]).await;
     let mut ada = browser(&app, "ada").await;
     let page = ada.get(&format!("{GRANTS}?q=core")).await;
-    let version = row_version(&page);
+    let version = version(&page);
     // A change of another row is no conflict.
     maker
         .put(GRANTS, json!({"vpc": [{"id": 2, "permissions": "read_only"}]}))
@@ -250,6 +240,58 @@ async fn a_page_of_grants_conflicts_only_with_changes_of_its_rows() {
     assert_contains(&refused, "name=\"vpc.1\" value=\"read_write\" checked");
     assert_contains(&refused, "Now: Read-only");
     assert_eq!(levels(&maker).await, [0, 2, 0]);
+}
+
+#[tokio::test]
+async fn one_form_saves_the_permissions_of_the_account_and_the_rows() {
+    let app = app_with_ada().await;
+    let maker = app.user("maker").await;
+    create_objects(&maker, &["core"], &[]).await;
+    let mut ada = browser(&app, "ada").await;
+    let page = ada.get(GRANTS).await;
+    // All fields of the page belong to one form, which has one button.
+    assert_contains(&page, "form=\"grants\" name=\"vpc.1\" value=\"read_only\"");
+    assert_contains(&page, "form=\"grants\" name=\"global.account_access\"");
+    assert_eq!(
+        text(&page).matches(">Save").count(),
+        2,
+        "one button and its hint: {page}"
+    );
+    let (rows, globals) = (version(&page), global_version(&page));
+    let events = maker.count("/account/events").await;
+    let fields = [
+        ("version", rows.as_str()),
+        ("global_version", globals.as_str()),
+        ("global.account_access", "read_only"),
+        ("global.add_vpcs", "true"),
+        ("vpc.1", "read_only"),
+    ];
+    let done = ada.submit(&page, GRANTS, &fields).await;
+    assert_redirects_to(&done, &format!("{GRANTS}?done=grants-changed"));
+    let stored = maker.get(GRANTS).await.json();
+    assert_eq!(stored["global"]["account_access"], "read_only");
+    assert_eq!(stored["global"]["add_vpcs"], true);
+    assert_eq!(levels(&maker).await, [0, 1, 0]);
+    assert_eq!(maker.count("/account/events").await, events + 1);
+    // If one part was changed in the meantime, neither part is saved, and the page has the input of both.
+    let page = ada.get(GRANTS).await;
+    let (rows, globals) = (version(&page), global_version(&page));
+    maker.put(GRANTS, json!({"global": {"add_linodes": true}})).await;
+    let fields = [
+        ("version", rows.as_str()),
+        ("global_version", globals.as_str()),
+        ("global.account_access", ""),
+        ("vpc.1", "read_write"),
+    ];
+    let refused = ada.submit(&page, GRANTS, &fields).await;
+    assert_eq!(refused.status, 412);
+    assert_contains(&refused, "name=\"vpc.1\" value=\"read_write\" checked");
+    assert_lacks(&refused, "name=\"global.add_vpcs\" value=\"true\" checked");
+    assert_eq!(levels(&maker).await, [0, 1, 0]);
+    assert_eq!(
+        maker.get(GRANTS).await.json()["global"]["account_access"],
+        "read_only"
+    );
 }
 
 /// Creates VPCs in one transaction.
@@ -306,8 +348,8 @@ async fn five_thousand_grants_have_small_pages_and_are_changed_page_by_page() {
     }
     // The second page is saved with one change. All other grants stay as they are.
     let page = ada.get(&format!("{GRANTS}?page=2")).await;
-    let (html, version) = (text(&page), row_version(&page));
-    let names = html.split("type=\"radio\" name=\"vpc.").skip(1);
+    let (html, version) = (text(&page), version(&page));
+    let names = html.split("type=\"radio\" form=\"grants\" name=\"vpc.").skip(1);
     let mut names: Vec<String> = names
         .map(|rest| format!("vpc.{}", &rest[..rest.find('"').expect("a name")]))
         .collect();

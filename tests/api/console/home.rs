@@ -33,6 +33,7 @@ async fn tenants_see_networks_instances_tickets_and_activity() {
     for text in ["No VPCs.", "No instances.", "No open tickets.", "No activity yet"] {
         assert_contains(&page, text);
     }
+    assert_contains(&page, "href=\"/vpcs/new\">Create VPC<");
     bob.create_vpc("core", &["10.0.0.0/24"]).await;
     for label in ["web-1", "web-2"] {
         let body = json!({"label": label, "type": "g6-nanode-1", "region": "us-east",
@@ -57,17 +58,17 @@ async fn tenants_see_networks_instances_tickets_and_activity() {
         "2 of 252",
         "href=\"/instances?status=running\"><strong>1</strong> running",
         "href=\"/instances?status=offline\"><strong>1</strong> offline",
-        "href=\"/tickets?turn=me\">Waiting for you <span class=\"badge\">1<",
-        "href=\"/tickets?turn=provider\">Waiting for ",
+        "href=\"/tickets?waiting_for=us\">Waiting for you <span class=\"badge\">1<",
+        "href=\"/tickets?waiting_for=provider\">Waiting for ",
         "booted the instance",
     ] {
         assert_contains(&page, text);
     }
-    for (turn, shown, hidden) in [
-        ("me", "Answered", "Assigned"),
+    for (side, shown, hidden) in [
+        ("us", "Answered", "Assigned"),
         ("provider", "Assigned", "Answered"),
     ] {
-        let list = ada.get(&format!("/tickets?turn={turn}")).await;
+        let list = ada.get(&format!("/tickets?waiting_for={side}")).await;
         assert_contains(&list, &format!(">{shown}</a>"));
         assert_lacks(&list, &format!(">{hidden}</a>"));
         assert_lacks(&list, ">Closed</a>");
@@ -108,16 +109,16 @@ async fn staff_see_the_queue_by_age_and_hosts_with_problems() {
         (2, "new"),
         (3, "unassigned"),
         (1, "assigned to me"),
-        (2, "under 1 day old"),
-        (1, "1 to 7 days old"),
-        (1, "over 7 days old"),
+        (2, "aged under 1 day"),
+        (1, "aged 1 to 7 days"),
+        (1, "aged over 7 days"),
     ] {
         // The list has as many tickets as the number.
         let list = grace.get(&link_of(&page, count, label)).await;
         let tickets = if count == 1 { "ticket" } else { "tickets" };
         assert_contains(&list, &format!(">{count} {tickets}<"));
     }
-    let oldest = grace.get(&link_of(&page, 1, "over 7 days old")).await;
+    let oldest = grace.get(&link_of(&page, 1, "aged over 7 days")).await;
     assert_contains(&oldest, ">Old</a>");
     assert_contains(&page, ">10 d<");
     assert_contains(&page, "No host has problems.");

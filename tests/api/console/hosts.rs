@@ -86,6 +86,7 @@ async fn the_page_of_a_host_shows_its_problems_and_its_ports() {
         "no &lt;VXLAN&gt;",
         "2 KiB",
         "1,234 packets",
+        ">1 packet<",
         "core / a",
         "10.0.0.2",
     ] {
@@ -185,4 +186,53 @@ async fn the_pages_of_hosts_show_encryption_and_keys() {
     sam.put("/hosts/encryption/us-east", json!({"rotate": true}))
         .await;
     assert_contains(&grace.get("/hosts").await, "0 of 1 hosts use the new keys");
+}
+
+#[tokio::test]
+async fn a_draining_host_shows_that_it_is_offline_and_why_nothing_moves() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let agent = add_host(&sam, 1, 5).await;
+    create_instance(&ada, 1).await;
+    agent.apply().await;
+    let mut sam_in_browser = logged_in(&app, "sam").await;
+    sam.post("/hosts/1/drain", json!({})).await;
+    let page = sam_in_browser.get("/hosts/1").await;
+    assert_contains(&page, "Draining");
+    assert_lacks(&page, ">Offline<");
+    assert_contains(&page, "The instances cannot move: us-east has no other host.");
+    app.advance(61);
+    for path in ["/hosts", "/hosts/1"] {
+        let page = sam_in_browser.get(path).await;
+        assert_contains(&page, ">Draining<");
+        assert_contains(&page, ">Offline<");
+        assert_lacks(&page, "Credential revoked");
+    }
+    sam.post("/hosts/1/join-token", json!({"revoke": true})).await;
+    for path in ["/hosts", "/hosts/1"] {
+        assert_contains(&sam_in_browser.get(path).await, "Credential revoked");
+    }
+}
+
+#[tokio::test]
+async fn the_page_of_hosts_names_the_host_that_blocks_a_rotation() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let (one, two) = (add_host(&sam, 1, 5).await, add_host(&sam, 2, 5).await);
+    let set = async |body| sam.put("/hosts/encryption/us-east", body).await;
+    set(json!({"enabled": true})).await;
+    one.report_key(1, 'a').await;
+    two.report_key(1, 'b').await;
+    set(json!({"rotate": true})).await;
+    app.advance(61);
+    one.report_key(2, 'c').await;
+    let page = logged_in(&app, "sam").await.get("/hosts").await;
+    let html = text(&page);
+    let rotation = between(&html, "data-label=\"Rotation\"", "</td>");
+    assert!(
+        rotation.contains(">rack-2</a>: its agent does not report"),
+        "{rotation}"
+    );
+    assert!(!rotation.contains("rack-1"), "{rotation}");
 }

@@ -130,6 +130,22 @@ async fn errors_of_a_new_instance_are_at_their_fields() {
         assert_contains(&page, expected);
     }
     assert_eq!(maker.count("/linode/instances").await, 0);
+    // A page never has the password, so the field says that it must be entered again.
+    let mut with_password = fields.to_vec();
+    with_password.push(("root_pass", "Correct-horse-9"));
+    let page = ada.submit(&form, "/instances/new", &with_password).await;
+    assert_contains(&page, "id=\"f-root-pass-wrong\">Enter the password again<");
+    assert_lacks(&page, "Correct-horse-9");
+    assert_lacks(&form, "Enter the password again");
+    // The reasons have the labels of the form, not the names of the API.
+    let mut without_credentials = PLAIN.to_vec();
+    without_credentials.push(("image", "linode/debian12"));
+    let page = ada.submit(&form, "/instances/new", &without_credentials).await;
+    assert_contains(
+        &page,
+        "id=\"f-root-pass-wrong\">Enter a root password or an SSH key",
+    );
+    assert_lacks(&page, "Must provide valid root_pass");
     // A VPC without a subnet is an error, not an instance without a network.
     let mut fields = PLAIN.to_vec();
     fields.push(("vpc_id", "1"));

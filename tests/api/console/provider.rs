@@ -68,11 +68,16 @@ async fn an_admin_creates_an_account_changes_it_suspends_it_and_closes_it() {
     ];
     let refused = sam.submit(&quotas, "/provider/accounts/2/quotas", &limits).await;
     assert_eq!(refused.status, 400);
-    let saved = sam
-        .submit(&quotas, "/provider/accounts/2/quotas", &limits[..2])
-        .await;
+    let limits = [limits[0], limits[1], ("attachment_bytes", "1.5 GiB")];
+    let saved = sam.submit(&quotas, "/provider/accounts/2/quotas", &limits).await;
     assert_redirects_to(&saved, "/provider/accounts/2?done=account-changed");
-    assert_contains(&sam.get("/provider/accounts/2/quotas").await, "value=\"7\"");
+    let quotas = sam.get("/provider/accounts/2/quotas").await;
+    assert_contains(&quotas, "value=\"7\"");
+    assert_contains(&quotas, "value=\"1536 MiB\"");
+    let page = sam.get("/provider/accounts/2").await;
+    for expected in ["<dd>7</dd>", "<dd>1.5 GiB</dd>"] {
+        assert_contains(&page, expected);
+    }
     let edit = sam.get("/provider/accounts/2/edit").await;
     let fields = [("email", "it@harbor.example"), ("company", "Renamed")];
     let saved = sam.submit(&edit, "/provider/accounts/2/edit", &fields).await;
@@ -84,7 +89,11 @@ async fn an_admin_creates_an_account_changes_it_suspends_it_and_closes_it() {
         ("close", "account-closed", "Closed"),
     ] {
         let sent = sam
-            .submit(&page, &format!("/provider/accounts/2/{action}"), &[])
+            .submit(
+                &page,
+                &format!("/provider/accounts/2/{action}"),
+                &[("label", "Renamed")],
+            )
             .await;
         assert_redirects_to(&sent, &format!("/provider/accounts/2?done={notice}"));
         assert_contains(&sam.get("/provider/accounts/2").await, shown);
@@ -264,7 +273,7 @@ async fn an_operator_adds_changes_and_retires_a_plan() {
     let added = sam.submit(&form, "/provider/plans/new", &fields).await;
     assert_redirects_to(&added, "/provider/plans?done=plan-saved");
     let listed = sam.get("/provider/plans").await;
-    for expected in ["Small", "$10.5 a month", "38 plans"] {
+    for expected in ["Small", "$10.50 a month", "38 plans"] {
         assert_contains(&listed, expected);
     }
     let mut ada = logged_in(&app, "ada").await;

@@ -154,9 +154,15 @@ async fn tickets_are_found_by_their_replies_and_never_by_notes() {
         let page = grace.get(&format!("/desk/search?q={query}")).await;
         assert_eq!(found(&page), ["/desk/tickets/1"], "{query}");
     }
+    // The queue and the search lead to the account.
+    assert_contains(&grace.get("/desk").await, "href=\"/provider/accounts/1\"");
+    assert_contains(
+        &grace.get("/desk/tickets/1").await,
+        "href=\"/provider/accounts/1\"",
+    );
     // Staff find users and accounts.
     let page = grace.get("/desk/search?q=maker").await;
-    assert_eq!(found(&page), ["/desk?account=1&status=all"], "{page}");
+    assert_eq!(found(&page), ["/provider/accounts/1"], "{page}");
     assert_eq!(
         found(&grace.get("/desk/search?q=%21%21").await),
         Vec::<String>::new()

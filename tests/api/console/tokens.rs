@@ -53,7 +53,7 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
     let address = app.address;
     assert_contains(
         &created,
-        &format!("curl -H &quot;Authorization: Bearer {token}&quot; http://{address}/v4/profile<"),
+        &format!("curl -H &quot;Authorization: Bearer {token}&quot; http://{address}/v4/vpcs<"),
     );
     let program = app.with_token(&token);
     assert_eq!(program.get("/vpcs").await.status, 200);

@@ -2,7 +2,7 @@
 
 use crate::browser::{Browser, PASSWORD, hidden_field};
 use crate::console::account::version;
-use crate::console::grants::row_version;
+use crate::console::grants::global_version;
 use crate::console::tokens::secret;
 use crate::console::{app_with_ada, assert_contains, assert_lacks, assert_redirects_to, browser};
 
@@ -80,18 +80,17 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
     let vpc = app.user("maker").await.create_vpc("core", &[]).await;
     assert_eq!(new.get(&format!("/vpcs/{vpc}")).await.status, 404);
     let grants = ada.get("/account/users/new/grants").await;
-    let tag = version(&grants);
+    let global_tag = global_version(&grants);
     let globals = [
-        ("version", tag.as_str()),
+        ("global_version", global_tag.as_str()),
         ("global.account_access", "read_only"),
         ("global.add_vpcs", "true"),
     ];
     assert_redirects_to(
-        &ada.submit(&grants, "/account/users/new/grants/global", &globals)
-            .await,
-        "/account/users/new?done=grants-changed",
+        &ada.submit(&grants, "/account/users/new/grants", &globals).await,
+        "/account/users/new/grants?done=grants-changed",
     );
-    let tag = row_version(&grants);
+    let tag = version(&grants);
     let expected = [("version", tag.as_str()), ("vpc.1", "read_write")];
     assert_redirects_to(
         &ada.submit(&grants, "/account/users/new/grants", &expected).await,
@@ -103,26 +102,22 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
     assert_contains(&grants, "name=\"vpc.1\" value=\"read_write\" checked");
     assert_contains(&grants, "name=\"global.add_vpcs\" value=\"true\" checked");
     // The version in the form is outdated now.
-    for (path, fields) in [("", &expected[..]), ("/global", &globals[..])] {
-        let path = format!("/account/users/new/grants{path}");
-        assert_eq!(ada.submit(&grants, &path, fields).await.status, 412, "{path}");
+    for fields in [&expected[..], &globals[..]] {
+        let reply = ada.submit(&grants, "/account/users/new/grants", fields).await;
+        assert_eq!(reply.status, 412, "{fields:?}");
     }
-    let tag = row_version(&grants);
+    let tag = version(&grants);
     let fewer = [("version", tag.as_str()), ("vpc.1", "")];
     assert_redirects_to(
         &ada.submit(&grants, "/account/users/new/grants", &fewer).await,
         "/account/users/new/grants?done=grants-changed",
     );
     let grants = ada.get("/account/users/new/grants").await;
-    let tag = version(&grants);
+    let tag = global_version(&grants);
+    let fewer = [("global_version", tag.as_str())];
     assert_redirects_to(
-        &ada.submit(
-            &grants,
-            "/account/users/new/grants/global",
-            &[("version", tag.as_str())],
-        )
-        .await,
-        "/account/users/new?done=grants-changed",
+        &ada.submit(&grants, "/account/users/new/grants", &fewer).await,
+        "/account/users/new/grants?done=grants-changed",
     );
     assert_eq!(new.get(&format!("/vpcs/{vpc}")).await.status, 404);
     assert_eq!(new.get("/vpcs/new").await.status, 403);
@@ -215,9 +210,9 @@ async fn restricted_users_see_only_their_own_account_pages() {
         let reply = rex.get(page).await;
         assert_eq!(reply.status.as_u16(), status, "{page}: {reply}");
     }
-    let grants = [("global.add_vpcs", "true")];
+    let grants = [("global_version", ""), ("global.add_vpcs", "true")];
     for (page, fields) in [
-        ("/account/users/rex/grants/global", &grants[..]),
+        ("/account/users/rex/grants", &grants[..]),
         ("/account/users/rex/grants", &[("vpc.1", "read_write")]),
         (
             "/account/users/rex/grants/set",

@@ -4,6 +4,7 @@ use garth::model::grant::Permission;
 use garth::rules::grants::Grant;
 use serde_json::json;
 
+use crate::browser::text;
 use crate::console::{
     app_with_ada, assert_contains, assert_has_anchor, assert_lacks, assert_redirects_to, browser, links,
 };
@@ -412,4 +413,39 @@ async fn the_list_of_vpcs_shows_the_usage_of_many_subnets() {
 
     assert_eq!(list.status, 200);
     assert_contains(&list, "0 of 4,000");
+}
+
+#[tokio::test]
+async fn the_export_link_follows_the_search_of_the_page() {
+    let app = app_with_ada().await;
+    let maker = app.user("maker").await;
+    maker.create_vpc("core", &["10.0.0.0/24"]).await;
+    let body = json!({"label": "core-1", "type": "g6-nanode-1", "region": "us-east"});
+    assert_eq!(maker.post("/linode/instances", body).await.status, 200);
+    let mut ada = browser(&app, "ada").await;
+    for (list, filter, export) in [
+        (
+            "/vpcs",
+            "q=core&region=us-east",
+            "/vpcs/export.csv?q=core&amp;region=us-east",
+        ),
+        ("/vpcs/1/subnets", "q=a", "/vpcs/1/subnets/export.csv?q=a"),
+        (
+            "/instances",
+            "q=core&status=offline",
+            "/instances/export.csv?q=core&amp;status=offline",
+        ),
+    ] {
+        let page = ada.get(&format!("{list}?{filter}")).await;
+        // The search and the reload of the list replace this element.
+        assert_eq!(
+            text(&page).matches("hx-select-oob=\"#export\"").count(),
+            2,
+            "{page}"
+        );
+        let link = format!("<span id=\"export\"><a class=\"button\" href=\"{export}\" download>Export CSV<");
+        assert_contains(&page, &link);
+        let page = ada.get(&format!("{list}?q=nothing-matches")).await;
+        assert_contains(&page, "<span id=\"export\"></span>");
+    }
 }

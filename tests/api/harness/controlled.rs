@@ -43,6 +43,7 @@ impl TestApp {
             files: Files::open(url.as_deref(), &home.folder).expect("the attachment storage"),
             scrub_days: 30,
             is_only_server: home.database().is_none(),
+            mail: None,
         };
         let runner = Runner::prepare(jobs.clone()).await.expect("jobs");
         let setup = Setup {

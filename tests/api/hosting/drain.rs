@@ -132,3 +132,48 @@ async fn the_progress_of_draining_has_the_instances_that_do_not_start() {
     let label = label.as_str().unwrap().to_owned();
     assert_eq!(progress().await, (0, 0, 1, vec![label]));
 }
+
+#[tokio::test]
+async fn a_host_that_cannot_be_drained_has_the_reason() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let one = add_host(&sam, 1, 5).await;
+    let obstacle = async || {
+        let read = |tx: &mut garth::store::ReadTx| {
+            let host = garth::rules::hosts::view(tx, HostId(1))?;
+            drain::obstacle(tx, &host)
+        };
+        app.store.read(read).await.unwrap()
+    };
+    sam.post("/hosts/1/drain", json!({})).await;
+    assert_eq!(obstacle().await, None, "there is nothing to move");
+    sam.post("/hosts/1/undrain", json!({})).await;
+    create_instance(&ada, 1).await;
+    one.apply().await;
+    sam.post("/hosts/1/drain", json!({})).await;
+    assert_eq!(obstacle().await.as_deref(), Some("us-east has no other host"));
+
+    let two = add_host(&sam, 2, 1).await;
+    assert_eq!(obstacle().await, None, "host 2 has capacity");
+    create_instance(&ada, 1).await;
+    let new = json!({"label": "rack-3", "region": "us-east", "underlay_address": "172.31.0.3"});
+    sam.post("/hosts", new).await;
+    let expected = |two: &str| {
+        format!("no other host in us-east is usable: {two}, the agent of rack-3 has not reported yet")
+    };
+    assert_eq!(
+        obstacle().await,
+        Some(expected("rack-2 is full (1 of 1 instances)"))
+    );
+    sam.post("/hosts/2/drain", json!({})).await;
+    assert_eq!(obstacle().await, Some(expected("rack-2 is draining")));
+    app.advance(61);
+    assert_eq!(obstacle().await, Some(expected("rack-2 is offline")));
+    two.report(json!([])).await;
+    sam.post("/hosts/2/join-token", json!({"revoke": true})).await;
+    assert_eq!(
+        obstacle().await,
+        Some(expected("the credential of rack-2 is revoked"))
+    );
+}

@@ -175,7 +175,9 @@ async fn a_rotation_keeps_the_old_keys_until_all_hosts_use_the_new_ones() {
     let rotating = set(&sam, json!({"rotate": true})).await;
     assert_eq!(
         rotating["rotation"],
-        json!({"done": 0, "total": 2, "waiting_host_ids": [one.id, two.id]})
+        json!({"done": 0, "total": 2, "waiting_host_ids": [one.id, two.id], "blocked_by": [
+            {"id": one.id, "label": "rack-1", "reason": "its agent has not reported a new key yet"},
+            {"id": two.id, "label": "rack-2", "reason": "its agent has not reported a new key yet"}]})
     );
     assert_eq!(rotating["next_rotation"], Value::Null);
     assert_eq!(one.encryption().await["generations"], json!([1, 2]));
@@ -260,4 +262,48 @@ async fn a_trace_shows_whether_packets_between_hosts_are_encrypted() {
     let encrypted = trace().await;
     assert_eq!(encrypted["outcome"], "delivered");
     assert!(hop(&encrypted).ends_with(", encrypted"), "{encrypted}");
+}
+
+#[tokio::test]
+async fn a_rotation_that_waits_names_the_host_that_blocks_it() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let agents = [
+        add_host(&sam, 1, 5).await,
+        add_host(&sam, 2, 5).await,
+        add_host(&sam, 3, 5).await,
+    ];
+    set(&sam, json!({"enabled": true})).await;
+    for (agent, letter) in agents.iter().zip(['a', 'b', 'c']) {
+        agent.report_key(1, letter).await;
+        agent.settle(1).await;
+    }
+    app.advance(61);
+    let [one, two, _] = &agents;
+    one.report_key(1, 'a').await;
+    two.report_key(1, 'b').await;
+    set(&sam, json!({"rotate": true})).await;
+    let blockers = async || {
+        let rotation = sam.get(EAST).await.json()["rotation"].clone();
+        assert_eq!(
+            rotation["waiting_host_ids"],
+            json!([1, 2, 3]),
+            "nothing has settled"
+        );
+        let blockers = rotation["blocked_by"].as_array().expect("a list").clone();
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let named = blockers
+            .iter()
+            .map(|host| (text(&host["label"]), text(&host["reason"])));
+        named.collect::<Vec<_>>()
+    };
+    let silent = ("rack-3".to_owned(), "its agent does not report".to_owned());
+    one.report_key(2, 'd').await;
+    let keyless = "its agent has not reported a new key yet".to_owned();
+    assert_eq!(blockers().await, [("rack-2".to_owned(), keyless), silent.clone()]);
+    two.report_key(2, 'e').await;
+    assert_eq!(blockers().await, [silent]);
+    agents[2].report_key(2, 'f').await;
+    let labels: Vec<_> = blockers().await.into_iter().map(|(label, _)| label).collect();
+    assert_eq!(labels, ["rack-1", "rack-2", "rack-3"], "all lack sessions");
 }

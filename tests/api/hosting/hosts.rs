@@ -2,9 +2,10 @@
 
 use std::net::Ipv4Addr;
 
+use hyper::Method;
 use serde_json::json;
 
-use super::add_host;
+use super::{add_host, create_instance};
 use crate::harness::TestApp;
 
 #[tokio::test]
@@ -15,8 +16,9 @@ async fn staff_add_change_and_remove_hosts() {
     let created = sam.post("/hosts", new).await;
     assert_eq!(
         created.json(),
-        json!({"id": 1, "label": "rack-1", "region": "us-east", "status": "new", "underlay_address": "172.31.0.1",
-            "instances": 0, "capacity": 100, "agent_version": null, "last_seen": null,
+        json!({"id": 1, "label": "rack-1", "region": "us-east", "status": "new", "agent_status": "new",
+            "underlay_address": "172.31.0.1", "instances": 0, "capacity": 100, "agent_version": null,
+            "last_seen": null, "warnings": [],
             "created": "2024-06-01T12:00:00", "updated": "2024-06-01T12:00:00"})
     );
     let changed = sam
@@ -154,4 +156,85 @@ async fn a_host_is_online_while_its_agent_reports() {
         host.header("etag"),
         "the tag does not depend on the last report"
     );
+}
+
+#[tokio::test]
+async fn the_state_of_the_agent_is_visible_while_the_host_is_draining() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let agent = add_host(&sam, 1, 5).await;
+    let states = async || {
+        let host = sam.get("/hosts/1").await.json();
+        let listed = sam.get("/hosts").await.data()[0].clone();
+        assert_eq!(host["agent_status"], listed["agent_status"]);
+        [host["status"].clone(), host["agent_status"].clone()]
+    };
+    assert_eq!(states().await, ["online", "online"]);
+    sam.post("/hosts/1/drain", json!({})).await;
+    assert_eq!(states().await, ["draining", "online"]);
+    app.advance(61);
+    assert_eq!(states().await, ["draining", "offline"]);
+    agent.report(json!([])).await;
+    assert_eq!(states().await, ["draining", "online"]);
+    sam.post("/hosts/1/join-token", json!({"revoke": true})).await;
+    assert_eq!(states().await, ["draining", "revoked"]);
+    sam.post("/hosts/1/undrain", json!({})).await;
+    assert_eq!(states().await, ["offline", "revoked"]);
+}
+
+#[tokio::test]
+async fn a_host_has_the_problems_that_its_agent_reports() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let agent = add_host(&sam, 1, 5).await;
+    let label = create_instance(&ada, 1).await.json()["label"].clone();
+    create_instance(&ada, 1).await;
+    let host = sam.get("/hosts/1").await.json();
+    assert_eq!(
+        (&host["warnings"], &host["port_errors"]),
+        (&json!([]), &json!([]))
+    );
+    let ports = json!([{"interface_id": 1, "status": "error", "reason": "no VXLAN"},
+        {"interface_id": 2, "status": "up"}]);
+    agent
+        .report_with(json!({"warnings": ["the MTU is small"], "ports": ports}))
+        .await;
+    let host = sam.get("/hosts/1").await;
+    assert_eq!(host.json()["warnings"], json!(["the MTU is small"]));
+    assert_eq!(
+        host.json()["port_errors"],
+        json!([{"interface_id": 1, "instance_id": 1, "instance": label, "reason": "no VXLAN"}])
+    );
+    let listed = sam.get("/hosts").await.data();
+    assert_eq!(listed[0]["warnings"], json!(["the MTU is small"]));
+    assert!(listed[0].get("port_errors").is_none(), "{listed:?}");
+    let tag = host.header("etag").to_owned();
+    let changed = sam
+        .call(Method::PUT, "/hosts/1")
+        .header("if-match", &tag)
+        .json(&json!({"capacity": 7}))
+        .await;
+    assert_eq!(changed.status, 200, "the tag of the host is valid: {changed}");
+}
+
+#[tokio::test]
+async fn the_region_of_a_host_cannot_be_changed() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    add_host(&sam, 1, 5).await;
+    let refused = sam
+        .put("/hosts/1", json!({"region": "us-west", "capacity": 9}))
+        .await;
+    assert_eq!(refused.errors(), ["region region_invalid"]);
+    let reason = refused.json()["errors"][0]["reason"].clone();
+    assert!(
+        reason
+            .as_str()
+            .expect("a text")
+            .contains("cannot be changed from us-east")
+    );
+    assert_eq!(sam.get("/hosts/1").await.json()["capacity"], 5);
+    let same = json!({"region": "us-east", "label": "rack-9"});
+    assert_eq!(sam.put("/hosts/1", same).await.json()["label"], "rack-9");
 }

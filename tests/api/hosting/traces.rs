@@ -21,12 +21,15 @@ async fn staff_trace_packets_between_hosts() {
             "subnets": [subnet(0), subnet(1)]});
         assert_eq!(ada.post("/vpcs", vpc).await.status, 200);
     }
+    ada.create_vpc("private", &["10.7.0.0/24"]).await;
     let (one, two) = (add_host(&sam, 1, 1).await, add_host(&sam, 2, 1).await);
     for subnet in [1, 2] {
         create_instance(&ada, subnet).await;
     }
     let pending = trace(&sam, 1, "10.0.1.2").await;
     assert_eq!(pending["cause"], "not_running", "the instance boots");
+    let reason = pending["reason"].as_str().expect("a reason");
+    assert!(reason.ends_with("is booting on host rack-1"), "{reason}");
     one.apply().await;
     assert_eq!(trace(&sam, 1, "10.0.1.2").await["cause"], "target_port_not_up");
     two.apply().await;
@@ -55,6 +58,8 @@ async fn staff_trace_packets_between_hosts() {
     let other = other.replace("/52", "5");
     for (address, cause) in [
         ("10.0.1.77", "unknown_address"),
+        ("10.9.9.9", "unknown_address"),
+        ("10.7.0.9", "other_vpc"),
         ("8.8.8.8", "no_nat"),
         ("2001:db8::1", "no_public_ipv6"),
         (other.as_str(), "other_vpc"),
@@ -64,13 +69,48 @@ async fn staff_trace_packets_between_hosts() {
 
     app.advance(61);
     one.report(json!([])).await;
+    app.advance(3);
     let doubt = trace(&sam, 1, "10.0.1.2").await;
     assert_eq!(doubt["outcome"], "uncertain", "host 2 does not report");
+    assert_eq!(
+        doubt["reports"],
+        json!([
+            {"host": "rack-1", "last_seen": "2024-06-01T12:01:01", "age_seconds": 3, "stale": false},
+            {"host": "rack-2", "last_seen": "2024-06-01T12:00:00", "age_seconds": 64, "stale": true}
+        ])
+    );
     sam.post("/hosts/2/join-token", json!({"revoke": true})).await;
     assert_eq!(trace(&sam, 1, "10.0.1.2").await["cause"], "no_credential");
     ada.post("/linode/instances/2/shutdown", json!({})).await;
     assert_eq!(trace(&sam, 1, "10.0.1.2").await["cause"], "target_not_running");
     assert_eq!(trace(&sam, 2, "10.0.0.2").await["cause"], "not_running");
+}
+
+#[tokio::test]
+async fn a_packet_to_the_outside_leaves_the_vpc_and_is_not_delivered() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let agent = add_host(&sam, 1, 1).await;
+    create_instance(&ada, 1).await;
+    let change = json!({"ipv4": {"nat_1_1": "any"}});
+    let path = "/linode/instances/1/configs/1/interfaces/1";
+    let changed = ada.put(path, change).await.json();
+    let public = changed["ipv4"]["nat_1_1"]
+        .as_str()
+        .expect("an address")
+        .to_owned();
+    agent.apply().await;
+    let found = trace(&sam, 1, "198.51.100.9").await;
+    assert_eq!(
+        (&found["outcome"], &found["cause"]),
+        (&json!("leaves_the_vpc"), &Value::Null)
+    );
+    let expected = format!(
+        "The packet leaves the VPC through host rack-1 with source address {public}; Garth does not know whether the \
+         destination receives it"
+    );
+    assert_eq!(found["reason"], expected);
 }
 
 #[tokio::test]

@@ -200,6 +200,52 @@ async fn files_are_attached_and_refused_files_are_in_a_note() {
 }
 
 #[tokio::test]
+async fn staff_attach_files_by_mail() {
+    let app = TestApp::with(enable_mail).await;
+    let ada = app.user("ada").await;
+    app.user("sam").staff().await;
+    ada.open_ticket("Help").await;
+    let to_sam = signed(&app, 1, 2).await;
+    let head = "Content-Type: multipart/mixed; boundary=b\r\nMIME-Version: 1.0\r\n";
+    let body = format!(
+        "--b\r\n\r\nSee the file.\r\n--b\r\nContent-Type: image/png; name=a.png\r\n\
+         Content-Transfer-Encoding: base64\r\n\r\n{PNG}\r\n--b--"
+    );
+    let mail = format!("{head}{}", message("sam@example.com", "8@example.com", &body));
+    for expected in [Delivery::Accepted("reply"), Delivery::Dropped("duplicate")] {
+        assert_eq!(send(&app, &to_sam, &mail).await, expected);
+    }
+    let files = ada.get("/support/tickets/1/attachments").await.data();
+    let shown: Vec<_> = files
+        .iter()
+        .map(|file| (&file["name"], &file["created_by"]))
+        .collect();
+    assert_eq!(shown, [(&json!("a.png"), &json!("Support"))]);
+}
+
+#[tokio::test]
+async fn a_reply_to_a_merged_ticket_goes_to_the_ticket_that_continues_it() {
+    let app = TestApp::with(enable_mail).await;
+    let (ada, sam) = (app.user("ada").await, app.user("sam").staff().await);
+    for summary in ["First", "Second", "Third"] {
+        ada.open_ticket(summary).await;
+    }
+    for (source, target) in [(3, 2), (2, 1)] {
+        let path = format!("/desk/tickets/{source}/merge");
+        assert_eq!(sam.post(&path, json!({"into": target})).await.status, 200);
+    }
+    for (number, user, from) in [(11, 1, "ada@example.com"), (12, 2, "sam@example.com")] {
+        let recipient = signed(&app, 3, user).await;
+        let mail = message(from, &format!("{number}@example.com"), "Still slow.");
+        assert_eq!(send(&app, &recipient, &mail).await, Delivery::Accepted("reply"));
+    }
+    let replies = ada.get("/support/tickets/1/replies").await.data();
+    let authors: Vec<_> = replies[1..].iter().map(|reply| &reply["created_by"]).collect();
+    assert_eq!(authors, ["ada", "Support"]);
+    assert_eq!(ada.count("/support/tickets/3/replies").await, 1);
+}
+
+#[tokio::test]
 async fn a_user_can_send_a_limited_number_of_messages_in_an_hour() {
     let app = TestApp::with(enable_mail).await;
     let ada = app.user("ada").await;

@@ -75,6 +75,46 @@ async fn an_advance_returns_after_the_jobs_that_became_due_have_run() {
 }
 
 #[tokio::test]
+async fn an_advance_runs_the_jobs_that_follow_from_other_jobs() {
+    let app = TestApp::with_test_control().await;
+    freeze(&app).await;
+    app.controls(Method::PUT, "/settings", json!({"compute.settle_ms": 60_000}))
+        .await;
+    let admin = app.admin();
+    let body = json!({
+        "type": "g6-nanode-1", "region": "us-east", "image": "linode/debian12", "root_pass": "Correct-Horse 7 Battery",
+    });
+    assert_eq!(admin.post("/linode/instances", body).await.status, 200);
+
+    let clock = advance(&app, 30 * 86_400).await;
+
+    assert_eq!(clock["now"], "2024-07-01T12:00:00");
+    let instance = admin.get("/linode/instances/1").await.json();
+    assert_eq!(instance["status"], "running");
+    // Each step has its own time.
+    assert!(
+        instance["updated"]
+            .as_str()
+            .is_some_and(|time| time.starts_with("2024-06-01T12:0")),
+        "{instance}"
+    );
+}
+
+#[tokio::test]
+async fn a_time_with_an_offset_is_converted() {
+    let app = TestApp::with_test_control().await;
+    for (sent, expected) in [
+        ("2024-06-01T12:00:00+02:00", "2024-06-01T10:00:00"),
+        ("2024-06-01T12:00:00-00:30", "2024-06-01T12:30:00"),
+        ("2024-06-01T12:00:00Z", "2024-06-01T12:00:00"),
+    ] {
+        let set = json!({"now": sent, "frozen": true});
+        let clock = app.controls(Method::PUT, "/clock", set).await;
+        assert_eq!(clock["now"], expected, "{sent}");
+    }
+}
+
+#[tokio::test]
 async fn an_advance_ends_a_rate_limit() {
     let options = Options {
         rate_limits: true,
@@ -125,9 +165,21 @@ async fn invalid_times_are_refused() {
         (Method::POST, "/clock/advance", json!({"seconds": -1})),
         (Method::POST, "/clock/advance", json!({"seconds": i64::MAX})),
         (Method::POST, "/clock/advance", json!({})),
+        (Method::PUT, "/clock", json!({"now": "1969-12-31T23:59:59"})),
+        (Method::PUT, "/clock", json!({"now": "9999-01-01T00:00:00"})),
+        (Method::PUT, "/clock", json!({"frozn": true})),
+        (Method::PUT, "/clock", json!([null, true])),
+        (
+            Method::POST,
+            "/clock/advance",
+            json!({"seconds": 1, "minutes": 1}),
+        ),
+        (Method::POST, "/clock/advance", json!([1])),
     ] {
         let (status, reply) = app.control(method, path, body.clone()).await;
         assert_eq!(status, 400, "{body}: {reply}");
         assert!(reply["errors"][0]["code"].is_string(), "{reply}");
+        let reason = reply["errors"][0]["reason"].as_str().expect("a reason");
+        assert!(!reason.contains("struct") && !reason.contains("i64"), "{reason}");
     }
 }

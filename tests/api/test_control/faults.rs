@@ -78,12 +78,14 @@ async fn an_injected_status_looks_like_an_error_of_the_server() {
         {"times": 1, "action": {"status": 429}},
         {"times": 1, "action": {"status": 503}},
         {"times": 1, "action": {"status": 404}},
+        {"times": 1, "action": {"status": 500}},
     ]);
     set_faults(&app, faults).await;
     for (status, code, wait) in [
         (429, "rate_limited", "1"),
         (503, "overloaded", "1"),
         (404, "fault_injected", ""),
+        (500, "fault_injected", ""),
     ] {
         let reply = app.admin().call(Method::GET, "/vpcs").send().await;
         let header = reply
@@ -196,6 +198,29 @@ async fn invalid_rules_are_refused_and_change_nothing() {
             json!({"action": {"status": 503}, "match": {"operation": "x"}}),
             "[1].match.operation",
         ),
+        (json!({"action": {"status": 70_000}}), "[1].action.status"),
+        (json!({"action": {"delay_ms": -1}}), "[1].action.delay_ms"),
+        (json!({"action": {"truncate": -1}}), "[1].action.truncate"),
+        (json!({"action": {"status": 503}, "times": -1}), "[1].times"),
+        (
+            json!({"action": {"status": 503}, "match": {"method": "FETCH"}}),
+            "[1].match.method",
+        ),
+        (
+            json!({"action": {"status": 503}, "match": {"path": "/vp*"}}),
+            "[1].match.path",
+        ),
+        (
+            json!({"action": {"status": 503}, "match": {"path": "/vpcs?page=1"}}),
+            "[1].match.path",
+        ),
+        (
+            json!({"action": {"status": 503}, "match": {"path": "/Vpcs"}}),
+            "[1].match.path",
+        ),
+        (json!({"action": [503, null, null, null]}), ""),
+        (json!({"action": {"status": 503}, "match": ["GET"]}), ""),
+        (json!([{}, null, null, {"status": 503}]), ""),
         (json!({"action": {"status": 503}, "match": {"paht": "/vpcs"}}), ""),
         (json!({"action": {"drop": "during"}}), ""),
         (json!({}), ""),
@@ -231,6 +256,47 @@ async fn an_added_rule_applies_after_the_others() {
     for expected in [503, 502, 200] {
         assert_eq!(status(&admin, Method::GET, "/vpcs").await, Some(expected));
     }
+}
+
+#[tokio::test]
+async fn a_rule_is_deleted_by_its_id() {
+    let app = TestApp::with_test_control().await;
+    let admin = app.admin();
+    let rule = |status: u16| json!({"match": {"path": "/vpcs"}, "action": {"status": status}});
+    let mut ids = Vec::new();
+    for status in [503, 502] {
+        let rules = app.controls(Method::POST, "/faults", rule(status)).await;
+        let added = rules["data"].as_array().and_then(|rules| rules.last()).cloned();
+        ids.push(added.expect("a rule")["id"].as_u64().expect("an ID"));
+    }
+    let path = format!("/faults/{}", ids[0]);
+    app.controls(Method::DELETE, &path, Value::Null).await;
+    assert_eq!(status(&admin, Method::GET, "/vpcs").await, Some(502));
+    assert_eq!(app.control(Method::DELETE, &path, Value::Null).await.0, 404);
+
+    // A list can be sent back. The rules have new IDs, so that those of deleted rules are not used again.
+    let listed = app.controls(Method::GET, "/faults", Value::Null).await["data"].clone();
+    let replaced = set_faults(&app, listed).await;
+    let new = replaced["data"][0]["id"].as_u64().expect("an ID");
+    assert!(new > ids[1], "{replaced}");
+}
+
+#[tokio::test]
+async fn the_deletion_of_a_rule_ends_its_delays() {
+    let app = TestApp::with_test_control().await;
+    let admin = app.admin();
+    let started = Instant::now();
+    for path in ["/faults", "/faults/2"] {
+        let rule = json!({"match": {"path": "/vpcs"}, "action": {"delay_ms": 60_000}});
+        app.controls(Method::POST, "/faults", rule).await;
+        let delete = async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            app.controls(Method::DELETE, path, Value::Null).await
+        };
+        let (status, _) = tokio::join!(status(&admin, Method::GET, "/vpcs"), delete);
+        assert_eq!(status, Some(200), "{path}");
+    }
+    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[tokio::test]

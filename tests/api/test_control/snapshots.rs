@@ -201,7 +201,7 @@ async fn snapshots_are_listed_replaced_and_deleted() {
     ] {
         assert_eq!(app.control(method, path, Value::Null).await.0, 404);
     }
-    for name in ["", "a/b", "ä", &"x".repeat(65)] {
+    for name in ["", ".", "..", "a/b", "ä", &"x".repeat(65)] {
         let (status, body) = app
             .control(Method::POST, "/snapshots", json!({"name": name}))
             .await;
@@ -211,5 +211,21 @@ async fn snapshots_are_listed_replaced_and_deleted() {
             "{name}"
         );
     }
-    assert_eq!(app.control(Method::POST, "/snapshots", json!({})).await.0, 400);
+    for body in [json!({}), json!({"name": "x", "extra": 1}), json!(["x"])] {
+        let (status, reply) = app.control(Method::POST, "/snapshots", body.clone()).await;
+        assert_eq!(status, 400, "{body}");
+        assert!(!reply.to_string().contains("NewSnapshot"), "{reply}");
+    }
+    // Refusals before the operation have the format of the API, too.
+    let long = json!({"name": "x".repeat(3_000_000)});
+    let (status, reply) = app.control(Method::POST, "/snapshots", long).await;
+    assert_eq!(
+        (status, &reply["errors"][0]["code"]),
+        (413, &json!("body_too_large"))
+    );
+    for path in ["/snapshots/%ff", "/faults/x"] {
+        let (status, reply) = app.control(Method::DELETE, path, Value::Null).await;
+        assert_eq!(status, 400, "{path}");
+        assert!(reply["errors"][0]["reason"].is_string(), "{reply}");
+    }
 }

@@ -91,3 +91,44 @@ fn a_recording_has_no_secrets() {
         json!({"name": "file", "file_name": "log.txt", "size": content.len(), "sha256": sha256(content)});
     assert_eq!(*upload, expected);
 }
+
+#[test]
+fn a_body_that_is_not_valid_json_is_recorded_without_its_content() {
+    let folder = Folder::new("record-invalid-json");
+    let server = folder.start();
+    let recording = Recording::start(&folder, &server);
+    let mut client = recording.client();
+    let form = "application/x-www-form-urlencoded";
+    let bodies = [
+        ("application/json", r#"{"root_pass": "hunter-22",}"#),
+        ("application/json", r#"{"label": "core", "root_pass": "hunter-22"#),
+        ("text/plain", "root_pass: hunter-22"),
+        ("", "root_pass: hunter-22"),
+        (form, r#"{"root_pass": "hunter-22",}"#),
+        (form, r#"{"root_pass": "hunter-22"}"#),
+    ];
+    for (kind, body) in bodies {
+        let sent = client.try_send_bytes("POST", "/v4/linode/instances", kind, body.as_bytes());
+        assert!(sent.expect("the server responds").status >= 400, "{body}");
+    }
+    let questions = json!({"security_questions": [{"question_id": 1, "response": "my first cat"}]});
+    client.post("/v4/profile/security-questions", questions);
+    let mut short = crate::client::Client::new(recording.address, "tok");
+    let echo = json!({"label": "Authorization: Bearer tok", "region": "tok"});
+    short.post("/v4/vpcs", echo);
+
+    let (file, _) = recording.end();
+    let recorded = std::fs::read_to_string(&file).expect("the recording can be read");
+    for secret in ["hunter-22", "my first cat", "tok\"", "Bearer tok"] {
+        assert!(!recorded.contains(secret), "{secret}: {recorded}");
+    }
+    let exchanges = exchanges(&file);
+    for ((_, body), exchange) in bodies[..5].iter().zip(&exchanges) {
+        let expected = json!({"bytes": {"size": body.len(), "sha256": sha256(body.as_bytes())}});
+        assert_eq!(exchange["request"]["body"], expected, "{body}");
+    }
+    assert_eq!(
+        exchanges[5]["request"]["body"],
+        json!({"json": {"root_pass": "<secret 2>"}})
+    );
+}

@@ -1,11 +1,14 @@
 //! The proxy: passed requests, recorded exchanges, and the end of a recording.
 
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::time::Duration;
 
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use serde_json::{Value, json};
 
 use super::{Recording, exchanges, replay};
+use crate::connection::Connection;
 use crate::harness::{Folder, Server};
 use crate::process::{Process, eventually};
 
@@ -166,4 +169,89 @@ fn invalid_options_are_refused_before_anything_is_written() {
     }
     assert!(!folder.path("new").exists());
     assert_eq!(std::fs::read_to_string(file).expect("a file"), "text\n");
+}
+
+/// A service that accepts one connection.
+fn serve_once(handle: impl FnOnce(TcpStream) + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || handle(listener.accept().expect("a connection").0));
+    url
+}
+
+#[test]
+fn a_request_whose_client_hangs_up_is_carried_out_and_recorded() {
+    let folder = Folder::new("record-hang-up");
+    let url = serve_once(|mut stream| {
+        let mut received = Vec::new();
+        while !received.ends_with(b"{}") {
+            let mut part = [0; 4096];
+            let length = stream.read(&mut part).expect("the request can be read");
+            assert!(length > 0, "the request is complete");
+            received.extend(&part[..length]);
+        }
+        // The client has hung up by then.
+        std::thread::sleep(Duration::from_millis(500));
+        let body = "{\"id\": 7}";
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
+        let response = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+        stream
+            .write_all(response.as_bytes())
+            .expect("the response is sent");
+    });
+    let recording = Recording::of(&folder, &url, &[]);
+    let head = recording
+        .client()
+        .head("POST", "/v4/vpcs", "content-length: 2\r\n");
+    let mut stream = TcpStream::connect(recording.address).expect("the proxy listens");
+    stream
+        .write_all(format!("{head}{{}}").as_bytes())
+        .expect("the request is sent");
+    std::thread::sleep(Duration::from_millis(100));
+    stream.shutdown(Shutdown::Both).expect("the client hangs up");
+    drop(stream);
+
+    let recorded = eventually("the exchange", || exchanges(&recording.file).into_iter().next());
+
+    assert_eq!(recorded["request"]["body"], json!({"json": {}}), "{recorded}");
+    assert_eq!(recorded["response"]["status"], 200, "{recorded}");
+    assert_eq!(
+        recorded["response"]["body"],
+        json!({"json": {"id": 7}}),
+        "{recorded}"
+    );
+    assert_eq!(recorded["response"]["incomplete"], Value::Null, "{recorded}");
+    recording.end();
+}
+
+#[test]
+fn a_response_before_the_end_of_the_body_is_passed_on() {
+    let folder = Folder::new("record-early-response");
+    let url = serve_once(|mut stream| {
+        let mut part = [0; 1024];
+        let length = stream.read(&mut part).expect("the request can be read");
+        assert!(length > 0, "a request");
+        let response = "HTTP/1.1 413 Payload Too Large\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+        stream
+            .write_all(response.as_bytes())
+            .expect("the response is sent");
+        // Closes the connection with unread bytes, so that the client gets a reset.
+        drop(stream);
+    });
+    let recording = Recording::of(&folder, &url, &[]);
+    let body = vec![b'x'; 4 * 1024 * 1024];
+    let extra = format!("content-length: {}\r\nexpect: 100-continue\r\n", body.len());
+    let head = recording.client().head("POST", "/v4/vpcs", &extra);
+    let mut connection = Connection::open(recording.address).expect("the proxy listens");
+    connection.send(head).expect("the head is sent");
+    let mut reply = connection.head().expect("a response");
+    if reply.status == 100 {
+        // The proxy can close the connection before it has read the body.
+        let _ = connection.send(&body);
+        reply = connection.head().expect("a response");
+    }
+    assert_eq!(reply.status, 413, "{reply:?}");
+    let recorded = eventually("the exchange", || exchanges(&recording.file).into_iter().next());
+    assert_eq!(recorded["response"]["status"], 413, "{recorded}");
+    recording.end();
 }

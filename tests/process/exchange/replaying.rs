@@ -224,6 +224,53 @@ fn requests_that_depend_on_other_data_are_not_comparable() {
 }
 
 #[test]
+fn responses_after_an_upload_depend_on_it() {
+    let folder = Folder::new("replay-upload");
+    let server = folder.start();
+    let recording = Recording::start(&folder, &server);
+    let mut client = recording.client();
+    let ticket = client.open_ticket();
+    for name in ["one.txt", "two.txt"] {
+        assert_eq!(
+            client.upload(ticket, name, b"text").expect("a response").status,
+            200
+        );
+    }
+    let path = format!("/v4/support/tickets/{ticket}");
+    for path in [
+        path.clone(),
+        format!("{path}/attachments"),
+        format!("{path}/attachments/2"),
+        "/v4/support/tickets".to_owned(),
+        "/v4/account/events".to_owned(),
+        "/v4/vpcs".to_owned(),
+    ] {
+        assert_eq!(client.get(&path).status, 200, "{path}");
+    }
+    let (file, _) = recording.end();
+
+    let output = replay(&folder, &file, &[]);
+
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let reason = "not comparable: ticket 1 depends on exchange 2, which was not repeated";
+    for (sequence, path) in [
+        (4, "support/tickets/1"),
+        (5, "support/tickets/1/attachments"),
+        (6, "support/tickets/1/attachments/2"),
+        (7, "support/tickets"),
+    ] {
+        let expected = format!("{sequence} GET /v4/{path}: {reason}\n");
+        assert!(output.stdout.contains(&expected), "{expected}: {}", output.stdout);
+    }
+    assert!(
+        !output.stdout.contains("were not created in this recording"),
+        "{}",
+        output.stdout
+    );
+    assert!(!output.stdout.contains("GET /v4/vpcs"), "{}", output.stdout);
+}
+
+#[test]
 fn a_replay_that_fails_has_its_own_exit_code() {
     let folder = Folder::new("replay-failed");
     let valid = json!({"garth_recording": 1, "upstream": "test"});
@@ -241,7 +288,12 @@ fn a_replay_that_fails_has_its_own_exit_code() {
             "",
             "has version 2 of the format",
         ),
-        ("broken", Some(format!("{valid}\n\n{{\n")), "", "line 3"),
+        (
+            "broken",
+            Some(format!("{valid}\n\n{{\n")),
+            "",
+            "line 3, column 1: EOF while parsing an object\n",
+        ),
         (
             "nothing",
             Some(format!("{valid}\n")),

@@ -104,7 +104,7 @@ def read_address(output, program: str, log: Path) -> str:
 def failure(program: str, log: Path) -> str:
     """The reason why a server ended before it was ready."""
     text = end_of(log)
-    if "--test-control" in text and "unexpected argument" in text:
+    if "unexpected argument '--test-control'" in text:
         return f"{program} has no option --test-control; install Garth {OLDEST_VERSION} or later"
     return f"{program} did not start: {text or 'it printed nothing'}"
 

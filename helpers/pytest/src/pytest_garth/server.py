@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -26,7 +25,6 @@ class Server:
         self.token = token
         self._send = connection.send
         self._stop = stop
-        self._faults_lock = threading.Lock()
         self._changed_settings: set[str] = set()
         self._has_changed_clock = False
         self._has_faults = False
@@ -107,10 +105,8 @@ class Server:
         match = {"method": method, "path": path, "operation": operation, "account": account}
         action = {"status": status, "drop": drop, "delay_ms": delay_ms, "truncate": truncate}
         rule = {"match": present(match), "action": present(action), "times": times, "probability": probability}
-        with self._faults_lock:
-            unused = [rule for rule in self.faults() if rule["times"] != 0]
-            self._send("PUT", "/faults", [*unused, present(rule)])
-            self._has_faults = True
+        self._has_faults = True
+        self._send("POST", "/faults", present(rule))
 
     def faults(self) -> list[dict[str, Any]]:
         """The rules for failures, with the remaining number of requests."""
@@ -118,12 +114,15 @@ class Server:
 
     def clear_faults(self) -> None:
         """Deletes all rules for failures."""
-        with self._faults_lock:
-            self._send("DELETE", "/faults")
-            self._has_faults = False
+        self._send("DELETE", "/faults")
+        self._has_faults = False
 
     def requests(self) -> list[dict[str, Any]]:
-        """The requests to the API, newest last: `method`, `path`, `status`, `operation` and `fault`."""
+        """The requests to the API, in the order of their ends: `method`, `path`, `status`, `operation`, `account_id`
+        and `fault`.
+
+        The record is empty at the start of a test. A request of an earlier test that ends later is in it, too.
+        """
         return self._send("GET", "/requests")["data"]
 
     def clear_requests(self) -> None:
@@ -143,7 +142,7 @@ class Server:
             self._send("PUT", "/settings", dict.fromkeys(self._changed_settings))
             self._changed_settings.clear()
         if self._has_changed_clock:
-            self._send("PUT", "/clock", {"now": format_time(datetime.now(timezone.utc)), "frozen": False})
+            self._send("PUT", "/clock", {"now": None})
             self._has_changed_clock = False
 
 

@@ -73,6 +73,8 @@ async fn closed_invoice(builder: &DemoBuilder, pia: &Actor, canned: i64) -> anyh
     .await?;
     builder.advance(2.0);
     act_as_staff(builder, "noor", invoice, json!({}), rules::desk::claim).await?;
+    let tags = json!({"tags": ["billing"]});
+    act_as_staff(builder, "noor", invoice, tags, rules::desk::update).await?;
     reply_as_staff(builder, "noor", invoice, json!({"canned_reply_id": canned})).await?;
     act_as_staff(builder, "noor", invoice, json!({}), rules::desk::close).await?;
     builder.advance(90.0);
@@ -96,7 +98,7 @@ async fn urgent_ticket(builder: &DemoBuilder, jonas: &Actor, database: InstanceI
         builder,
         "sam",
         slow,
-        json!({"priority": "high"}),
+        json!({"priority": "high", "tags": ["network", "rack 4"]}),
         rules::desk::update,
     )
     .await?;

@@ -21,8 +21,8 @@ pub const USERS: [(&str, &str); 7] = [
         "Harbor Lane Coffee: restricted, read-only on the account and its tickets",
     ),
     ("pia", "Tidewater Studio, another customer: full access"),
-    ("sam", "provider's staff"),
-    ("noor", "provider's staff"),
+    ("sam", "provider's staff: admin"),
+    ("noor", "provider's staff: support"),
 ];
 
 /// Creates the accounts and their users; returns the roaster's account.

@@ -7,16 +7,19 @@ use maud::{Markup, html};
 use super::{LIST, label_field, url};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Field, FormData, FormState};
-use crate::console::layout::redirect_with_notice;
+use crate::console::layout::{pluralize, redirect_with_notice, size};
 use crate::console::query::Query;
 use crate::console::subnet_choice::{self, Choices, FieldNames, Selection};
 use crate::console::visit::Visit;
 use crate::model::grant::Global;
 use crate::model::input::Input;
+use crate::model::plan::Plan;
 use crate::model::policy::Policy;
+use crate::model::reason::Code;
 use crate::model::region::Region;
 use crate::rules;
 use crate::rules::caller::Caller;
+use crate::rules::error::FieldError;
 use crate::rules::request::Request;
 use crate::web::App;
 
@@ -55,9 +58,22 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, data: 
     match created {
         Ok(instance) => Ok(redirect_with_notice(&url(instance.id), "instance-created")),
         Err(error) => {
-            let form_state = forms::from_error(data, error)?.with_list_errors_at(KEYS);
+            let mut form_state = forms::from_error(data, error)?.with_list_errors_at(KEYS);
+            use_labels_of_form(&mut form_state.errors);
             render(&app, &visit, caller, form_state).await
         }
+    }
+}
+
+/// Replaces the reasons that name the fields of the API.
+fn use_labels_of_form(errors: &mut [FieldError]) {
+    for error in errors {
+        let reason = match error.code {
+            Code::CredentialsMissing => "Enter a root password or an SSH key: the image needs one of them",
+            Code::ImageRequired => "Only an image uses SSH keys: choose an image, or remove the keys",
+            _ => continue,
+        };
+        error.reason = reason.to_owned();
     }
 }
 
@@ -138,7 +154,7 @@ fn choice_fields(policy: &Policy, form_state: &FormState) -> Markup {
         .collect();
     let plans = policy.plans.iter();
     let plans = plans.filter(|plan| plan.successor.is_none() && !plan.retired);
-    let plans: Vec<_> = plans.map(|plan| (plan.id.clone(), plan.label.clone())).collect();
+    let plans: Vec<_> = plans.map(|plan| (plan.id.clone(), plan_choice(plan))).collect();
     let images = policy.images.iter().filter(|image| !image.is_deprecated());
     let images: Vec<_> = images
         .map(|image| (image.id.clone(), image.label.clone()))
@@ -155,13 +171,28 @@ fn choice_fields(policy: &Policy, form_state: &FormState) -> Markup {
     };
     let image = Field {
         optional: true,
-        ..field("image", "Image", "Without an image, the instance has no disks.")
+        ..field(
+            "image",
+            "Image",
+            "Without an image, the instance has no disks. With neither an image nor a subnet, it has no config, and cannot boot until you add one.",
+        )
     };
     html! {
         (forms::select(form_state, region, &regions))
-        (forms::select(form_state, field("type", "Plan", ""), &plans))
+        (forms::select(form_state, field("type", "Plan", "Prices can differ by region."), &plans))
         (forms::select_or(form_state, image, "None", &images))
     }
+}
+
+/// A plan with its size and its price.
+fn plan_choice(plan: &Plan) -> String {
+    let vcpus = pluralize(plan.vcpus.unsigned_abs() as usize, "vCPU", "vCPUs");
+    let (memory, disk) = (size(plan.memory << 20), size(plan.disk << 20));
+    let price = plan.prices.monthly.dollars();
+    format!(
+        "{}: {vcpus}, {memory} memory, {disk} disk, ${price:.2} a month",
+        plan.label
+    )
 }
 
 fn credential_fields(form_state: &FormState) -> Markup {

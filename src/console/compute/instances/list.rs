@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::{LIST, plan_label, status_tag, url};
 use crate::console::bulk::selection::{self, Target};
-use crate::console::csv::{Csv, MAX_CSV_ROWS};
+use crate::console::csv::{Csv, EXPORT_LINK, MAX_CSV_ROWS, export_link};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, page_url, pagination, pluralize, region_name, time};
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
@@ -34,11 +34,12 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         })
         .await?;
     let policy = &app.store().policy();
+    let export_url = search.url_of("/instances/export.csv", &search.sorting.parameter());
     let body = html! {
         div .title {
             h1 { "Instances" }
             div .actions {
-                @if instances.results > 0 { a .button href=(search.url_of("/instances/export.csv", &search.sorting.parameter())) download { "Export CSV" } }
+                (export_link((instances.results > 0).then_some(&export_url)))
                 @if may_add { a .button.main href="/instances/new" { "Create instance" } }
             }
         }
@@ -154,7 +155,7 @@ impl Search {
             .filter(|region| region.has_capability("Linodes"));
         html! {
             form .search role="search" aria-label="Instances" method="get" action=(LIST.1) hx-get=(LIST.1) hx-target="#list" hx-select="#list"
-                hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
+                hx-select-oob=(EXPORT_LINK) hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
                 hx-trigger="submit, input changed delay:250ms from:#q, change from:#region, change from:#status" {
                 div .field {
                     label for="q" { "Search" }
@@ -209,7 +210,7 @@ fn render_list(instances: &Paged<Instance>, search: &Search, policy: &Policy, ma
     let reload_url = page_url(&list_url, instances.page.number);
     let sort_url = |sort: &str| search.url_of(LIST.1, sort);
     html! {
-        div #list hx-get=(reload_url) hx-trigger="garth:linode from:body" hx-select="#list" hx-swap="outerHTML" {
+        div #list hx-get=(reload_url) hx-trigger="garth:linode from:body" hx-select="#list" hx-select-oob=(EXPORT_LINK) hx-swap="outerHTML" {
             @if instances.results == 0 && search.is_empty() {
                 (no_instances(may_add))
             } @else if instances.items.is_empty() && instances.results > 0 {

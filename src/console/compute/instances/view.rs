@@ -8,6 +8,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{LIST, detach_url, image_label, plan_label, status_tag, url};
+use crate::console::account::event_filter::url_of_object;
 use crate::console::error_page::PageResult;
 use crate::console::forms::FormState;
 use crate::console::layout::{empty_state, region_name, time};
@@ -115,6 +116,7 @@ impl InstancePage {
                 div .actions {
                     @if *may_change { (power::buttons(visit, instance, &self.configs)) }
                     a .button href=(format!("/tickets/new?linode_id={}", instance.id)) { "Open a ticket about this" }
+                    a .button href=(url_of_object("linode", instance.id.0)) { "Activity" }
                     @if *may_change {
                         a .button href=(format!("{instance_url}/edit")) { "Edit" }
                         a .button.danger href=(format!("{instance_url}/delete")) { "Delete" }
@@ -127,11 +129,13 @@ impl InstancePage {
                     h2 #configs { "Configs and interfaces" }
                     @if *may_change { div .actions {
                         @if !self.configs.is_empty() { a .button href=(format!("{instance_url}/attach")) { "Attach to a subnet" } }
-                        a .button href=(format!("{instance_url}/configs/new")) { "Add config" }
+                        @if !self.configs.is_empty() { a .button href=(format!("{instance_url}/configs/new")) { "Add config" } }
                     } }
                 }
                 @if self.configs.is_empty() {
-                    (empty_state("No configs", "An instance boots with a config, which has its disks and interfaces.", None))
+                    @let new_config = format!("{instance_url}/configs/new");
+                    @let next = may_change.then_some(("Add config", new_config.as_str()));
+                    (empty_state("No configs", "An instance boots with a config, which has its disks and interfaces.", next))
                 }
                 @for config in &self.configs { (self.config(config)) }
             }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::{LIST, instance_count, url};
 use crate::console::bulk::selection::{self, Target};
-use crate::console::csv::{Csv, MAX_CSV_ROWS};
+use crate::console::csv::{Csv, EXPORT_LINK, MAX_CSV_ROWS, export_link};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, page_url, pagination, pluralize, region_name, time};
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
@@ -37,11 +37,13 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
         })
         .await?;
     let policy = &app.store().policy();
+    let export_url = search.url_of("/vpcs/export.csv", &search.sorting.parameter());
     let body = html! {
         div .title {
             h1 { "VPCs" }
             div .actions {
-                @if vpcs.results > 0 { a .button href=(search.url_of("/vpcs/export.csv", &search.sorting.parameter())) download { "Export CSV" } a .button href="/vpcs/addresses.csv" download { "Addresses as CSV" } }
+                (export_link((vpcs.results > 0).then_some(&export_url)))
+                @if vpcs.results > 0 { a .button href="/vpcs/addresses.csv" download { "Addresses as CSV" } }
                 @if may_add { a .button.main href="/vpcs/new" { "Create VPC" } }
             }
         }
@@ -183,7 +185,7 @@ impl Search {
     fn form(&self, regions: &[Region]) -> Markup {
         html! {
             form .search role="search" method="get" action=(LIST.1) hx-get=(LIST.1) hx-target="#list" hx-select="#list"
-                hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
+                hx-select-oob=(EXPORT_LINK) hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
                 hx-trigger="submit, input changed delay:250ms from:#q, change from:#region" {
                 div .field {
                     label for="q" { "Search" }
@@ -213,7 +215,7 @@ fn render_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, policy: &Poli
     html! {
         // The list also reloads when an instance changes, because this can change the usage.
         div #list hx-get=(reload_url) hx-trigger="garth:vpc from:body, garth:subnet from:body, garth:linode from:body"
-            hx-select="#list" hx-swap="outerHTML" {
+            hx-select="#list" hx-select-oob=(EXPORT_LINK) hx-swap="outerHTML" {
             @if vpcs.results == 0 && search.is_empty() {
                 (no_vpcs(may_add))
             } @else if vpcs.items.is_empty() && vpcs.results > 0 {

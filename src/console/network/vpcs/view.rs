@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use maud::{Markup, html};
 
 use super::{LIST, active_tag, instance_count, tabs, url};
+use crate::console::account::event_filter::url_of_object;
 use crate::console::address_map;
 use crate::console::error_page::PageResult;
 use crate::console::ipv6;
@@ -108,6 +109,7 @@ impl VpcPage {
                 div .actions {
                     @if *may_change { a .button.main href=(format!("{vpc_url}/subnets/new")) { "Add subnet" } }
                     a .button href=(format!("/tickets/new?vpc_id={}", vpc.id)) { "Open a ticket about this" }
+                    a .button href=(url_of_object("vpc", vpc.id.0)) { "Activity" }
                     @if *may_change {
                         a .button href=(format!("{vpc_url}/edit")) { "Edit" }
                         a .button.danger href=(format!("{vpc_url}/delete")) { "Delete" }

@@ -12,15 +12,18 @@ use super::render;
 use super::ticket_page::{Forms, PageQuery, TicketPage, canned_reply_in, load};
 use crate::console::desk::url;
 use crate::console::error_page::PageResult;
-use crate::console::forms::{self, FormData, FormState};
+use crate::console::forms::{self, FormData, FormFiles, FormState};
 use crate::console::layout::redirect_with_notice;
+use crate::console::threads;
 use crate::console::visit::Visit;
+use crate::model::attachment::NewAttachment;
 use crate::model::id::{AttachmentId, CannedReplyId, HistoryId, TicketId};
 use crate::model::input::Input;
 use crate::model::reason::{Code, Reason};
 use crate::rules::agent::{Agent, Staff};
 use crate::rules::error::FieldError;
 use crate::rules::request::Request;
+use crate::rules::uploaders::Uploader;
 use crate::rules::{self, Error};
 use crate::store::WriteTx;
 use crate::web::App;
@@ -34,30 +37,39 @@ pub struct TicketForm {
     staff: Staff,
     ticket: TicketId,
     data: FormData,
+    files: FormFiles,
 }
 
-type FormParts = (State<App>, Visit, Staff, At<TicketId>, FormData);
+type FormParts = (State<App>, Visit, Staff, At<TicketId>, FormData, FormFiles);
 
 impl FromRequestParts<App> for TicketForm {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
-        let (State(app), visit, staff, At(ticket), data) = FormParts::from_request_parts(parts, app).await?;
+        let (State(app), visit, staff, At(ticket), data, files) =
+            FormParts::from_request_parts(parts, app).await?;
         Ok(Self {
             app,
             visit,
             staff,
             ticket,
             data,
+            files,
         })
     }
 }
 
 type Rule<T> = fn(&mut WriteTx, &Agent, TicketId, &Request) -> rules::Result<T>;
-/// A rule that posts a text. It returns `None` if the text was already posted, and a conflict if the ticket
+/// A rule that posts a text with files. It returns `None` if the text was already posted, and a conflict if the ticket
 /// was updated after the given step.
-type PostRule<T> =
-    fn(&mut WriteTx, &Agent, TicketId, &Request, Option<HistoryId>) -> rules::Result<Option<T>>;
+type PostRule<T> = fn(
+    &mut WriteTx,
+    &Agent,
+    TicketId,
+    &Request,
+    Option<HistoryId>,
+    &[NewAttachment],
+) -> rules::Result<Option<T>>;
 
 impl TicketForm {
     /// Runs a rule on the ticket. After an error, the page is rendered again.
@@ -91,7 +103,7 @@ impl TicketForm {
         }
     }
 
-    /// Posts a reply or a note. The text of the other box is preserved.
+    /// Posts a reply with its files, or a note. The text of the other box is preserved.
     async fn post<T: Send + 'static>(
         mut self,
         object: Vec<(String, Input)>,
@@ -100,18 +112,30 @@ impl TicketForm {
     ) -> PageResult {
         let (ticket, request) = (self.ticket, self.data.request(object));
         let last_shown = self.last_shown_step();
-        let outcome = self
-            .app
-            .write(self.staff.clone(), move |tx, staff| {
-                rule(tx, &staff.agent, ticket, &request, last_shown)
-            })
-            .await;
+        let files = self.files.take();
+        let outcome = match (self.files.errors.is_empty(), files.is_empty()) {
+            (false, _) => Err(Error::Refused(self.files.errors.clone())),
+            (true, true) => {
+                let run = move |tx: &mut WriteTx, staff: &Staff| {
+                    rule(tx, &staff.agent, ticket, &request, last_shown, &[])
+                };
+                self.app.write(self.staff.clone(), run).await
+            }
+            (true, false) => {
+                let agent = self.staff.agent.clone();
+                let run = move |tx: &mut WriteTx, _: &Uploader, files: &[NewAttachment]| {
+                    rule(tx, &agent, ticket, &request, last_shown, files)
+                };
+                let (uploads, uploader) = (self.app.uploads(), self.staff.clone().into());
+                uploads.attach_with(&uploader, ticket, files, run).await
+            }
+        };
         let notice = match outcome {
             Ok(Some(_)) => notice,
             Ok(None) => "sent-already",
             Err(error) => {
                 let is_stale = matches!(error, Error::Stale);
-                let mut form_state = forms::from_error(self.data.clone(), error)?;
+                let mut form_state = form_after(self.data.clone(), error)?;
                 if is_stale {
                     form_state.errors = vec![FieldError::whole(conflict_reason())];
                 }
@@ -189,6 +213,18 @@ impl TicketForm {
     async fn render(self, forms: Forms) -> PageResult {
         let page = self.load().await?;
         Ok(render(&self.app, self.visit, &page, &forms))
+    }
+}
+
+/// The form after an error of the text or of the files.
+fn form_after(data: FormData, error: Error) -> Result<FormState, Error> {
+    match &error {
+        Error::Body(_) | Error::Files(_) => {
+            let mut form_state = FormState::with_errors(data, Vec::new()).with_status_of(&error);
+            form_state.errors = threads::file_errors(error)?;
+            Ok(form_state)
+        }
+        _ => forms::from_error(data, error),
     }
 }
 
@@ -282,6 +318,13 @@ pub async fn reply(form: TicketForm) -> PageResult {
             )
             .await
         }
+        None if form.data.text(REPLY_FIELD).trim().is_empty()
+            && !form.data.has(CLOSE_FIELD)
+            && form.files.any() =>
+        {
+            form.post(Vec::new(), attach_files, (REPLY_FIELD, "files-attached"))
+                .await
+        }
         None => {
             let mut object = form.data.object(&[REPLY_FIELD]);
             let closes = form.data.has(CLOSE_FIELD);
@@ -293,14 +336,27 @@ pub async fn reply(form: TicketForm) -> PageResult {
     }
 }
 
+/// Attaches files without a reply.
+fn attach_files(
+    tx: &mut WriteTx,
+    agent: &Agent,
+    ticket: TicketId,
+    _: &Request,
+    _: Option<HistoryId>,
+    files: &[NewAttachment],
+) -> rules::Result<Option<()>> {
+    rules::desk_attachments::create(tx, agent, ticket, None, files).map(Some)
+}
+
 pub async fn note(form: TicketForm) -> PageResult {
     if form.is_preview() {
         return form.render_again(NOTE_FIELD, true).await;
     }
     let text = form.data.object(&[NOTE_FIELD]).into_iter();
     let object = text.map(|(_, text)| (REPLY_FIELD.to_owned(), text)).collect();
-    form.post(object, rules::notes::create_once, (NOTE_FIELD, "note-saved"))
-        .await
+    let save: PostRule<_> =
+        |tx, agent, id, request, seen, _| rules::notes::create_once(tx, agent, id, request, seen);
+    form.post(object, save, (NOTE_FIELD, "note-saved")).await
 }
 
 pub async fn download(
@@ -312,4 +368,16 @@ pub async fn download(
     // Conditional headers are ignored, so that every download is complete and is recorded.
     let no_conditions = HeaderMap::new();
     Ok(downloads::send_to_staff(app, staff, (ticket, id), &method, &no_conditions).await?)
+}
+
+/// An image for display in the page. This is no download: the history would have a step for each view of the page.
+pub async fn image(
+    State(app): State<App>,
+    staff: Staff,
+    At((ticket, id)): At<(TicketId, AttachmentId)>,
+) -> PageResult {
+    let file = app
+        .read(staff, move |tx, _| rules::desk_attachments::view(tx, ticket, id))
+        .await?;
+    Ok(downloads::send_image(&app, &file).await?)
 }

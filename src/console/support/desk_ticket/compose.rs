@@ -11,7 +11,9 @@ use crate::console::desk::{account_name, url};
 use crate::console::forms::Field;
 use crate::console::visit::Visit;
 use crate::console::{markdown, threads};
+use crate::model::attachment::EXTENSIONS;
 use crate::model::history::{History, HistoryStep};
+use crate::model::policy::Support;
 use crate::model::reply::ReplyText;
 use crate::model::ticket::Status;
 
@@ -29,15 +31,22 @@ pub const CLOSE_FIELD: &str = "close";
 /// The field with the canned reply to send as is.
 pub const SEND_CANNED_FIELD: &str = "canned_reply_id";
 
+/// The encoding of a form with files. The other buttons send the form without the files.
+const FILES_ENCODING: &str = "multipart/form-data";
+
 pub fn closed_notice(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
     let unsent = forms.compose.data.text(REPLY_FIELD);
     html! {
         @if !forms.is_note { (forms.compose.alert_with_labels(&[("description", "Reply")])) }
         div .card.closed {
+            @if let Some(target) = page.desk.ticket.merged_into {
+                p { "This ticket was merged into " a href=(url(target)) { "ticket " (target) } ". Reply there. You can still write internal notes." }
+            } @else {
             p { "This ticket is closed. Reopen it to reply. You can still write internal notes." }
             form method="post" novalidate action=(format!("{}/reopen", url(page.desk.ticket.id))) {
                 (visit.form_token())
                 button type="submit" { "Reopen" }
+            }
             }
         }
         @if !unsent.is_empty() { div .card { (threads::unsent_text(unsent)) } }
@@ -45,7 +54,7 @@ pub fn closed_notice(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup 
 }
 
 /// The two boxes, one open and one collapsed.
-pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
+pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms, support: &Support) -> Markup {
     let ticket = &page.desk.ticket;
     let ticket_url = url(ticket.id);
     let is_closed = ticket.status == Status::Closed;
@@ -72,13 +81,14 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
             @if !is_closed {
                 details .reply name="compose" open[!is_note] {
                     summary data-key="r" { span .what { "Reply to customer" } span .who-reads { "visible to users of " (account_name(&page.desk)) } }
-                    @if !is_note { (forms.compose.alert_with_labels(&[("description", "Reply")])) }
+                    @if !is_note { (forms.compose.alert_with_labels(&[("description", "Reply"), (threads::FILE_FIELD, "Files")])) }
                     (canned_reply_picker(page, &ticket_url, &reply_url))
                     div #reply data-draft=(format!("desk-reply-{}", ticket.id)) {
                         (threads::markdown_editor(&forms.compose, reply, 8, shows_preview(REPLY_FIELD)))
+                        (files_field(page, forms, support))
                         div .actions {
-                            button .main type="submit" { "Send reply to customer" }
-                            button type="submit" name=(CLOSE_FIELD) value="yes" { "Send and close" }
+                            button .main type="submit" formenctype=(FILES_ENCODING) { "Send reply to customer" }
+                            button type="submit" formenctype=(FILES_ENCODING) name=(CLOSE_FIELD) value="yes" { "Send and close" }
                             (threads::preview_button(REPLY_FIELD, &reply_url))
                         }
                     }
@@ -94,6 +104,23 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
                         (threads::preview_button(NOTE_FIELD, &note_url))
                     }
                 }
+            }
+        }
+    }
+}
+
+/// The field for files, unless the ticket already has the maximum number of files by staff.
+fn files_field(page: &TicketPage, forms: &Forms, support: &Support) -> Markup {
+    let attached = page.files.iter().filter(|file| file.from_staff).count();
+    let errors = forms.compose.errors_on(threads::FILE_FIELD);
+    html! {
+        @if (attached as i64) < support.attachments_per_ticket {
+            div .field .wrong[!errors.is_empty()] {
+                label for="f-file" { "Files " span .optional { "optional" } }
+                input #f-file type="file" name=(threads::FILE_FIELD) multiple accept=(EXTENSIONS.join(","))
+                    aria-invalid=[(!errors.is_empty()).then_some("true")];
+                @if !errors.is_empty() { p .reason { (errors.join(". ")) ". Select the files again." } }
+                (threads::upload_limits(support, attached))
             }
         }
     }

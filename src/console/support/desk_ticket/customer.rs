@@ -6,6 +6,7 @@ use super::ticket_page::TicketPage;
 use crate::console::desk::{account_name, url};
 use crate::console::forms::VERSION_FIELD;
 use crate::console::layout::age;
+use crate::console::provider::account_summary;
 use crate::console::threads::{self, kind_label};
 use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
@@ -20,7 +21,7 @@ pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr]) -> Markup {
             section .card {
                 h2 { "Customer" }
                 dl {
-                    dt { "Account" } dd { a href=(format!("/desk?account={}&status=all", ticket.account)) { (account_name(desk)) } " " span .id { (ticket.account) } }
+                    dt { "Account" } dd { a href=(account_summary::url(ticket.account)) { (account_name(desk)) } " " span .id { (ticket.account) } }
                     dt { "Contact" } dd { (desk.email) }
                     dt { "Opened by" }
                     dd {
@@ -59,6 +60,7 @@ pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr]) -> Markup {
                     }
                 }
                 @if page.others.results > 0 { p { a href=(format!("/desk?account={}", ticket.account)) { "All open tickets of this account" } } }
+                p { a href=(format!("/desk?account={}&status=all", ticket.account)) { "All tickets of this account" } }
                 p { a href=(format!("/desk/tickets/new?account_id={}", ticket.account)) { "Open a ticket for this customer" } }
             }
         }

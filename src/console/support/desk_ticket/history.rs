@@ -93,6 +93,13 @@ pub fn step_text(step: &History, file_url: Option<&str>) -> Markup {
             HistoryStep::Attachment => { "attached " @match file_url { Some(url) => a href=(url) download { (after) }, None => (after) } }
             HistoryStep::AttachmentRefused => { "tried to attach " em { (after) } ", which the virus scanner rejected" }
             HistoryStep::Download => { "downloaded " em { (after) } }
+            HistoryStep::MergedInto => { "merged this ticket into " (other_ticket(after)) }
+            HistoryStep::MergedFrom => { "merged " (other_ticket(after)) " into this ticket" }
         }
     }
+}
+
+/// A link to the other ticket of a merge.
+fn other_ticket(id: &str) -> Markup {
+    html! { a href=(format!("/desk/tickets/{id}")) { "ticket " (id) } }
 }

@@ -6,6 +6,7 @@ mod history;
 mod ticket_page;
 
 pub mod actions;
+pub mod merge;
 pub mod network;
 
 use axum::extract::State;
@@ -69,7 +70,7 @@ fn render(app: &App, mut visit: Visit, page: &TicketPage, forms: &Forms) -> Resp
             div .talk {
                 (thread(page, provider))
                 @if ticket.status == Status::Closed { (compose::closed_notice(&visit, page, forms)) }
-                (compose::compose(&visit, page, forms))
+                (compose::compose(&visit, page, forms, &policy.support))
             }
             (customer::sidebar(&visit, page, forbidden))
         }
@@ -90,6 +91,10 @@ fn head(visit: &Visit, page: &TicketPage) -> Markup {
                 div { dt { "Assignee" } dd { (assignee(desk, &visit.username)) @if let Some(claim) = &desk.claim { " " span .quiet { "since " (time(claim.since)) } } } }
                 @if let Some(targets) = &desk.targets { (targets::facts(targets)) }
                 @if !desk.tags.is_empty() { div { dt { "Tags" } dd { (tags(&desk.tags)) } } }
+                @if let Some(target) = ticket.merged_into { div { dt { "Merged into" } dd { a href=(url(target)) { "ticket " (target) } } } }
+                @if !page.merged.is_empty() {
+                    div { dt { "Merged tickets" } dd { @for source in &page.merged { a href=(url(*source)) { (source) } " " } } }
+                }
                 div { dt { "Age" } dd { (age(ticket.opened, page.now)) } }
                 div { dt { "Last updated" } dd { (threads::time_and_user(ticket.updated, page.updated_by.as_deref())) } }
             }
@@ -134,7 +139,8 @@ fn actions(visit: &Visit, page: &TicketPage) -> Markup {
                     button .main type="submit" { "Assign" }
                 })))
             }
-            @if desk.ticket.status == Status::Closed {
+            @if desk.ticket.status != Status::Closed { a .button href=(format!("{ticket_url}/merge")) { "Merge into…" } }
+            @if desk.ticket.merged_into.is_some() {} @else if desk.ticket.status == Status::Closed {
                 (post("reopen", html! { button type="submit" { "Reopen" } }))
             } @else {
                 (threads::confirmation("Close", (false, None), &html! {

@@ -44,6 +44,8 @@ pub struct TicketPage {
     pub networks: Networks,
     /// The other open tickets of the account.
     pub others: Paged<DeskTicket>,
+    /// The tickets that were merged into this ticket.
+    pub merged: Vec<TicketId>,
     /// The user who last updated the ticket, customer or staff.
     pub updated_by: Option<String>,
     pub now: Time,
@@ -130,6 +132,7 @@ pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> r
         },
         networks: network::load(tx, &desk.ticket)?,
         others: rules::desk::list(tx, &other_tickets, None)?,
+        merged: rules::merges::sources(tx, id)?,
         updated_by: rules::history::last_changers(tx, &[id])?.remove(&id),
         now: tx.now(),
         desk,

@@ -1,0 +1,222 @@
+//! `garth mail test`, `list`, `suppressed` and `allow`: mails that Garth sends.
+
+use anyhow::{Context, anyhow, bail};
+use clap::Subcommand;
+use serde::Serialize;
+
+use super::outgoing_mail;
+use super::output::Output;
+use super::settings::Settings;
+use super::store_args::{OpenStore, StoreArgs};
+use crate::mail::outbound::message;
+use crate::mail::outbound::smtp::{self, Delivery, Failure, Step};
+use crate::model::id::TicketId;
+use crate::model::outgoing_mail::{OutgoingMail, SuppressedAddress};
+use crate::rules::lists::ListRequest;
+use crate::rules::{outgoing_mails, suppressed_addresses};
+use crate::store::context::Clock;
+
+/// The number of rows in a list.
+const MAX_LISTED: i64 = 500;
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Send a test mail, and print each step
+    Test {
+        /// Address of the recipient
+        #[arg(value_name = "EMAIL")]
+        address: String,
+    },
+    /// List the mails about a ticket, newest first
+    List {
+        /// Number of the ticket
+        ticket: i64,
+    },
+    /// List the addresses that get no mails, because a mail server has refused them
+    Suppressed,
+    /// Let a suppressed address get mails again
+    Allow {
+        #[arg(value_name = "EMAIL")]
+        address: String,
+    },
+}
+
+pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Test { address } => test(store, output, &address).await,
+        Command::List { ticket } => list(&store.open()?, output, TicketId(ticket)).await,
+        Command::Suppressed => list_suppressed(&store.open()?, output).await,
+        Command::Allow { address } => allow(&store.open()?, output, address).await,
+    }
+}
+
+async fn test(store: &StoreArgs, output: Output, address: &str) -> anyhow::Result<()> {
+    let settings = Settings::from_environment()?.or(store.settings_file()?);
+    let policy = outgoing_mail::policy_of(&settings)?;
+    let (Some(policy), Some(server)) = (policy, outgoing_mail::server_of(&settings)?) else {
+        bail!("mail.smtp_url: required, such as smtp://user@mx.example.com:587");
+    };
+    let from = policy.from.as_str();
+    let now = Clock::System.now();
+    let content =
+        message::test(from, address, now).with_context(|| format!("{address} is not an address"))?;
+    let delivery = Delivery {
+        sender: from,
+        recipient: address,
+        content: &content,
+    };
+    let host = format!("{}:{}", server.host, server.port);
+    let mut report = |step: Step| {
+        // An error of the terminal does not end the delivery.
+        let _ = output.text(&done(step, &host));
+    };
+    match smtp::deliver(&server, &delivery, &mut report).await {
+        Ok(()) => Ok(()),
+        Err(failure) => Err(anyhow!(
+            "{}: {}; {}",
+            name(failure.step),
+            failure.status,
+            advice(&failure)
+        )),
+    }
+}
+
+fn done(step: Step, host: &str) -> String {
+    match step {
+        Step::Connect => format!("connected to {host}"),
+        Step::Encrypt => "encrypted with TLS, certificate verified".to_owned(),
+        Step::LogIn => "logged in".to_owned(),
+        Step::Sender => "sender accepted".to_owned(),
+        Step::Recipient => "recipient accepted".to_owned(),
+        Step::Data => "sending".to_owned(),
+        Step::Content => "mail accepted".to_owned(),
+    }
+}
+
+fn name(step: Step) -> &'static str {
+    match step {
+        Step::Connect => "cannot connect",
+        Step::Encrypt => "cannot encrypt the connection",
+        Step::LogIn => "cannot log in",
+        Step::Sender => "sender refused",
+        Step::Recipient => "recipient refused",
+        Step::Data | Step::Content => "mail refused",
+    }
+}
+
+fn advice(failure: &Failure) -> &'static str {
+    match (failure.step, failure.status.as_str()) {
+        (Step::Connect, "timed_out") => "check the port in mail.smtp_url, and firewalls",
+        (Step::Connect, "tls_failed") => {
+            "check that the port in mail.smtp_url is for smtps:// and the certificate valid"
+        }
+        (Step::Connect, _) => "check the host and the port in mail.smtp_url",
+        (Step::Encrypt, "no_starttls") => {
+            "the server offers no STARTTLS on this port; use smtps:// or another port"
+        }
+        (Step::Encrypt, _) => "check the certificate of the mail server and the host name in mail.smtp_url",
+        (Step::LogIn, _) => "check the user in mail.smtp_url and the password in mail.password_file",
+        (Step::Sender, _) => "let the mail server accept mail.from for this user",
+        (Step::Recipient, _) => "check the address, and that the mail server relays for this user",
+        (Step::Data | Step::Content, _) => "the log of the mail server has the reason",
+    }
+}
+
+#[derive(Serialize)]
+struct MailView {
+    id: i64,
+    kind: &'static str,
+    address: String,
+    state: &'static str,
+    maybe_repeated: bool,
+    attempts: i64,
+    queued: String,
+    sent: Option<String>,
+    error: Option<String>,
+}
+
+impl From<OutgoingMail> for MailView {
+    fn from(mail: OutgoingMail) -> Self {
+        Self {
+            id: mail.id.0,
+            kind: mail.kind.word(),
+            address: mail.address.as_str().to_owned(),
+            state: mail.state.word(),
+            maybe_repeated: mail.maybe_repeated,
+            attempts: mail.attempts,
+            queued: mail.queued.to_string(),
+            sent: mail.sent.map(|sent| sent.to_string()),
+            error: mail.error,
+        }
+    }
+}
+
+async fn list(store: &OpenStore, output: Output, ticket: TicketId) -> anyhow::Result<()> {
+    let request = ListRequest::first(MAX_LISTED);
+    let mails = store
+        .read(move |tx| outgoing_mails::list(tx, ticket, &request))
+        .await;
+    let mails = mails.with_context(|| format!("ticket {ticket}"))?;
+    let views: Vec<_> = mails.items.into_iter().map(MailView::from).collect();
+    let head = [
+        "ID",
+        "KIND",
+        "ADDRESS",
+        "STATE",
+        "MAYBE TWICE",
+        "ATTEMPTS",
+        "QUEUED",
+        "SENT",
+        "ERROR",
+    ];
+    output.many(&views, &head, |view| {
+        vec![
+            view.id.to_string(),
+            view.kind.to_owned(),
+            view.address.clone(),
+            view.state.to_owned(),
+            view.maybe_repeated.to_string(),
+            view.attempts.to_string(),
+            view.queued.clone(),
+            view.sent.clone().unwrap_or_default(),
+            view.error.clone().unwrap_or_default(),
+        ]
+    })
+}
+
+#[derive(Serialize)]
+struct AddressView {
+    address: String,
+    status: String,
+    since: String,
+}
+
+impl From<SuppressedAddress> for AddressView {
+    fn from(suppressed: SuppressedAddress) -> Self {
+        Self {
+            address: suppressed.address.as_str().to_owned(),
+            status: suppressed.status,
+            since: suppressed.since.to_string(),
+        }
+    }
+}
+
+async fn list_suppressed(store: &OpenStore, output: Output) -> anyhow::Result<()> {
+    let request = ListRequest::first(MAX_LISTED);
+    let found = store
+        .read(move |tx| suppressed_addresses::list(tx, &request))
+        .await?;
+    let views: Vec<_> = found.items.into_iter().map(AddressView::from).collect();
+    output.many(&views, &["ADDRESS", "STATUS", "SINCE"], |view| {
+        vec![view.address.clone(), view.status.clone(), view.since.clone()]
+    })
+}
+
+async fn allow(store: &OpenStore, output: Output, address: String) -> anyhow::Result<()> {
+    let wanted = address.clone();
+    let allowed = store
+        .write(move |tx| suppressed_addresses::allow(tx, &wanted))
+        .await;
+    allowed.with_context(|| format!("suppressed address {address}"))?;
+    output.one(&serde_json::json!({}), &format!("{address} gets mails again"))
+}
