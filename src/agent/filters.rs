@@ -3,12 +3,15 @@
 //! Anti-spoofing rules are in the bridge family of each VPC's namespace. Each port has its own chain, found by the name
 //! of its link. Frames of a port without a chain are dropped.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::encrypted_layout::{FIRST_PORT, LAST_PORT};
 use super::names::{self, Prefix, UPLINK};
-use crate::agent_protocol::{Encryption, INNER_RANGE, IpRange, Port, Underlay, VpcState, inner_address};
+use crate::agent_protocol::{
+    Encryption, HostState, INNER_RANGE, IpRange, Port, Underlay, VpcState, inner_address,
+};
 
 /// The UDP port of the tunnels.
 pub const VXLAN_PORT: u16 = 4789;
@@ -123,17 +126,21 @@ fn list(first: &str, others: &[String]) -> String {
     all.join(", ")
 }
 
-/// The source addresses that a port may use, merged so that no range contains another one.
+/// The source addresses that a port may use.
 fn sources(port: &Port, ipv4: bool) -> Vec<String> {
     let mut allowed: Vec<IpRange> = port.ranges.clone();
     allowed.extend(port.ipv4.map(|address| IpRange::single(address.into())));
     allowed.extend(port.slaac.map(|slaac| IpRange::single(slaac.address.into())));
     allowed.push(IpRange::single(port.mac.link_local().into()));
     allowed.retain(|range| range.is_ipv4() == ipv4);
-    allowed.sort_by_key(|range| (range.prefix(), range.address()));
-    allowed.dedup();
+    merged(allowed)
+}
+
+/// The ranges of one address family as text, without those that another one contains: a list of nftables has none.
+pub fn merged(mut ranges: Vec<IpRange>) -> Vec<String> {
+    ranges.sort_by_key(|range| (range.prefix(), range.address()));
     let mut merged: Vec<IpRange> = Vec::new();
-    for range in allowed {
+    for range in ranges {
         if !merged.iter().any(|wider| wider.contains(range.address())) {
             merged.push(range);
         }
@@ -219,15 +226,47 @@ pub fn public_ipv6(vpc: &VpcState) -> Vec<IpRange> {
     ranges
 }
 
-/// The filter of the host: tunnel packets only from known hosts.
-pub fn underlay_rules(prefix: &Prefix, host_id: i64, underlay: &Underlay) -> String {
+/// The filter of the host: tunnel packets only from known hosts, and `uplinks`, the chains for packets of instances.
+pub fn underlay_rules(prefix: &Prefix, state: &HostState, uplinks: &str) -> String {
+    let underlay = &state.underlay;
     let rules = match &underlay.encryption {
-        None => clear_text_rules(underlay),
-        Some(encryption) => encrypted_rules(prefix, host_id, underlay, encryption),
+        None => clear_text_rules(underlay, &networks(state)),
+        Some(encryption) => encrypted_rules(prefix, state.host_id, underlay, encryption),
     };
-    format!(
-        "table inet {prefix} {{\n  counter {UNKNOWN_ENDPOINT} {{ }}\n  counter {CLEAR_TEXT} {{ }}\n{rules}}}\n"
-    )
+    let tunnels_use_ipv6 = !underlay.address.is_ipv4() || underlay.encryption.is_some();
+    let mut text = format!(
+        "table inet {prefix} {{\n  counter {UNKNOWN_ENDPOINT} {{ }}\n  counter {CLEAR_TEXT} {{ }}\n{rules}"
+    );
+    if tunnels_use_ipv6 {
+        text += REASSEMBLED;
+    }
+    if tunnels_use_ipv6 || !uplinks.is_empty() {
+        text += &untracked(underlay);
+    }
+    text + uplinks + "}\n"
+}
+
+/// The kernel reassembles IPv6 packets after the filter, which does not see a UDP header in a later fragment. As soon as a
+/// rule uses the state of connections, it reassembles all packets before.
+const REASSEMBLED: &str = "  chain reassembled {\n    type filter hook prerouting priority -150; policy accept;\n    \
+    ct state untracked accept\n  }\n";
+
+/// The kernel tracks all connections of a namespace as soon as a rule uses their state. For tunnels, that would only cost
+/// time.
+fn untracked(underlay: &Underlay) -> String {
+    let family = if underlay.address.is_ipv4() { "ip" } else { "ip6" };
+    let (address, ports) = (
+        underlay.address,
+        format!("{{ {VXLAN_PORT}, {FIRST_PORT}-{LAST_PORT} }}"),
+    );
+    let chain = |hook: &str, direction: &str| {
+        format!(
+            "  chain untracked_{hook} {{\n    type filter hook {hook} priority -300; policy accept;\n    \
+             {family} {direction} {address} udp dport {ports} notrack\n    \
+             ip6 daddr {INNER_RANGE} udp dport {VXLAN_PORT} notrack\n  }}\n"
+        )
+    };
+    chain("prerouting", "daddr") + &chain("output", "saddr")
 }
 
 /// The address family of the underlay, and the addresses of the other hosts as text.
@@ -244,14 +283,30 @@ fn known_hosts(underlay: &Underlay) -> (&'static str, String) {
 const INPUT: &str = "  chain input {\n    type filter hook input priority -300; policy accept;\n";
 const OUTPUT: &str = "  chain output {\n    type filter hook output priority -300; policy accept;\n";
 
-fn clear_text_rules(underlay: &Underlay) -> String {
+/// The network identifiers of the tunnels on this host.
+fn networks(state: &HostState) -> Vec<String> {
+    let subnets = state.vpcs.iter().flat_map(|vpc| &vpc.subnets);
+    let networks: BTreeSet<u32> = subnets.map(|subnet| subnet.vni).collect();
+    networks.iter().map(u32::to_string).collect()
+}
+
+/// The kernel accepts tunnel packets at all addresses of the host, also at broadcast addresses. Other programs can use
+/// the same port for other networks.
+fn clear_text_rules(underlay: &Underlay, networks: &[String]) -> String {
     let (family, hosts) = known_hosts(underlay);
     let to_us = format!("{family} daddr {} udp dport {VXLAN_PORT}", underlay.address);
     let mut text = INPUT.to_owned();
     if !hosts.is_empty() {
         let _ = writeln!(text, "    {to_us} {family} saddr {{ {hosts} }} accept");
     }
-    let _ = writeln!(text, "    {to_us} counter name {UNKNOWN_ENDPOINT} drop\n  }}");
+    if !networks.is_empty() {
+        let networks = networks.join(", ");
+        let _ = writeln!(
+            text,
+            "    udp dport {VXLAN_PORT} @th,96,24 {{ {networks} }} counter name {UNKNOWN_ENDPOINT} drop"
+        );
+    }
+    text += "  }\n";
     text
 }
 

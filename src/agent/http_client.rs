@@ -117,7 +117,9 @@ impl HttpClient {
             })?;
             let request = self.request(method, path, credential, body)?;
             match &self.tls {
-                None => transmit(stream, request).await,
+                None => transmit(stream, request)
+                    .await
+                    .map_err(|error| self.plain_error(error)),
                 Some(connector) => {
                     let name = ServerName::try_from(self.host.clone()).map_err(RequestError::failed)?;
                     let stream = connector.connect(name, stream).await;
@@ -135,9 +137,13 @@ impl HttpClient {
                 let body = read_all(response).await.unwrap_or_default();
                 let body: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
                 let reason = body["errors"][0]["reason"].as_str().unwrap_or("no reason");
+                let advice = match status {
+                    404 => ": check the URL of the server",
+                    _ => "",
+                };
                 Err(RequestError {
                     status: Some(status),
-                    text: format!("the server responded {status}: {reason}"),
+                    text: format!("the server responded {status}: {reason}{advice}"),
                 })
             }
         }
@@ -151,6 +157,14 @@ impl HttpClient {
         }
     }
 
+    /// A server with TLS closes a connection without TLS, or sends an alert, which is not HTTP.
+    fn plain_error(&self, error: RequestError) -> RequestError {
+        let address = self.address();
+        RequestError::failed(format!(
+            "{address} does not respond with HTTP ({error}): if it uses TLS, use https://{address}"
+        ))
+    }
+
     fn tls_error(&self, error: &io::Error) -> RequestError {
         let address = self.address();
         let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
@@ -161,6 +175,21 @@ impl HttpClient {
                 CertificateError::UnknownIssuer | CertificateError::BadSignature
             ))
         );
+        match cause {
+            Some(rustls::Error::InvalidMessage(_)) => {
+                return RequestError::failed(format!(
+                    "{address} does not respond with TLS: http:// is accepted for a loopback address; for others, the \
+                     server needs a certificate"
+                ));
+            }
+            Some(rustls::Error::InvalidCertificate(error)) if is_authority(error) => {
+                return RequestError::failed(format!(
+                    "the certificate of {address} is that of an authority (CA:TRUE), which is not accepted for a server: \
+                     create a certificate for the server without this property"
+                ));
+            }
+            _ => {}
+        }
         RequestError::failed(match (is_unknown, self.has_certificate) {
             (true, false) => format!(
                 "this system does not trust the authority that has signed the certificate of {address}: name a PEM \
@@ -210,6 +239,11 @@ async fn read_all(response: Response<Incoming>) -> Result<Bytes, RequestError> {
     let body = timeout(TIMEOUT, body.collect()).await;
     let body = body.map_err(|_| RequestError::failed("the response did not arrive in time"))?;
     Ok(body.map_err(RequestError::failed)?.to_bytes())
+}
+
+fn is_authority(error: &CertificateError) -> bool {
+    // rustls has no own variant for it.
+    format!("{error:?}").contains("CaUsedAsEndEntity")
 }
 
 /// The path of the server's root. The URL of the API, which ends with the version, is accepted too.

@@ -68,8 +68,10 @@ pub struct BridgePort {
     pub learning: bool,
     /// Whether the bridge answers ARP and neighbor discovery for addresses behind this port.
     pub suppress_neighbors: bool,
-    /// Whether frames to unknown, broadcast and multicast addresses are sent to this port.
-    pub flood: bool,
+    /// Whether frames to unknown hardware addresses are sent to this port.
+    pub flood_unknown: bool,
+    /// Whether broadcasts and multicasts are sent to this port.
+    pub flood_broadcasts: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

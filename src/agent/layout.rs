@@ -10,6 +10,7 @@ use super::kernel_state::{
 };
 use super::names::{self, Namespace, Prefix, UPLINK};
 use super::ranges;
+use super::uplink_filter;
 use crate::agent_protocol::{Endpoint, HostState, IpRange, MacAddress, Port, Subnet, Underlay, VpcState};
 
 /// How instances are attached.
@@ -19,6 +20,15 @@ pub enum Driver {
     Netns,
     /// A tap device for a virtual machine.
     Tap,
+}
+
+/// The options of the agent that the layout depends on.
+#[derive(Clone, Debug)]
+pub struct HostOptions {
+    pub driver: Driver,
+    pub prefix: Prefix,
+    /// The private networks outside of VPCs that instances with public addresses may reach.
+    pub allowed_networks: Vec<IpRange>,
 }
 
 /// The two ends of an uplink, in every VPC.
@@ -46,17 +56,22 @@ const VPC_SETTINGS: [(&str, &str); 9] = [
 ];
 
 /// All kernel objects for the desired state of a host.
-pub fn layout(state: &HostState, driver: Driver, prefix: &Prefix, tunnels: &Tunnels) -> KernelState {
+pub fn layout(state: &HostState, options: &HostOptions, tunnels: &Tunnels) -> KernelState {
+    let prefix = &options.prefix;
     let mut kernel = KernelState::default();
     let host = kernel.namespaces.entry(Namespace::Host).or_default();
-    let rules = filters::underlay_rules(prefix, state.host_id, &state.underlay);
+    let uplinks = match state.vpcs.iter().any(has_uplink) {
+        true => uplink_filter::chains(prefix, &state.underlay, &options.allowed_networks),
+        false => String::new(),
+    };
+    let rules = filters::underlay_rules(prefix, state, &uplinks);
     host.tables.insert(Table::Inet, Rules::Text(rules));
     encrypted::add_tunnels(host, state, prefix, tunnels);
     let site = Site {
         local: encrypted::local_address(state),
         endpoints: encrypted::endpoint_addresses(state, tunnels),
         mtu: link_mtu(&state.underlay),
-        driver,
+        driver: options.driver,
         prefix,
     };
     for vpc in &state.vpcs {
@@ -288,13 +303,15 @@ impl Site<'_> {
 }
 
 /// The bridge answers ARP and neighbor discovery for addresses behind the tunnel, which floods nothing. The kernel does
-/// not answer requests that arrive at a port with suppression, so local ports have none.
-fn bridge_port(subnet: i64, flood: bool) -> BridgePort {
+/// not answer requests that arrive at a port with suppression, so local ports have none. The bridge knows the hardware
+/// addresses of all ports, so it floods no frame to an unknown one.
+fn bridge_port(subnet: i64, is_local: bool) -> BridgePort {
     BridgePort {
         name: names::bridge(subnet),
         learning: false,
-        suppress_neighbors: !flood,
-        flood,
+        suppress_neighbors: !is_local,
+        flood_unknown: false,
+        flood_broadcasts: is_local,
     }
 }
 

@@ -29,3 +29,4 @@ pub mod run;
 pub mod server_link;
 pub mod state_folder;
 pub mod tls_connector;
+pub mod uplink_filter;

@@ -30,6 +30,11 @@ impl Prefix {
         format!("{}-u{vpc}", self.0)
     }
 
+    /// The host's ends of the links to all VPCs, as a pattern of nftables.
+    pub fn uplink_pattern(&self) -> String {
+        format!("{}-u*", self.0)
+    }
+
     /// The link of the encrypted tunnel with a generation of keys.
     pub fn tunnel(&self, generation: u32) -> String {
         format!("{}-w{generation}", self.0)

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::encrypted_layout::{Implementation, Tunnels};
 use super::kernel_state::{Forwarding, KernelState, LinkKind, NamespaceState, Rules};
-use super::layout::{Driver, layout};
+use super::layout::{Driver, HostOptions, layout};
 use super::model_kernel::apply;
 use super::names::{Namespace, Prefix};
 use super::plan::plan;
@@ -268,6 +268,14 @@ fn reach(kernel: &mut KernelState, desired: &KernelState) -> Result<(), TestCase
     Ok(())
 }
 
+fn options(driver: Driver) -> HostOptions {
+    HostOptions {
+        driver,
+        prefix: Prefix::default(),
+        allowed_networks: Vec::new(),
+    }
+}
+
 fn empty_host() -> KernelState {
     KernelState {
         namespaces: [(Namespace::Host, NamespaceState::default())].into(),
@@ -282,23 +290,22 @@ proptest! {
         first in interfaces(), second in interfaces(), driver in driver(), other_driver in driver(),
         damages in vec(any::<u16>(), 0..6), moved in any::<bool>(), from in any::<Choice>(), to in any::<Choice>(),
     ) {
-        let prefix = Prefix::default();
         let mut kernel = empty_host();
         let (state, tunnels) = encrypt(host_state(&first, 1), from);
-        reach(&mut kernel, &layout(&state, driver, &prefix, &tunnels))?;
+        reach(&mut kernel, &layout(&state, &options(driver), &tunnels))?;
         for choice in damages {
             damage(&mut kernel, usize::from(choice));
         }
         let own = if moved { 2 } else { 1 };
         let (state, tunnels) = encrypt(host_state(&second, own), to);
-        reach(&mut kernel, &layout(&state, other_driver, &prefix, &tunnels))?;
+        reach(&mut kernel, &layout(&state, &options(other_driver), &tunnels))?;
         reach(&mut kernel, &empty_host())?;
     }
 
     #[test]
     fn an_encrypted_host_sends_to_inner_addresses_of_hosts_with_keys_only(first in interfaces(), choice in any::<Choice>()) {
         let (state, tunnels) = encrypt(host_state(&first, 1), (true, choice.1, choice.2, choice.3));
-        let kernel = layout(&state, Driver::Netns, &Prefix::default(), &tunnels);
+        let kernel = layout(&state, &options(Driver::Netns), &tunnels);
         let keys: Vec<_> = (101..104).map(|host| IpAddr::from(inner_address(host))).collect();
         for (namespace, state) in &kernel.namespaces {
             for entry in &state.forwarding {
@@ -317,10 +324,9 @@ proptest! {
 
     #[test]
     fn an_unrelated_change_leaves_running_ports_alone(first in interfaces(), added in interfaces()) {
-        let prefix = Prefix::default();
-        let before = layout(&host_state(&first, 1), Driver::Netns, &prefix, &Tunnels::default());
+        let before = layout(&host_state(&first, 1), &options(Driver::Netns), &Tunnels::default());
         let both: Vec<_> = first.iter().chain(&added).copied().collect();
-        let after = layout(&host_state(&both, 1), Driver::Netns, &prefix, &Tunnels::default());
+        let after = layout(&host_state(&both, 1), &options(Driver::Netns), &Tunnels::default());
         for step in plan(&after, &before) {
             let name = format!("{:?}", step.action);
             let disruptive = ["Delete", "SetMac", "SetUp { link: \"br", "SetMtu"];

@@ -102,7 +102,8 @@ fn add_second_link(namespace: &mut NamespaceState, vpc: i64, subnet: i64, mtu: u
         name: names::bridge(subnet),
         learning: false,
         suppress_neighbors: false,
-        flood: false,
+        flood_unknown: false,
+        flood_broadcasts: false,
     };
     for (name, peer, bridge) in [(&outer, &inner, None), (&inner, &outer, Some(port))] {
         let link = Link {

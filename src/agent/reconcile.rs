@@ -6,11 +6,13 @@ use super::encryption::{EncryptedTunnels, Sessions};
 use super::filters::{self, CLEAR_TEXT, DROP_REASONS, UNKNOWN_ENDPOINT};
 use super::kernel::{Failures, Kernel, KernelError};
 use super::kernel_state::{KernelState, LinkKind};
-use super::layout::{Driver, layout};
-use super::names::{self, Namespace, Prefix};
+use super::layout::{HostOptions, layout};
+use super::names::{self, Namespace};
 use super::plan::{Action, Step, plan};
+use super::uplink_filter::NOT_PUBLIC;
 use crate::agent_protocol::{
-    DropCounters, HostState, PROTOCOL_VERSION, Port, PortReport, PortStatus, StatusReport, VpcState,
+    DropCounters, EncryptionReport, HostState, PROTOCOL_VERSION, Port, PortReport, PortStatus, StatusReport,
+    VpcState,
 };
 
 /// The result of a pass.
@@ -23,8 +25,7 @@ pub struct Pass {
 
 pub struct Agent {
     pub kernel: Kernel,
-    pub driver: Driver,
-    pub prefix: Prefix,
+    pub options: HostOptions,
     pub tunnels: EncryptedTunnels,
 }
 
@@ -36,7 +37,7 @@ impl Agent {
 
     fn plan_with(&self, state: &HostState, sessions: &Sessions) -> Result<Vec<Step>, KernelError> {
         let tunnels = self.tunnels.facts(state, sessions);
-        let desired = layout(state, self.driver, &self.prefix, &tunnels);
+        let desired = layout(state, &self.options, &tunnels);
         Ok(plan(&desired, &self.kernel.observe(&desired)?))
     }
 
@@ -134,19 +135,33 @@ impl Agent {
         let facts = self.kernel.host_facts(state.underlay.address);
         let mut warnings: Vec<String> = host_failures.map(|(_, reason)| reason.clone()).collect();
         warnings.extend(facts.warnings(state));
+        let encryption = self
+            .tunnels
+            .report(state, sessions, is_applied, count(CLEAR_TEXT));
+        warnings.extend(encryption.as_ref().and_then(no_sessions));
         StatusReport {
             protocol: PROTOCOL_VERSION,
             applied_revision: state.revision,
             agent_version: env!("CARGO_PKG_VERSION").to_owned(),
             underlay_mtu: facts.underlay_mtu(),
-            encryption: self
-                .tunnels
-                .report(state, sessions, is_applied, count(CLEAR_TEXT)),
+            encryption,
             ports,
             warnings,
             unknown_endpoint_packets: count(UNKNOWN_ENDPOINT),
+            not_public_packets: count(NOT_PUBLIC),
         }
     }
+}
+
+/// A warning about hosts that cannot be reached, because packets to them are dropped.
+fn no_sessions(encryption: &EncryptionReport) -> Option<String> {
+    let peers: Vec<_> = encryption.unreachable_peers.iter().map(i64::to_string).collect();
+    (!peers.is_empty()).then(|| {
+        format!(
+            "no encrypted session with the hosts with these IDs: {}. Check UDP ports 51820 to 51827 between the hosts",
+            peers.join(", ")
+        )
+    })
 }
 
 /// The port whose link a step creates. The step of a pair may be that of its other end.

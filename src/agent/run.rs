@@ -17,6 +17,7 @@ use super::hook::{Hooks, documents};
 use super::reconcile::Agent;
 use super::retry_delay::retry_delay;
 use super::router_advertisement::RouterAdvertisers;
+use super::server_link::FirstAnswer;
 use super::state_folder::StateFolder;
 use crate::agent_protocol::{HostState, PortReport, PortStatus, StatusReport};
 
@@ -29,21 +30,21 @@ const READ_INTERVAL: Duration = Duration::from_secs(2);
 /// How long the agent waits for the state of the server before it uses the stored one, which may be old.
 const FIRST_STATE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Runs until `stop` is ready. Leaves the kernel as it is. `reports` gets the report of each pass. `received` becomes
-/// true when the server has sent the current state; it is `None` without a server.
+/// Runs until `stop` is ready. Leaves the kernel as it is. `reports` gets the report of each pass. `first_answer` is
+/// `None` without a server.
 pub async fn run(
     agent: Agent,
     folder: Arc<StateFolder>,
     hooks: Option<Arc<Hooks>>,
     resync: Duration,
-    received: Option<watch::Receiver<bool>>,
+    first_answer: Option<watch::Receiver<FirstAnswer>>,
     reports: watch::Sender<StatusReport>,
     stop: impl Future<Output = ()>,
 ) {
     tokio::pin!(stop);
     tokio::select! {
         () = &mut stop => return,
-        () = wait_for_server(received) => {}
+        () = wait_for_server(first_answer) => {}
     }
     let passes = Arc::new(Passes {
         agent,
@@ -60,14 +61,21 @@ pub async fn run(
 }
 
 /// Waits until the server has sent the current state. After a power loss, instances of the stored state can run on other
-/// hosts. If the server does not respond in time, the stored state is used.
-async fn wait_for_server(received: Option<watch::Receiver<bool>>) {
-    let Some(mut received) = received else {
+/// hosts. If the server does not respond in time, the stored state is used. If it refuses the host, nothing is restored:
+/// other hosts run its instances.
+async fn wait_for_server(answer: Option<watch::Receiver<FirstAnswer>>) {
+    let Some(mut answer) = answer else {
         return;
     };
-    let waited = timeout(FIRST_STATE_TIMEOUT, received.wait_for(|received| *received)).await;
-    if waited.is_err() {
+    let is_known = |answer: &FirstAnswer| *answer != FirstAnswer::None;
+    let Ok(known) = timeout(FIRST_STATE_TIMEOUT, answer.wait_for(is_known)).await else {
         tracing::warn!("no state of the server in time: the stored state is used");
+        return;
+    };
+    if known.is_ok_and(|answer| *answer == FirstAnswer::Refusal) {
+        tracing::error!("the stored state is not used, because the server refuses this host");
+        // An error means that the connection to the server has ended, and the agent ends, too.
+        let _ = answer.wait_for(|answer| *answer == FirstAnswer::State).await;
     }
 }
 
@@ -141,8 +149,8 @@ struct Services {
 impl Services {
     /// Makes the services match the state. Returns those that do not work, with the reason.
     fn update(&mut self, agent: &Agent, state: &HostState) -> Vec<String> {
-        let mut failures = self.dhcp.update(&agent.prefix, state);
-        failures.extend(self.router_advertisers.update(&agent.prefix, state));
+        let mut failures = self.dhcp.update(&agent.options.prefix, state);
+        failures.extend(self.router_advertisers.update(&agent.options.prefix, state));
         failures
     }
 }
@@ -210,7 +218,7 @@ impl Passes {
             report.warnings.extend(services.update(&self.agent, state));
         }
         if let Some(hooks) = &self.hooks {
-            let wanted = documents(state, self.agent.driver, &self.agent.prefix);
+            let wanted = documents(state, &self.agent.options);
             let is_up = |port: &&PortReport| port.status == PortStatus::Up;
             let ready = report.ports.iter().filter(is_up);
             let ready = ready.map(|port| port.interface_id).collect();
@@ -248,17 +256,31 @@ mod tests {
         wait_for_server(None).await;
         assert_eq!(begun.elapsed(), Duration::ZERO, "there is no server");
 
-        let (sender, received) = watch::channel(false);
+        let (sender, received) = watch::channel(FirstAnswer::None);
         wait_for_server(Some(received.clone())).await;
         assert_eq!(begun.elapsed(), FIRST_STATE_TIMEOUT, "the server is silent");
 
         let begun = Instant::now();
         tokio::spawn(async move {
             sleep(Duration::from_secs(1)).await;
-            sender.send_replace(true);
+            sender.send_replace(FirstAnswer::State);
             std::future::pending::<()>().await;
         });
         wait_for_server(Some(received)).await;
         assert_eq!(begun.elapsed(), Duration::from_secs(1));
+
+        let begun = Instant::now();
+        let (sender, received) = watch::channel(FirstAnswer::Refusal);
+        tokio::spawn(async move {
+            sleep(Duration::from_secs(60)).await;
+            sender.send_replace(FirstAnswer::State);
+            std::future::pending::<()>().await;
+        });
+        wait_for_server(Some(received)).await;
+        assert_eq!(
+            begun.elapsed(),
+            Duration::from_secs(60),
+            "the server refuses the host"
+        );
     }
 }

@@ -28,13 +28,19 @@ const CREDENTIAL_REFUSED: &str = "the server refuses this host's credential: it 
     join again with a new token";
 const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
 
-/// Exchanges a join token for a credential.
-pub async fn join(server: &str, token: &str, certificate: Option<String>) -> Result<Credential, String> {
+/// Exchanges a join token for a credential. The server refuses a token of another host than the expected one.
+pub async fn join(
+    server: &str,
+    token: &str,
+    certificate: Option<String>,
+    expected_host: Option<i64>,
+) -> Result<Credential, String> {
     let client = HttpClient::new(server, certificate.as_deref())?;
     let request = JoinRequest {
         protocol: PROTOCOL_VERSION,
         token: token.to_owned(),
         agent_version: env!("CARGO_PKG_VERSION").to_owned(),
+        host_id: expected_host,
     };
     let body = serde_json::to_vec(&request).map_err(|e| e.to_string())?;
     let response = client.post("/v4/agent/join", None, body).await;
@@ -56,11 +62,21 @@ pub async fn join(server: &str, token: &str, certificate: Option<String>) -> Res
     })
 }
 
+/// The answer of the server since the agent was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FirstAnswer {
+    #[default]
+    None,
+    /// The server does not accept the credential, and has sent no state before.
+    Refusal,
+    /// The server has sent the current state.
+    State,
+}
+
 pub struct ServerLink {
     access: Mutex<Arc<Access>>,
     folder: Arc<StateFolder>,
-    /// Whether the server has sent the current state since the agent was started.
-    received: watch::Sender<bool>,
+    first_answer: watch::Sender<FirstAnswer>,
     /// Why the server cannot be used, as the folder has it.
     problem: Mutex<Option<String>>,
 }
@@ -87,14 +103,13 @@ impl ServerLink {
         Ok(Self {
             access: Mutex::new(access),
             folder,
-            received: watch::Sender::new(false),
+            first_answer: watch::Sender::default(),
             problem: Mutex::default(),
         })
     }
 
-    /// Becomes true when the server has sent the current state.
-    pub fn received(&self) -> watch::Receiver<bool> {
-        self.received.subscribe()
+    pub fn first_answer(&self) -> watch::Receiver<FirstAnswer> {
+        self.first_answer.subscribe()
     }
 
     /// Stores why the server cannot be used, for `garth agent status`.
@@ -113,6 +128,17 @@ impl ServerLink {
     fn note_failure(&self, error: &RequestError) {
         if error.is_refused() {
             tracing::error!("{CREDENTIAL_REFUSED}");
+            let is_first = self.first_answer.send_if_modified(|answer| {
+                let is_first = *answer == FirstAnswer::None;
+                if is_first {
+                    *answer = FirstAnswer::Refusal;
+                }
+                is_first
+            });
+            // The last report is that of a host which may run nothing now.
+            if is_first && let Err(error) = self.folder.forget_status() {
+                tracing::warn!(error = %error, "last report not removed");
+            }
             self.set_problem(Some(CREDENTIAL_REFUSED.to_owned()));
         } else {
             tracing::warn!(error = %error, "server not reachable");
@@ -195,7 +221,7 @@ impl ServerLink {
                     true => {
                         *failures = 0;
                         self.set_problem(None);
-                        self.received.send_replace(true);
+                        self.first_answer.send_replace(FirstAnswer::State);
                     }
                     false => return Ok(true),
                 }

@@ -85,6 +85,14 @@ impl StateFolder {
         self.replace("status.json", report)
     }
 
+    /// Removes the report, after everything was removed from the kernel.
+    pub fn forget_status(&self) -> io::Result<()> {
+        match fs::remove_file(self.0.join("status.json")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     pub fn status(&self) -> io::Result<Vec<u8>> {
         fs::read(self.0.join("status.json"))
     }

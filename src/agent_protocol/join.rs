@@ -8,6 +8,9 @@ pub struct JoinRequest {
     pub protocol: u32,
     pub token: String,
     pub agent_version: String,
+    /// The host that the agent has been so far. A token of another host is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_id: Option<i64>,
 }
 
 /// The response. The credential is sent as a bearer token with all other requests.

@@ -25,6 +25,9 @@ pub struct StatusReport {
     /// Tunnel packets from unknown endpoints.
     #[serde(default)]
     pub unknown_endpoint_packets: u64,
+    /// Packets of instances to hosts and to private networks outside of VPCs.
+    #[serde(default)]
+    pub not_public_packets: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

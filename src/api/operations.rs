@@ -24,6 +24,7 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         support::desk_operations(),
         account::desk_operations(),
         account::provider_operations(),
+        account::network_operations(),
         account::announcement_operations(),
         account::branding_operations(),
         compute::provider_operations(),

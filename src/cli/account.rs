@@ -1,6 +1,7 @@
 //! `garth account …`
 
 mod details;
+mod networks;
 mod quota;
 
 use anyhow::Context;
@@ -35,6 +36,10 @@ pub enum Command {
         #[arg(value_parser = arguments::id)]
         id: i64,
     },
+    /// List the VPCs of an account with their subnets
+    Vpcs(Objects),
+    /// List the instances of an account with their addresses
+    Instances(Objects),
     /// Change an account's e-mail address or company
     Set(Set),
     /// Suspend an account
@@ -70,6 +75,16 @@ pub enum Command {
     },
     /// Show an account's quotas and their usage, or change them
     Quota(quota::Quota),
+}
+
+#[derive(Args)]
+pub struct Objects {
+    /// ID of the account
+    #[arg(value_parser = arguments::id)]
+    id: i64,
+    /// Page number (100 per page)
+    #[arg(long, default_value_t = 1)]
+    page: u32,
 }
 
 #[derive(Args)]
@@ -137,6 +152,8 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
             })
         }
         Command::Show { id } => details::show(&store, output, id).await,
+        Command::Vpcs(Objects { id, page }) => networks::vpcs(&store, output, id, page).await,
+        Command::Instances(Objects { id, page }) => networks::instances(&store, output, id, page).await,
         Command::Set(Set { id, email, company }) => {
             let fields = [("email", email), ("company", company)];
             details::change(&store, output, id, &fields, provider_accounts::update, "changed").await

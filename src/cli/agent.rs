@@ -16,16 +16,18 @@ use super::logging::LogSettings;
 use super::output::Output;
 use super::{logging, stop_signals};
 use crate::agent::capture::Capture;
+use crate::agent::credential::Credential;
 use crate::agent::encryption::{EncryptedTunnels, tunnel};
 use crate::agent::hook::{HookSettings, Hooks};
 use crate::agent::kernel::{Kernel, command_of};
-use crate::agent::layout;
+use crate::agent::layout::{self, HostOptions};
 use crate::agent::names::Prefix;
 use crate::agent::reconcile::Agent;
 use crate::agent::run;
 use crate::agent::server_link::{self, ServerLink};
 use crate::agent::state_folder::{AGENT_LOCK, StateFolder};
-use crate::agent_protocol::StatusReport;
+use crate::agent::uplink_filter;
+use crate::agent_protocol::{IpRange, StatusReport};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -45,6 +47,9 @@ pub enum Command {
         /// PEM file with the certificate of the server or of its authority, if the system does not trust it
         #[arg(long, value_name = "FILE")]
         certificate: Option<PathBuf>,
+        /// Join even if the folder is that of another host than the token
+        #[arg(long)]
+        replace: bool,
     },
     /// Make this host's interfaces, tunnels and filters match the desired state, until stopped
     ///
@@ -79,10 +84,10 @@ pub enum Command {
         /// ID of the interface
         interface: i64,
         /// End after this many frames
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         count: Option<u64>,
         /// Prefix of the agent
-        #[arg(long, default_value_t = Prefix::default())]
+        #[arg(long, env = "GARTH_AGENT_PREFIX", default_value_t = Prefix::default())]
         prefix: Prefix,
     },
     /// Encrypt the packets between hosts with one generation of keys, until its configuration is removed
@@ -137,14 +142,20 @@ impl HookOptions {
 #[derive(Args)]
 pub struct Options {
     /// Folder of the agent: the credential, the desired state (desired.json) and records
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", env = "GARTH_AGENT_STATE")]
     state: PathBuf,
     /// How instances are attached
     #[arg(long, value_enum, default_value_t = Driver::Netns)]
     driver: Driver,
     /// Prefix of names in the kernel, different for each agent on the same machine
-    #[arg(long, default_value_t = Prefix::default())]
+    #[arg(long, env = "GARTH_AGENT_PREFIX", default_value_t = Prefix::default())]
     prefix: Prefix,
+    /// Private network outside of VPCs that instances with 1:1 NAT or public IPv6 networks may reach, such as
+    /// 10.20.0.0/16; can be repeated
+    ///
+    /// They reach no other private network, not their own host, and no underlay address of a host.
+    #[arg(long = "allow-network", value_name = "RANGE", value_parser = uplink_filter::parse_allowed)]
+    allow_networks: Vec<IpRange>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -174,9 +185,12 @@ impl Options {
         let kernel = Kernel::new(self.prefix.clone(), folder.record_file());
         let agent = Agent {
             kernel,
-            driver,
             tunnels: EncryptedTunnels::new(self.prefix.clone(), folder.clone()),
-            prefix: self.prefix,
+            options: HostOptions {
+                driver,
+                prefix: self.prefix,
+                allowed_networks: self.allow_networks,
+            },
         };
         Ok((agent, folder))
     }
@@ -189,6 +203,7 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             token,
             state,
             certificate,
+            replace,
         } => {
             let folder = StateFolder::open(&state);
             let folder = folder.with_context(|| format!("folder {}", state.display()))?;
@@ -196,15 +211,19 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
                 std::fs::read_to_string(&path).with_context(|| format!("certificate {}", path.display()))
             };
             let certificate = certificate.map(read).transpose()?;
-            let joined = server_link::join(&server, &token, certificate).await;
+            let old = folder.credential().ok().flatten();
+            let expected = old.as_ref().filter(|_| !replace).map(|old| old.host_id);
+            let joined = server_link::join(&server, &token, certificate, expected).await;
             let credential = joined.map_err(|error| anyhow!(error))?;
-            if folder
-                .credential()
-                .ok()
-                .flatten()
-                .is_some_and(|old| old.host_id != credential.host_id)
-            {
+            let is_same = |old: &Credential| {
+                old.host_id == credential.host_id && is_same_server(&old.server, &credential.server)
+            };
+            if let Some(old) = old.filter(|old| !is_same(old)) {
                 folder.forget_desired().context("desired state")?;
+                output.hint(&format!(
+                    "the folder was that of host {} ({}) of {}",
+                    old.host_id, old.label, old.server
+                ))?;
             }
             folder.set_credential(&credential).context("credential")?;
             output.text(&format!(
@@ -233,8 +252,8 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
                 Some(credential) => {
                     let link = ServerLink::new(credential, folder.clone());
                     let link = link.map_err(|error| anyhow!(error))?;
-                    let received = Some(link.received());
-                    let passes = run::run(agent, folder, hooks, resync, received, reports, stop);
+                    let answer = Some(link.first_answer());
+                    let passes = run::run(agent, folder, hooks, resync, answer, reports, stop);
                     let stop = async move { drop(stopping.wait_for(|stopping| *stopping).await) };
                     tokio::join!(passes, link.run(reported, stop));
                 }
@@ -245,10 +264,14 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             let state = folder.desired().context("desired state")?;
             let state = state.context("the folder has no desired.json")?;
             let steps = agent.plan(&state).map_err(|error| anyhow!(error))?;
+            let prefix = &agent.options.prefix;
+            if steps.is_empty() {
+                output.hint("the kernel has the desired state: a pass would run no command")?;
+            }
             for step in steps {
-                let namespace = step.namespace.name(&agent.prefix);
+                let namespace = step.namespace.name(prefix);
                 let namespace = namespace.as_deref().unwrap_or("the host");
-                output.text(&format!("{namespace}: {}", command_of(&agent.prefix, &step)))?;
+                output.text(&format!("{namespace}: {}", command_of(prefix, &step)))?;
             }
         }
         Command::Status { options } => {
@@ -269,18 +292,31 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             let (agent, folder) = options.open_existing()?;
             let _lock = lock(&folder)?;
             let (steps, failures) = agent.purge().map_err(|error| anyhow!(error))?;
-            if steps == 0 {
-                output.hint(&format!("there is nothing with the prefix {}", agent.prefix))?;
-            }
+            let prefix = &agent.options.prefix;
+            output.hint(&match steps {
+                0 => format!("there is nothing with the prefix {prefix}"),
+                1 => format!("1 command has removed what had the prefix {prefix}"),
+                steps => format!("{steps} commands have removed what had the prefix {prefix}"),
+            })?;
             for reason in failures.values() {
                 output.text(reason)?;
             }
             if !failures.is_empty() {
                 return Ok(ExitCode::FAILURE);
             }
+            folder.forget_status().context("status.json")?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The URL of the API, which ends with the version, names the same server.
+fn is_same_server(one: &str, other: &str) -> bool {
+    let root = |url: &str| {
+        let url = url.trim_end_matches('/');
+        url.trim_end_matches("/v4").trim_end_matches("/v4beta").to_owned()
+    };
+    root(one) == root(other)
 }
 
 /// The report of the last pass, and why the server cannot be used.

@@ -78,7 +78,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
         Command::Create(options) => create(&store, output, options).await,
         Command::List => list(&store, output).await,
         Command::Delete { id } => {
-            let request = request(Vec::new());
+            let request = Request::empty();
             let deleted = store
                 .write(move |tx| announcements::delete(tx, AnnouncementId(id), &request))
                 .await;
@@ -99,7 +99,7 @@ async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::R
     let set = fields
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), Input::Text(value?))));
-    let request = request(set.collect());
+    let request = Request::with_fields(set);
     let announcement = store.write(move |tx| announcements::create(tx, &request)).await?;
     let message = format!("created announcement {}", announcement.id);
     output.one(&AnnouncementView::from(announcement), &message)
@@ -119,11 +119,4 @@ async fn list(store: &OpenStore, output: Output) -> anyhow::Result<()> {
             view.ends.clone().unwrap_or_default(),
         ]
     })
-}
-
-fn request(fields: Vec<(String, Input)>) -> Request {
-    Request {
-        expected: None,
-        body: Ok(Input::Object(fields)),
-    }
 }

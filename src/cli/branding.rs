@@ -121,7 +121,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
         Command::Logo(image) => set_image(&store, ImageSlot::Logo, image).await?,
         Command::Favicon(image) => set_image(&store, ImageSlot::Favicon, image).await?,
         Command::Reset => {
-            let request = request(Vec::new());
+            let request = Request::empty();
             store.write(move |tx| branding::reset(tx, &request)).await?;
         }
     }
@@ -157,7 +157,7 @@ async fn set(store: &OpenStore, options: Set) -> anyhow::Result<()> {
     if object.is_empty() {
         bail!("use at least one of --name, --accent-color, --footer and --support-link");
     }
-    let request = request(object);
+    let request = Request::with_fields(object);
     store.write(move |tx| branding::update(tx, &request)).await?;
     Ok(())
 }
@@ -172,7 +172,7 @@ fn parse_link(raw: &str) -> anyhow::Result<Input> {
 
 async fn set_image(store: &OpenStore, slot: ImageSlot, image: Image) -> anyhow::Result<()> {
     let Some(file) = image.file else {
-        let request = request(Vec::new());
+        let request = Request::empty();
         store
             .write(move |tx| branding::remove_image(tx, slot, &request))
             .await?;
@@ -191,11 +191,4 @@ async fn set_image(store: &OpenStore, slot: ImageSlot, image: Image) -> anyhow::
 
 fn content(file: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))
-}
-
-fn request(fields: Vec<(String, Input)>) -> Request {
-    Request {
-        expected: None,
-        body: Ok(Input::Object(fields)),
-    }
 }

@@ -300,11 +300,7 @@ async fn act<T: Send + 'static>(
     rule: fn(&mut WriteTx, &Agent, TicketId, &Request) -> Result<T>,
 ) -> anyhow::Result<T> {
     let agent = load_agent(store, agent).await?;
-    let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
-    let request = Request {
-        expected: None,
-        body: Ok(Input::Object(fields.collect())),
-    };
+    let request = Request::with_fields(fields);
     let result = store
         .write(move |tx| rule(tx, &agent, TicketId(id), &request).map_err(name_arguments))
         .await;

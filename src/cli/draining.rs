@@ -7,13 +7,22 @@ use anyhow::ensure;
 use super::host::{find, print_host};
 use super::output::Output;
 use super::store_args::OpenStore;
-use crate::model::host::Host;
+use crate::model::host::{AgentStatus, Host};
 use crate::model::id::InstanceId;
+use crate::model::time::Time;
 use crate::rules::drain::{self, Progress};
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// After this time without progress, a hint is printed.
 const STALLED_SECONDS: u32 = 15;
+
+/// What becomes of the instances of a host while no other host is usable.
+pub fn meanwhile(host: &Host, now: Time) -> &'static str {
+    match host.agent_status(now) {
+        AgentStatus::Online => "The instances remain and continue to run until another host is usable",
+        _ => "The instances remain on this host, which does not report, until another host is usable",
+    }
+}
 
 /// Waits until the instances of a host run elsewhere. Prints the progress to standard error whenever it changes.
 pub async fn wait(

@@ -81,11 +81,7 @@ pub async fn run(store: &OpenStore, output: Output, options: Options) -> anyhow:
     let state = match fields.is_empty() {
         true => store.read(move |tx| encryption::view(tx, &region)).await,
         false => {
-            let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
-            let request = Request {
-                expected: None,
-                body: Ok(Input::Object(fields.collect())),
-            };
+            let request = Request::with_fields(fields);
             store
                 .write(move |tx| encryption::update(tx, &region, &request))
                 .await

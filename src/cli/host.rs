@@ -1,7 +1,7 @@
 //! `garth host …`: the hosts that run instances.
 
 use anyhow::Context;
-use clap::Subcommand;
+use clap::{ArgGroup, Subcommand};
 use serde::Serialize;
 
 use super::arguments::{integer, parse_with};
@@ -19,7 +19,7 @@ use crate::model::time::Time;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
 use crate::rules::{drain, hosts, ports};
-use crate::store::WriteTx;
+use crate::store::{ReadTx, WriteTx};
 
 const MAX_CAPACITY: i64 = 10_000;
 
@@ -53,6 +53,7 @@ pub enum Command {
         name: String,
     },
     /// Change the label, the address or the capacity of a host
+    #[command(group = ArgGroup::new("changes").args(["label", "underlay", "instances"]).required(true).multiple(true))]
     Set {
         /// Label or ID of the host
         #[arg(value_name = "HOST")]
@@ -79,7 +80,8 @@ pub enum Command {
     /// Move the instances of a host to other hosts, and wait until they run there
     ///
     /// The server moves the instances: each is stopped and started on another host. The command fails if an instance
-    /// does not start within two minutes. It can be interrupted, and draining continues.
+    /// does not start within two minutes. It waits while no other host is usable. Ctrl-C ends the command, and draining
+    /// continues: garth host show has the state.
     Drain {
         /// Label or ID of the host
         #[arg(value_name = "HOST")]
@@ -111,6 +113,9 @@ pub enum Command {
 struct HostDetails<'a> {
     #[serde(flatten)]
     host: HostView<'a>,
+    /// Why no instance of a host that is drained can move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drain_obstacle: Option<String>,
     #[serde(skip)]
     status: String,
 }
@@ -119,13 +124,20 @@ impl<'a> HostDetails<'a> {
     fn new(host: &'a Host, now: Time) -> Self {
         Self {
             host: HostView::new(host, now),
+            drain_obstacle: None,
             status: host.status_text(now),
         }
     }
 
-    fn with_ports(host: &'a Host, ports: &'a [PortDetails], now: Time) -> Self {
+    fn with_ports(
+        host: &'a Host,
+        ports: &'a [PortDetails],
+        drain_obstacle: Option<String>,
+        now: Time,
+    ) -> Self {
         Self {
             host: HostView::new(host, now).with_port_errors(ports),
+            drain_obstacle,
             status: host.status_text(now),
         }
     }
@@ -144,6 +156,9 @@ impl<'a> HostDetails<'a> {
             host.last_seen
                 .map_or_else(|| "never".to_owned(), |time| time.to_string())
         );
+        if let Some(obstacle) = &self.drain_obstacle {
+            text += &format!("\n  no instance can move: {obstacle}");
+        }
         for warning in host.warnings {
             text += &format!("\n  {warning}");
         }
@@ -177,10 +192,10 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
                 ("underlay_address", Input::Text(underlay.as_str().to_owned())),
                 ("capacity", Input::Integer(instances)),
             ];
-            let request = request(fields);
+            let request = Request::with_fields(fields);
             let add = move |tx: &mut WriteTx| {
                 let host = hosts::create(tx, &request)?;
-                hosts::create_join_token(tx, host.id, &no_fields())
+                hosts::create_join_token(tx, host.id, &Request::empty())
             };
             let token = store.write(add).await?;
             print_token(output, &token)
@@ -203,7 +218,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
                 "CAPACITY",
                 "LAST SEEN",
             ];
-            output.many(&views, &header, |HostDetails { host, status }| {
+            output.many(&views, &header, |HostDetails { host, status, .. }| {
                 vec![
                     host.id.to_string(),
                     host.label.to_owned(),
@@ -219,8 +234,16 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
         Command::Show { name } => {
             let host = find(&store, &name).await?;
             let id = host.id;
-            let ports = store.read(move |tx| ports::of_host(tx, id)).await?;
-            let view = HostDetails::with_ports(&host, &ports, store.now());
+            let drained = host.clone();
+            let read = move |tx: &mut ReadTx| {
+                let obstacle = match drained.is_draining {
+                    true => drain::obstacle(tx, &drained)?,
+                    false => None,
+                };
+                Ok((ports::of_host(tx, id)?, obstacle))
+            };
+            let (ports, obstacle) = store.read(read).await?;
+            let view = HostDetails::with_ports(&host, &ports, obstacle, store.now());
             output.one(&view, &view.text())
         }
         Command::Set {
@@ -236,29 +259,42 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
                 ("underlay_address", address.unwrap_or(Input::Null)),
                 ("capacity", instances.map_or(Input::Null, Input::Integer)),
             ];
-            let request = request(fields);
+            let request = Request::with_fields(fields);
             let host = change(&store, &name, move |tx, id| hosts::update(tx, id, &request)).await?;
+            if instances.is_some_and(|maximum| maximum < host.instances) {
+                output.hint(&format!(
+                    "the host has {} instances, more than its maximum: they remain, and the host gets no others",
+                    host.instances
+                ))?;
+            }
             print_host(output, &store, &host)
         }
         Command::JoinToken { name, revoke } => {
-            let request = request(vec![("revoke", Input::Bool(revoke))]);
+            let request = Request::with_fields(vec![("revoke", Input::Bool(revoke))]);
             let token = change(&store, &name, move |tx, id| {
                 hosts::create_join_token(tx, id, &request)
             })
             .await?;
+            if revoke {
+                output.hint(&format!(
+                    "the credential of {} is revoked: other hosts drop its packets until its agent joins with this token",
+                    token.host.label.as_str()
+                ))?;
+            }
             print_token(output, &token)
         }
         Command::Drain { name, no_wait } => {
             let begin = |tx: &mut WriteTx, id| {
                 let instances = drain::instances(tx, id)?;
-                let host = hosts::drain(tx, id, &no_fields())?;
+                let host = hosts::drain(tx, id, &Request::empty())?;
                 let obstacle = drain::obstacle(tx, &host)?;
                 Ok((host, instances, obstacle))
             };
             let (host, instances, obstacle) = change(&store, &name, begin).await?;
             if let Some(obstacle) = obstacle {
                 output.hint(&format!(
-                    "{obstacle}. The instances remain and continue to run until another host is usable"
+                    "{obstacle}. {}",
+                    draining::meanwhile(&host, store.now())
                 ))?;
             }
             match no_wait {
@@ -267,13 +303,13 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
             }
         }
         Command::Undrain { name } => {
-            let host = change(&store, &name, |tx, id| hosts::undrain(tx, id, &no_fields())).await?;
+            let host = change(&store, &name, |tx, id| hosts::undrain(tx, id, &Request::empty())).await?;
             print_host(output, &store, &host)
         }
         Command::Encryption(options) => encryption::run(&store, output, options).await,
         Command::Remove { name } => {
             let host = find(&store, &name).await?;
-            change(&store, &name, |tx, id| hosts::delete(tx, id, &no_fields())).await?;
+            change(&store, &name, |tx, id| hosts::delete(tx, id, &Request::empty())).await?;
             let message = format!("removed host {} ({})", host.id, host.label.as_str());
             output.one(&HostDetails::new(&host, store.now()), &message)
         }
@@ -308,16 +344,4 @@ fn print_token(output: Output, token: &hosts::JoinToken) -> anyhow::Result<()> {
         expiry: token.expiry.to_string(),
     };
     output.one(&view, &view.token)
-}
-
-fn no_fields() -> Request {
-    request(Vec::new())
-}
-
-fn request(fields: Vec<(&str, Input)>) -> Request {
-    let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
-    Request {
-        expected: None,
-        body: Ok(Input::Object(fields.collect())),
-    }
 }

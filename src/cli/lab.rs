@@ -28,6 +28,8 @@ use lab_folder::LabFolder;
 use network::MAX_HOSTS;
 use session::Session;
 
+const DEFAULT_HOSTS: u8 = 3;
+
 #[derive(Subcommand)]
 pub enum Command {
     /// Start a lab, and open a shell in one of its instances
@@ -36,9 +38,9 @@ pub enum Command {
     /// instances. Needs no root, and does not change the network of this machine. The lab ends with the shell. If the lab
     /// is already running, opens another shell in it.
     Up {
-        /// Number of hosts
-        #[arg(long, default_value_t = 3, value_parser = integer(1..=MAX_HOSTS))]
-        hosts: u8,
+        /// Number of hosts [default: 3]
+        #[arg(long, value_parser = integer(1..=MAX_HOSTS))]
+        hosts: Option<u8>,
         #[command(flatten)]
         location: Location,
         /// Command to run instead of the shell; its exit code is that of garth lab up
@@ -101,9 +103,16 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
         } => up(output, hosts, location.open()?, &command).await,
         Command::Down { location } => down(output, &location.open()?),
         Command::Stop(host) => in_lab(output, &host, "stop", |folder| {
-            session::stop_host(folder, &host.host)?;
+            let is_inside = session::stop_host(folder, &host.host)?;
             let view = json!({"host": host.host, "status": "stopped"});
-            output.one(&view, &format!("{} has stopped", host.host))
+            output.one(&view, &format!("{} has stopped", host.host))?;
+            if is_inside {
+                output.hint(
+                    "this shell was in an instance on this host, and has no network any more: move the instance with \
+                     garth host drain, or start the host again, and then open another shell with garth lab up",
+                )?;
+            }
+            Ok(())
         }),
         Command::Start(host) => in_lab(output, &host, "start", |folder| {
             session::start_host(folder, &host.host)?;
@@ -124,10 +133,18 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
 }
 
 /// Runs the lab until its shell ends, or replaces this process by a command in the lab that is already running.
-async fn up(output: Output, hosts: u8, folder: LabFolder, command: &[OsString]) -> anyhow::Result<ExitCode> {
+async fn up(
+    output: Output,
+    hosts: Option<u8>,
+    folder: LabFolder,
+    command: &[OsString],
+) -> anyhow::Result<ExitCode> {
     programs::require_all()?;
     if let Some(process) = folder.running() {
-        output.hint("the lab is already running, and keeps its number of hosts")?;
+        output.hint(match hosts {
+            None => "the lab is already running: this is another shell, which ends with the lab",
+            Some(_) => "the lab is already running, and keeps its number of hosts: this is another shell",
+        })?;
         let mut entering = isolation::enter(process)?;
         // The mount namespace begins in its root.
         entering.args(["sh", "-c", r#"cd "$0"; exec "$@""#]);
@@ -144,9 +161,9 @@ async fn up(output: Output, hosts: u8, folder: LabFolder, command: &[OsString]) 
     creating.arg(garth).args(["lab", "inside", "--folder"]);
     creating
         .arg(folder.path())
-        .args(["--hosts", &hosts.to_string(), "--"]);
+        .args(["--hosts", &hosts.unwrap_or(DEFAULT_HOSTS).to_string(), "--"]);
     creating.args(command);
-    supervisor::run(creating, &folder).await
+    supervisor::run(output, creating, &folder).await
 }
 
 /// Runs an action on a host in the namespaces of the lab. A shell of the lab has the variable `LAB_FOLDER`.

@@ -156,7 +156,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
         Command::Add { id, fields } => {
             let mut object = fields.into_object();
             object.push(("id".to_owned(), Input::Text(id.clone())));
-            let request = request(object);
+            let request = Request::with_fields(object);
             let added = store
                 .write(move |tx| provider_plans::create(tx, &request))
                 .await?;
@@ -224,15 +224,8 @@ async fn change(
     done: &str,
     rule: fn(&mut WriteTx, &str, &Request) -> Result<PlanDetails>,
 ) -> anyhow::Result<()> {
-    let (request, plan) = (request(object), id.clone());
+    let (request, plan) = (Request::with_fields(object), id.clone());
     let changed = store.write(move |tx| rule(tx, &plan, &request)).await;
     let changed = changed.with_context(|| format!("plan {id}"))?;
     output.one(&PlanView::from(changed), &format!("{done} plan {id}"))
-}
-
-fn request(fields: Vec<(String, Input)>) -> Request {
-    Request {
-        expected: None,
-        body: Ok(Input::Object(fields)),
-    }
 }

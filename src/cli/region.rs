@@ -129,7 +129,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
         Command::Add { id, fields } => {
             let mut object = fields.into_object();
             object.push(("id".to_owned(), Input::Text(id.clone())));
-            let request = request(object);
+            let request = Request::with_fields(object);
             let added = store
                 .write(move |tx| provider_regions::create(tx, &request))
                 .await?;
@@ -201,15 +201,8 @@ async fn change(
     done: &str,
     rule: fn(&mut WriteTx, &str, &Request) -> Result<RegionDetails>,
 ) -> anyhow::Result<()> {
-    let (request, region) = (request(object), id.clone());
+    let (request, region) = (Request::with_fields(object), id.clone());
     let changed = store.write(move |tx| rule(tx, &region, &request)).await;
     let changed = changed.with_context(|| format!("region {id}"))?;
     output.one(&RegionView::from(changed), &format!("{done} region {id}"))
-}
-
-fn request(fields: Vec<(String, Input)>) -> Request {
-    Request {
-        expected: None,
-        body: Ok(Input::Object(fields)),
-    }
 }

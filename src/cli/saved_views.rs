@@ -59,7 +59,7 @@ pub async fn run(
         ViewCommand::Save(new) => {
             let filters = new.filters.into_iter();
             let filters = filters.map(|(name, value)| (name, Input::Text(value))).collect();
-            let request = request(vec![
+            let request = Request::with_fields(vec![
                 ("label".to_owned(), Input::Text(new.label)),
                 ("shared".to_owned(), Input::Bool(new.shared)),
                 ("filters".to_owned(), Input::Object(filters)),
@@ -71,19 +71,12 @@ pub async fn run(
             output.one(&SavedViewView::new(&saved), &text)
         }
         ViewCommand::Delete { id } => {
-            let request = request(Vec::new());
+            let request = Request::empty();
             let deleted =
                 store.write(move |tx| rules::saved_views::delete(tx, &agent, SavedViewId(id), &request));
             deleted.await.with_context(|| format!("view {id}"))?;
             output.one(&serde_json::json!({}), &format!("deleted view {id}"))
         }
-    }
-}
-
-fn request(object: Vec<(String, Input)>) -> Request {
-    Request {
-        expected: None,
-        body: Ok(Input::Object(object)),
     }
 }
 

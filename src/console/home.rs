@@ -20,6 +20,7 @@ use crate::model::vpc::Vpc;
 use crate::rules;
 use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
+use crate::rules::events::Existing;
 use crate::rules::lists::ListRequest;
 use crate::store::ReadTx;
 use crate::web::App;
@@ -37,6 +38,7 @@ struct Overview {
     /// The open tickets that wait for the account, and those that wait for the provider.
     tickets: [Paged<Ticket>; 2],
     events: Vec<Event>,
+    existing: Existing,
 }
 
 impl Overview {
@@ -46,12 +48,14 @@ impl Overview {
         let used = addresses::used_in_vpcs(tx, &vpcs.items)?;
         let waiting_for =
             |tx: &mut ReadTx, side| rules::tickets::search_waiting_for(tx, caller, &recent, "", Some(side));
+        let events = rules::events::list(tx, caller, &ListRequest::first(MAX_EVENTS))?.items;
         Ok(Self {
             used,
             may_add: caller.require_global_grant(Global::AddVpcs).is_ok(),
             instances: rules::instances::count_by_status(tx, caller)?,
             tickets: [waiting_for(tx, Side::Customer)?, waiting_for(tx, Side::Provider)?],
-            events: rules::events::list(tx, caller, &ListRequest::first(MAX_EVENTS))?.items,
+            existing: rules::events::existing(tx, caller, &events)?,
+            events,
             vpcs,
         })
     }
@@ -68,7 +72,7 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> PageR
                 (vpc_section(&overview.vpcs, &overview.used, overview.may_add))
                 (instance_section(&overview.instances))
                 (ticket_section(&overview.tickets, provider))
-                (event_section(&overview.events))
+                (event_section(&overview.events, &overview.existing))
             }
         }
     };
@@ -149,12 +153,12 @@ fn waiting(title: &str, side: &str, tickets: &Paged<Ticket>) -> Markup {
     }
 }
 
-fn event_section(events: &[Event]) -> Markup {
+fn event_section(events: &[Event], existing: &Existing) -> Markup {
     html! {
         section aria-labelledby="activity" {
             h2 #activity { a href="/events" { "Recent activity" } }
             @if events.is_empty() { (empty_state("No activity yet", "Changes in your account appear here.", None)) }
-            (events::days(events))
+            (events::days(events, existing))
         }
     }
 }

@@ -8,12 +8,13 @@ use maud::{Markup, html};
 
 use super::error_page::PageResult;
 use super::layout::empty_state;
-use super::provider::account_summary;
+use super::provider::{account_networks, account_summary};
 use super::query::Query;
 use super::visit::Visit;
 use super::{desk, instances, subnets, threads, tickets, vpcs};
 use crate::model::account::DeskAccount;
 use crate::model::address_map::{bucket_prefix, window_around};
+use crate::model::found_network::{FoundInstance, FoundVpc};
 use crate::model::subnet_name::SubnetName;
 use crate::model::user::User;
 use crate::rules;
@@ -171,10 +172,14 @@ fn staff_groups(found: &DeskResults) -> Markup {
     });
     let accounts = found.accounts.iter().map(account);
     let users = found.users.iter().filter_map(user);
+    let vpcs = found.networks.vpcs.iter().map(account_vpc);
+    let instances = found.networks.instances.iter().map(account_instance);
     html! {
         (group("Tickets", tickets.collect()))
         (group("Accounts", accounts.collect()))
         (group("Users", users.collect()))
+        (group("VPCs", vpcs.collect()))
+        (group("Instances", instances.collect()))
     }
 }
 
@@ -188,6 +193,26 @@ fn account(account: &DeskAccount) -> Entry {
         url: account_summary::url(account.id),
         name: name.to_owned(),
         detail: html! { "#" (account.id) " · " (account.email) " · " (account.tickets_open) " open" },
+    }
+}
+
+/// A VPC of an account.
+fn account_vpc(found: &FoundVpc) -> Entry {
+    Entry {
+        url: account_networks::vpc_url(found.account.id, found.vpc.id),
+        name: found.vpc.label.as_str().to_owned(),
+        detail: html! { "#" (found.vpc.id) " · " (found.vpc.region) " · " (found.account.name) },
+    }
+}
+
+/// An instance of an account.
+fn account_instance(found: &FoundInstance) -> Entry {
+    Entry {
+        url: account_networks::instance_url(found.account.id, found.id),
+        name: found.label.clone(),
+        detail: html! {
+            "#" (found.id) " · " @if let Some(address) = &found.address { code { (address) } " · " } (found.account.name)
+        },
     }
 }
 

@@ -50,9 +50,14 @@ pub fn compare(
         differences if !differences.is_empty() => Outcome::Different { differences },
         _ => match comparison.unknown_items {
             0 => Outcome::Equal,
-            items => Outcome::NotComparable {
-                reason: format!("{items} items of the list were not created in this recording"),
-            },
+            items => {
+                let items = match items {
+                    1 => "1 item of the list was".to_owned(),
+                    items => format!("{items} items of the list were"),
+                };
+                let reason = format!("{items} not created in this recording");
+                Outcome::NotComparable { reason }
+            }
         },
     }
 }
@@ -416,7 +421,7 @@ mod tests {
             compared(&recorded[..1], &[(1, "a"), (2, "b")]),
             ["body.data.1", "body.results"]
         );
-        let before = "1 items of the list were not created in this recording";
+        let before = "1 item of the list was not created in this recording";
         assert_eq!(
             compared(&[(9, "old"), (57, "a"), (58, "b")], &[(1, "a"), (2, "b")]),
             [before]

@@ -126,7 +126,73 @@ async fn transmit(
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
+
+    use tokio::io::ReadBuf;
+
     use super::*;
+
+    /// A connection to a service that refuses a long body and closes the connection. As in a network, the client can
+    /// notice that it can no longer write before it has read the response.
+    struct RefusingService {
+        accepted_bytes: usize,
+        is_closed: bool,
+        response: &'static [u8],
+        reader: Option<Waker>,
+    }
+
+    impl AsyncRead for RefusingService {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            if !self.is_closed {
+                self.reader = Some(context.waker().clone());
+                return Poll::Pending;
+            }
+            buffer.put_slice(std::mem::take(&mut self.response));
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl AsyncWrite for RefusingService {
+        fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+            let length = data.len().min(self.accepted_bytes);
+            self.accepted_bytes -= length;
+            if length > 0 {
+                return Poll::Ready(Ok(length));
+            }
+            self.is_closed = true;
+            if let Some(reader) = self.reader.take() {
+                reader.wake();
+            }
+            Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_response_is_read_although_the_body_can_no_longer_be_sent() {
+        let service = RefusingService {
+            accepted_bytes: 4096,
+            is_closed: false,
+            response: b"HTTP/1.1 413 Payload Too Large\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
+            reader: None,
+        };
+        let body = Body::from(vec![b'x'; 1024 * 1024]);
+        let response = transmit(service, Request::post("/v4/vpcs").body(body).expect("a request")).await;
+        assert_eq!(response.expect("a response").status(), 413);
+    }
 
     #[test]
     fn the_url_can_have_a_base_path_and_a_version() {

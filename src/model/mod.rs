@@ -20,13 +20,16 @@ mod support;
 pub mod text;
 pub mod time;
 
-pub use account::{accent_color, announcement, brand_image, branding, change, event, object_tag};
+pub use account::{
+    accent_color, announcement, brand_image, branding, change, event, event_change, found_network, object_tag,
+};
 pub use compute::{
     config, disk, image, instance, interface, kernel, plan, region, stored_catalog, upkeep, work,
 };
 pub use hosting::{encryption, host, port, trace, traffic};
 pub use identity::{
-    device, grant, login_record, oauth, oauth_grant, proof, scope, ssh_key, staff_role, token, user,
+    device, grant, login_record, oauth, oauth_grant, proof, scope, ssh_key, staff_role, time_zone, token,
+    user,
 };
 pub use network::{
     address_map, cidr, family, ip, ipv6_pool, network_map, range_placement, range_request, subnet,

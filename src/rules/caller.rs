@@ -221,6 +221,11 @@ impl Caller {
         }
     }
 
+    /// Whether the caller can change at least one object of a kind, if it sees any.
+    pub fn may_change_any(&self, tx: &mut ReadTx, kind: GrantKind) -> Result<bool> {
+        Ok(!self.is_restricted() || grants::may_change_any(tx, self.user(), kind)?)
+    }
+
     pub fn require_global_grant(&self, global: Global) -> Result<()> {
         if !self.identity.restricted || self.identity.globals.contains(&global) {
             Ok(())

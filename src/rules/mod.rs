@@ -25,7 +25,10 @@ pub mod submission;
 mod support;
 mod unique;
 
-pub use account::{accounts, announcements, branding, events, provider_accounts, settings, tags};
+pub use account::{
+    account_networks, accounts, announcements, branding, event_changes, events, provider_accounts, settings,
+    tags,
+};
 pub use compute::{
     configs, disks, images, instances, interfaces, kernels, maintenance_policies, plans, power,
     provider_plans, provider_regions, refusals, regions, usage,

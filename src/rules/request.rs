@@ -22,6 +22,22 @@ pub struct Request {
     pub body: Result<Input, BodyFault>,
 }
 
+impl Request {
+    /// A request without `If-Match` and without fields.
+    pub fn empty() -> Self {
+        Self::with_fields::<String>([])
+    }
+
+    /// A request without `If-Match`.
+    pub fn with_fields<N: Into<String>>(fields: impl IntoIterator<Item = (N, Input)>) -> Self {
+        let fields = fields.into_iter().map(|(name, value)| (name.into(), value));
+        Self {
+            expected: None,
+            body: Ok(Input::Object(fields.collect())),
+        }
+    }
+}
+
 /// Parses the fields of a body. An implementation can use the policy, but not the store.
 pub trait FromForm: Sized {
     fn read(form: &mut Form, policy: &Policy) -> Self;

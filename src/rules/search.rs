@@ -8,6 +8,7 @@ use crate::model::instance::Instance;
 use crate::model::subnet_name::{SubnetName, VpcName};
 use crate::model::ticket::{DeskTicket, Ticket};
 use crate::model::user::User;
+use crate::rules::account_networks::{self, FoundNetworks};
 use crate::rules::address_map::{VisibleInstances, visible};
 use crate::rules::caller::Caller;
 use crate::rules::conditions::Condition;
@@ -201,15 +202,20 @@ pub struct DeskResults {
     pub tickets: Vec<DeskTicket>,
     pub accounts: Vec<DeskAccount>,
     pub users: Vec<User>,
+    pub networks: FoundNetworks,
 }
 
 impl DeskResults {
     pub fn is_empty(&self) -> bool {
-        self.tickets.is_empty() && self.accounts.is_empty() && self.users.is_empty()
+        self.tickets.is_empty()
+            && self.accounts.is_empty()
+            && self.users.is_empty()
+            && self.networks.is_empty()
     }
 }
 
-/// Searches tickets with their replies and notes, accounts, and the users of all accounts. An empty text finds nothing.
+/// Searches tickets with their replies and notes, accounts, and the users, VPCs and instances of all accounts. An empty
+/// text finds nothing.
 pub fn search_desk(tx: &mut ReadTx, text: &str) -> Result<DeskResults> {
     if text.is_empty() {
         return Ok(DeskResults::default());
@@ -220,6 +226,7 @@ pub fn search_desk(tx: &mut ReadTx, text: &str) -> Result<DeskResults> {
         tickets: find_desk_tickets(tx, text)?,
         accounts: accounts::desk_list(tx, &accounts)?.items,
         users: store::users::containing(tx, text, MAX_RESULTS_PER_KIND as i64)?,
+        networks: account_networks::search(tx, text, MAX_RESULTS_PER_KIND)?,
     })
 }
 

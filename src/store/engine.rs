@@ -21,7 +21,7 @@ pub enum CheckDepth {
 /// A copy of a whole database.
 pub trait DatabaseCopy: Send + Sync {
     fn read(&self, job: &mut dyn ReadJob, context: &StoreContext) -> Result<(), StoreError>;
-    /// Replaces the content of the database. A write that follows makes the change durable.
+    /// Replaces the content of the database with one durable commit.
     fn restore(&self) -> Result<(), StoreError>;
 }
 

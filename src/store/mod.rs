@@ -47,7 +47,7 @@ pub mod value;
 mod virtual_clock;
 pub mod write_lock;
 
-pub use account::{account_usage, accounts, announcements, branding, events, tags};
+pub use account::{account_networks, account_usage, accounts, announcements, branding, events, tags};
 pub use compute::{configs, disks, instances, interface_ranges, interfaces, plans, regions};
 pub use hosting::{
     encryption, host_credentials, host_reports, host_revisions, hosts, placements, port_details, ports,

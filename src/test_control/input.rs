@@ -39,13 +39,39 @@ fn read_json(body: &Bytes) -> Result<Value> {
 }
 
 fn convert<T: DeserializeOwned>(value: Value) -> Result<T> {
-    serde_json::from_value(value).map_err(|cause| {
+    T::deserialize(&value).map_err(|cause| {
+        if let Some(field) = number_outside_64_bits(&value, "") {
+            return refuse(field, Code::OutOfRange, "Must be an integer of at most 64 bits");
+        }
         let reason = format!(
             "The body is not valid: {}",
             without_type_names(&cause.to_string())
         );
         refuse_body(Code::WrongType, reason)
     })
+}
+
+/// The path of the first number that is too large or too small for an integer of 64 bits, such as `[0].action.status`.
+fn number_outside_64_bits(value: &Value, path: &str) -> Option<String> {
+    match value {
+        Value::Number(number) => {
+            let is_large = |number: f64| number.abs() >= i64::MAX as f64;
+            let is_outside = !number.is_i64() && number.as_f64().is_none_or(is_large);
+            is_outside.then(|| path.to_owned())
+        }
+        Value::Array(items) => {
+            let mut items = items.iter().enumerate();
+            items.find_map(|(index, item)| number_outside_64_bits(item, &format!("{path}[{index}]")))
+        }
+        Value::Object(fields) => fields.iter().find_map(|(name, value)| {
+            let path = match path {
+                "" => name.clone(),
+                path => format!("{path}.{name}"),
+            };
+            number_outside_64_bits(value, &path)
+        }),
+        _ => None,
+    }
 }
 
 /// A message of the parser, with the types of JSON in place of those of the program.

@@ -248,6 +248,12 @@ impl FromPath for AccountId {
     }
 }
 
+impl FromPath for (AccountId, VpcId) {
+    fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
+        (AccountId::from_path(find), VpcId::from_path(find))
+    }
+}
+
 impl FromPath for AnnouncementId {
     fn from_path(find: &dyn Fn(&str) -> Option<String>) -> Self {
         AnnouncementId(parse_id(find("announcementId")))

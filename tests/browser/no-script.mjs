@@ -195,7 +195,7 @@ async function desk(page, { origin }) {
 
 async function account(page, { origin }) {
   await page.goto(`${origin}/account`);
-  await page.getByLabel("Time zone").fill("Europe/Berlin");
+  await page.getByLabel("Time zone").selectOption("Europe/Berlin");
   await press(page, "Save");
   await shows(page, "Profile updated.");
   await page.goto(`${origin}/account/tokens/new`);

@@ -479,12 +479,12 @@ async function desk(walk, harness, sam, noor, long) {
   await press(sam, "Create join token");
   await sam.getByRole("heading", { name: "Join token created" }).waitFor();
   await walk.check(sam, "a join token");
-  await provider(walk, sam);
+  await provider(walk, sam, long);
   await sam.goto(`${harness.origin}/desk/tickets/999999`);
   await walk.check(sam, "not found at the desk");
 }
 
-async function provider(walk, sam) {
+async function provider(walk, sam, long) {
   await walk.visit(sam, "pageProviderAccounts");
   await walk.visit(sam, "pageProviderAccounts", {}, "?q=nothing");
   await walk.visit(sam, "pageProviderAccountNew");
@@ -496,6 +496,12 @@ async function provider(walk, sam) {
     await sam.locator("summary", { hasText: action }).click();
     await walk.check(sam, `${action} of an account`);
   }
+  const owner = { ...long, accountId: 1 };
+  await walk.visit(sam, "pageProviderAccount", owner, "?long");
+  await walk.visit(sam, "pageProviderAccountVpcs", owner);
+  await walk.visit(sam, "pageProviderAccountVpc", owner);
+  await walk.visit(sam, "pageProviderAccountInstances", owner);
+  await walk.visit(sam, "pageProviderAccountInstances", owner, "?q=nothing-like-it");
   await walk.visit(sam, "pageProviderAccountEdit", account);
   await walk.visit(sam, "pageProviderAccountQuotas", account);
   await walk.visit(sam, "pageJobs");

@@ -180,6 +180,43 @@ def check_sent(attacker, victim, frame):
     sock.close()
 
 
+def neighbor_of(lab, instance):
+    """Another instance on the same host, in the same subnet."""
+    place = (instance.host, instance.subnet)
+    others = (other for other in of_vpc(lab, instance.vpc) if other is not instance)
+    return next(other for other in others if (other.host, other.subnet) == place)
+
+
+def unknown_frames(lab):
+    """Frames to a hardware address that no instance has reach no instance."""
+    sender = lab.instances[0]
+    neighbor = neighbor_of(lab, sender)
+    packet = frames.ipv4(sender.address, neighbor.address, frames.udp(7000, 7000, b"999999"))
+    targets = ("02:cc:00:00:00:01", neighbor.mac)
+    unknown, known = (frames.ethernet(target, sender.mac, 0x0800, packet) for target in targets)
+    sniffer, seen = inside(neighbor.namespace, open_sniffer), []
+
+    def have_arrived():
+        seen.extend(received(sniffer))
+        return seen.count(known) == 3
+
+    try:
+        # Frames are delivered in order, so the unknown ones would arrive first.
+        frames.send(sender, unknown)
+        frames.send(sender, known)
+        wait_for(have_arrived, "frames to the neighbor arrive", seconds=5)
+    finally:
+        sniffer.close()
+    assert unknown not in seen, "frames to an unknown address were flooded"
+
+
+def open_sniffer():
+    """Receives all frames of a namespace, also those for others."""
+    sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    sock.setblocking(False)
+    return sock
+
+
 def unknown_endpoint(lab):
     """Tunnel packets from an address that is no host are dropped and counted."""
     victim = lab.instances[0]
@@ -191,29 +228,38 @@ def unknown_endpoint(lab):
     packet = struct.pack("!II", 0x08000000, vni << 8) + inner
     sock = receiver(victim)
 
-    def transmit(source):
+    def transmit(source, target):
         def send():
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+                sender.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
                 sender.bind((source, 0))
                 for _ in range(3):
-                    sender.sendto(packet, (f"192.0.2.{victim.host}", 4789))
+                    sender.sendto(packet, (target, 4789))
             return True
 
         inside("h2", send)
         time.sleep(0.1)
 
+    host, address = f"h{victim.host}", f"192.0.2.{victim.host}"
+    shell(f"ip -n {host} addr replace 192.0.2.150/24 dev eth0")
     shell("ip -n h2 addr replace 192.0.2.200/24 dev eth0")
+    shell("ip -n h2 route replace default dev eth0")
     try:
-        before = lab.counter_in(f"h{victim.host}", "unknown_endpoint")
-        transmit("192.0.2.200")
-        counted = lab.counter_in(f"h{victim.host}", "unknown_endpoint") - before
-        assert not received(sock), "a tunnel packet of an unknown endpoint was delivered"
-        assert counted == 3, f"{counted} of 3 tunnel packets were counted"
-        transmit("192.0.2.2")
+        # A known host uses only the underlay addresses of other hosts.
+        others = ("192.0.2.150", "192.0.2.255", "255.255.255.255", "224.0.0.1")
+        pairs = [(source, other) for source in ("192.0.2.200", "192.0.2.2") for other in others]
+        for source, target in [("192.0.2.200", address), *pairs]:
+            before = lab.counter_in(host, "unknown_endpoint")
+            transmit(source, target)
+            counted = lab.counter_in(host, "unknown_endpoint") - before
+            assert not received(sock), f"a tunnel packet from {source} to {target} was delivered"
+            assert counted == 3, f"{counted} of 3 tunnel packets from {source} to {target} were counted"
+        transmit("192.0.2.2", address)
         assert len(received(sock)) == 3, "tunnel packets of a known host did not arrive"
     finally:
         sock.close()
-        shell("ip -n h2 addr del 192.0.2.200/24 dev eth0")
+        shell("ip -n h2 route del default dev eth0; ip -n h2 addr del 192.0.2.200/24 dev eth0")
+        shell(f"ip -n {host} addr del 192.0.2.150/24 dev eth0")
 
 
 def dhcp(lab):
@@ -293,48 +339,6 @@ def check_advertisement(found, instance, gateway, resolvers):
     assert found.router_lifetime > 3600, f"a router for {found.router_lifetime} s"
     expected = [resolver for resolver in resolvers if ":" in resolver]
     assert found.resolvers == expected, f"resolvers {found.resolvers}"
-
-
-def nat(lab):
-    """With 1:1 NAT, an instance reaches the outside and is reachable. Its neighbors are not."""
-    inner, other = lab.instances[0], lab.instances[1]
-    if not inner.nat:
-        shell("nsenter --net=/run/netns/h1 sysctl -qw net.ipv4.ip_forward=1")
-        shell("ip -n h2 route replace 198.51.100.0/24 via 192.0.2.1")
-        inner.nat = "198.51.100.11"
-        lab.converge()
-    assert ping(inner, "192.0.2.2"), "no egress through NAT"
-    command = "nsenter --net=/run/netns/h2 ping -q -c 1 -W 1"
-    shell(f"{command} 198.51.100.11")
-    sock, seen = receiver(inner), inside("h2", open_outside)
-    sock.sendto(b"hello", ("192.0.2.2", 7001))
-    time.sleep(0.1)
-    source = seen.recvfrom(100)[1][0]
-    sock.close()
-    seen.close()
-    assert source == "198.51.100.11", f"the source outside is {source}"
-    before = lab.counter_in("h1-vpc-1", "no_egress")
-    assert not ping(other, "192.0.2.2"), "egress without NAT"
-    counted = lab.counter_in("h1-vpc-1", "no_egress") - before
-    assert counted == 1, f"{counted} of 1 packets without NAT were counted"
-    before = lab.counter_in("h1-vpc-1", "no_ingress")
-    shell("ip -n h1 route replace 10.0.0.0/16 via 169.254.0.2 dev h1-u1 onlink")
-    shell("ip -n h2 route replace 10.0.0.0/16 via 192.0.2.1")
-    try:
-        for address in (inner.address, other.address):
-            reached = shell(f"{command} {address}", check=False)
-            assert "1 received" not in reached, "a private address is reachable from outside"
-        counted = lab.counter_in("h1-vpc-1", "no_ingress") - before
-        assert counted == 2, f"{counted} of 2 packets to private addresses were counted"
-    finally:
-        shell("ip -n h1 route del 10.0.0.0/16; ip -n h2 route del 10.0.0.0/16")
-
-
-def open_outside():
-    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    sock.bind(("192.0.2.2", 7001))
-    sock.settimeout(1)
-    return sock
 
 
 def restart_without_loss(lab):

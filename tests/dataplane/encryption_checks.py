@@ -185,8 +185,8 @@ def no_clear_text(lab):
     assert 4789 not in ports, "VXLAN packets are visible"
 
 
-def forge(lab, sender, target):
-    """Sends a datagram as a VXLAN packet in clear text, from the address of host 1 to host 2."""
+def forge(lab, sender, target, source=None, to=None, fragmented=False):
+    """Sends a datagram as a VXLAN packet in clear text from host 1 to host 2, or with other addresses."""
     with open(f"{lab.state(2)}/desired.json") as file:
         vpc = next(vpc for vpc in json.load(file)["vpcs"] if vpc["id"] == target.vpc)
     port = next(port for port in vpc["ports"] if port["instance_id"] == target.id)
@@ -194,19 +194,20 @@ def forge(lab, sender, target):
     datagram = frames.ipv4(sender.address, target.address, frames.udp(7000, 7000, TEXT))
     inner = frames.ethernet(port["mac"], "02:00:00:00:00:99", 0x0800, datagram)
     vxlan = struct.pack("!II", 0x08000000, vni << 8) + inner
+    ends, datagram = (source or underlay(1), to or underlay(2)), frames.udp(40000, 4789, vxlan)
     in_packet, protocol = (frames.udp_in_ipv6, 0x86DD) if IPV6_UNDERLAY else (frames.ipv4, 0x0800)
-    packet = in_packet(underlay(1), underlay(2), frames.udp(40000, 4789, vxlan))
+    packets = frames.in_fragments(*ends, datagram) if fragmented else [in_packet(*ends, datagram)]
 
     def mac(host):
         return json.loads(shell(f"ip -n h{host} -j link show eth0"))[0]["address"]
 
-    frame = frames.ethernet(mac(2), mac(1), protocol, packet)
+    sent = [frames.ethernet(mac(2), mac(1), protocol, packet) for packet in packets]
 
     def transmit():
         # A packet socket is not subject to the filters of host 1.
         with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sock:
             sock.bind(("eth0", 0))
-            for _ in range(3):
+            for frame in sent * 3:
                 sock.send(frame)
         return True
 
@@ -224,6 +225,26 @@ def forged_clear_text(lab):
     before = lab.counter_in("h2", "clear_text")
     assert forge(lab, sender, target) == 0, "a datagram in clear text was accepted"
     assert lab.counter_in("h2", "clear_text") == before + 3
+    if IPV6_UNDERLAY:
+        assert forge(lab, sender, target, fragmented=True) == 0, "fragments in clear text were accepted"
+        assert lab.counter_in("h2", "clear_text") == before + 6
+
+
+def forged_fragments(lab):
+    """The filter of an IPv6 underlay sees reassembled packets. IPv4 packets are always reassembled before it."""
+    if not IPV6_UNDERLAY:
+        return
+    sender, target = crossing_pair(lab)
+    assert forge(lab, sender, target, fragmented=True) == 3, "fragments of a known host did not arrive"
+    unknown, other = "2001:db8:ffff::99", "2001:db8:ffff::150"
+    shell(f"ip -n h2 addr add {other}/64 dev eth0 nodad")
+    before = lab.counter_in("h2", "unknown_endpoint")
+    for to in (underlay(2), other):
+        for fragmented in (False, True):
+            arrived = forge(lab, sender, target, unknown, to, fragmented)
+            assert arrived == 0, f"{arrived} packets of an unknown endpoint to {to} (fragmented: {fragmented})"
+    shell(f"ip -n h2 addr del {other}/64 dev eth0")
+    assert lab.counter_in("h2", "unknown_endpoint") == before + 12
 
 
 def rotation(lab):

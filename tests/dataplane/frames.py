@@ -57,6 +57,13 @@ def udp_in_ipv6(source, target, datagram):
     return ipv6(source, target, 17, datagram[:6] + struct.pack("!H", total or 0xFFFF) + datagram[8:])
 
 
+def in_fragments(source, target, datagram):
+    """A UDP datagram in two fragments. The first has only the UDP header."""
+    content = udp_in_ipv6(source, target, datagram)[40:]
+    parts = ((0, 1, content[:8]), (8, 0, content[8:]))
+    return [ipv6(source, target, 44, struct.pack("!BBHI", 17, 0, offset | more, 7) + part) for offset, more, part in parts]
+
+
 def behind_options(source, target, body):
     """An ICMPv6 message behind an extension header with padding."""
     packet = icmpv6(source, target, body)

@@ -66,6 +66,7 @@ class Instance:
     host: int
     address: str
     nat: str = None
+    public: bool = False
     ranges: list = field(default_factory=list)
 
     @property
@@ -96,6 +97,7 @@ class Instance:
             "slaac": {"range": self.prefix, "address": self.ipv6},
             "ranges": self.ranges,
             "primary": True,
+            "ipv6_public": self.public,
         }
         return port | ({"nat_1_1": self.nat} if self.nat else {})
 
@@ -194,9 +196,9 @@ class Lab:
         options = ["--state", self.state(host), "--prefix", f"h{host}"]
         return ["nsenter", f"--net=/run/netns/h{host}", self.garth, "agent", *arguments, *options]
 
-    def start(self, host):
+    def start(self, host, *options):
         log = open(f"{self.folder}/h{host}.log", "a")
-        command = self.command(host, "run", "--resync-seconds", "2")
+        command = self.command(host, "run", "--resync-seconds", "2", *options)
         self.agents[host] = subprocess.Popen(command, stderr=log, stdout=log)
 
     def other(self, host, command, driver):

@@ -3,11 +3,12 @@
 import json
 
 import checks
+import public_checks
 from lab import shell, wait_for
 
 
 def run(lab):
-    checks.nat(lab)
+    public_checks.prepare(lab)
     for host in lab.hosts:
         lab.kill(host)
     caught, survived = 0, []
@@ -87,8 +88,9 @@ def mutations(lab):
     for handle in rules(at, f"port_{first.id}"):
         nft = f"nsenter --net=/run/netns/{at} nft delete rule bridge h{first.host} port_{first.id} handle {handle}"
         yield checks.spoofing, nft
-    nft = f"nsenter --net=/run/netns/h{first.host} nft flush chain inet h{first.host} input"
-    yield checks.unknown_endpoint, nft
+    for handle in rules(f"h{first.host}", "input"):
+        nft = f"nsenter --net=/run/netns/h{first.host} nft delete rule inet h{first.host} input handle {handle}"
+        yield checks.unknown_endpoint, nft
     for damage in [
         f"nsenter --net=/run/netns/{at} nft flush chain inet h{first.host} prerouting",
         f"nsenter --net=/run/netns/{at} nft flush chain inet h{first.host} postrouting",
@@ -99,12 +101,25 @@ def mutations(lab):
         f"ip -n {at} neigh del 169.254.0.1 dev uplink",
         f"nsenter --net=/run/netns/h{first.host} sysctl -qw net.ipv4.conf.h{first.host}-u{first.vpc}.forwarding=0",
     ]:
-        yield checks.nat, damage
+        yield public_checks.nat, damage
+    neighbor = checks.neighbor_of(lab, first)
+    host = f"nsenter --net=/run/netns/h{first.host} nft"
+    for chain in ("uplink_input", "uplink_forward"):
+        for handle in rules(f"h{first.host}", chain):
+            yield public_checks.hosts_are_protected, f"{host} delete rule inet h{first.host} {chain} handle {handle}"
+        for handle in rules(f"h{first.host}", chain, "established"):
+            yield public_checks.hosts_are_protected, f"{host} delete rule inet h{first.host} {chain} handle {handle}"
+    for chain in ("untracked_prerouting", "untracked_output"):
+        yield public_checks.tunnels_are_not_tracked, f"{host} flush chain inet h{first.host} {chain}"
+    yield public_checks.public_ipv6, f"ip -n h{first.host} -6 route del {first.ipv6}"
+    yield public_checks.public_ipv6, f"ip -n {at} -6 route del default"
+    yield checks.unknown_frames, f"ip -n {at} link set gi{neighbor.id} type bridge_slave flood on"
 
 
-def rules(namespace, chain):
-    """The handles of the rules that drop."""
+def rules(namespace, chain, word=None):
+    """The handles of the rules that drop, or of those with a word."""
     text = shell(f"nsenter --net=/run/netns/{namespace} nft -j list ruleset")
     entries = [entry["rule"] for entry in json.loads(text)["nftables"] if "rule" in entry]
-    drops = [rule for rule in entries if rule["chain"] == chain and {"drop": None} in rule["expr"]]
-    return [rule["handle"] for rule in drops]
+    of_chain = [rule for rule in entries if rule["chain"] == chain]
+    wanted = [rule for rule in of_chain if (word in json.dumps(rule) if word else {"drop": None} in rule["expr"])]
+    return [rule["handle"] for rule in wanted]

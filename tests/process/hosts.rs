@@ -1,8 +1,9 @@
 //! Commands for hosts, traces and agents: their texts and exit codes.
 
 use std::net::TcpListener;
+use std::path::Path;
 
-use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedKey, IsCa, KeyPair, generate_simple_self_signed};
 use serde_json::json;
 
 use crate::client::Client;
@@ -66,6 +67,9 @@ fn a_host_can_be_renamed_and_says_why_it_cannot_be_drained() {
     );
     assert!(nothing.stdout.contains("draining, new"), "{nothing:?}");
     folder.run("host undrain rack-9");
+    let unchanged = run(&folder, "host set rack-9");
+    assert_eq!(unchanged.code, Some(2), "{unchanged:?}");
+    assert!(unchanged.stderr.contains("--instances"), "{unchanged:?}");
 
     let join = json!({"protocol": 1, "token": token.trim_end(), "agent_version": "0.2.0"});
     let joined = client.post("/v4/agent/join", join).ok();
@@ -78,12 +82,27 @@ fn a_host_can_be_renamed_and_says_why_it_cannot_be_drained() {
         draining.stderr.starts_with("us-east has no other host."),
         "{draining:?}"
     );
+    assert!(draining.stderr.contains("continue to run"), "{draining:?}");
     assert!(
         draining.stdout.contains(": draining, 1 of 100 instances"),
         "{draining:?}"
     );
-    folder.run("host join-token rack-9 --revoke");
+    let revoked = run(&folder, "host join-token rack-9 --revoke");
+    assert!(
+        revoked.stderr.contains("the credential of rack-9 is revoked"),
+        "{revoked:?}"
+    );
+    let offline = run(&folder, "host drain rack-9 --no-wait");
+    assert!(offline.stderr.contains("which does not report"), "{offline:?}");
     let shown = folder.run("host show rack-9");
+    assert!(
+        shown.contains("no instance can move: us-east has no other host"),
+        "{shown}"
+    );
+    assert_eq!(
+        folder.json("host show rack-9")["drain_obstacle"],
+        "us-east has no other host"
+    );
     assert!(
         shown.contains(": draining, offline, credential revoked, "),
         "{shown}"
@@ -133,9 +152,100 @@ fn a_join_that_fails_says_what_to_do() {
     let other = folder.write("other.pem", &other.cert.pem());
     let wrong = join(&url, &format!("--certificate {}", other.display()));
     assert!(wrong.contains("the file of --certificate"), "{wrong}");
+    let plain = join(&format!("http://localhost:{}", server.address.port()), "");
+    assert!(plain.contains("use https://localhost"), "{plain}");
+    let missing = join(
+        &format!("{url}other"),
+        &format!("--certificate {}", chain.display()),
+    );
+    assert!(missing.contains("check the URL"), "{missing}");
     // The URL of the API is accepted: the server responds to the join.
     let token = join(&url, &format!("--certificate {}", chain.display()));
     assert!(token.contains("the token is not valid"), "{token}");
+}
+
+#[test]
+fn a_join_says_that_a_server_has_no_tls_or_the_certificate_of_an_authority() {
+    let folder = Folder::new("join-tls");
+    let join = |url: &str, certificate: &Path| {
+        let (state, certificate) = (folder.path("agent"), certificate.display());
+        let line = format!(
+            "agent join --server {url} --token x --certificate {certificate} --state {}",
+            state.display()
+        );
+        let refused = run(&folder, &line);
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        refused.stderr
+    };
+    let mut params = CertificateParams::new(vec!["localhost".to_owned()]).expect("parameters");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().expect("a key");
+    let authority = params.self_signed(&key).expect("a certificate");
+    let chain = folder.write("authority.pem", &authority.pem());
+    let key = folder.write("authority.key", &key.serialize_pem());
+    let mut serve = folder.serve();
+    serve.arg("--tls-cert").arg(&chain).arg("--tls-key").arg(&key);
+    let server = Server::start(&mut serve);
+    let refused = join(&format!("https://localhost:{}", server.address.port()), &chain);
+    assert!(refused.contains("(CA:TRUE)"), "{refused}");
+    drop(server);
+    let server = folder.start();
+    let refused = join(&format!("https://{}", server.address), &chain);
+    assert!(refused.contains("does not respond with TLS"), "{refused}");
+}
+
+#[test]
+fn a_folder_that_joins_another_server_forgets_the_desired_state() {
+    let folder = Folder::new("join-again");
+    let server = folder.start();
+    std::fs::create_dir(folder.path("agent")).expect("a folder");
+    folder.write("agent/desired.json", "{}");
+    folder.write(
+        "agent/credential.json",
+        r#"{"server": "https://other.example", "host_id": 1, "label": "rack-7", "credential": "x"}"#,
+    );
+    let token = folder.run("host add rack-1 --region us-east --underlay 172.31.0.1");
+    let line = format!(
+        "agent join --server http://{} --token {} --state {}",
+        server.address,
+        token.trim_end(),
+        folder.path("agent").display()
+    );
+    let joined = run(&folder, &line);
+    assert_eq!(joined.code, Some(0), "{joined:?}");
+    assert!(
+        joined
+            .stderr
+            .contains("that of host 1 (rack-7) of https://other.example"),
+        "{joined:?}"
+    );
+    assert!(!folder.path("agent/desired.json").exists());
+
+    // The token of another host is refused, and not consumed.
+    let other = folder.run("host add rack-2 --region us-east --underlay 172.31.0.2");
+    let line = format!(
+        "agent join --server http://{}/v4 --token {} --state {}",
+        server.address,
+        other.trim_end(),
+        folder.path("agent").display()
+    );
+    let refused = run(&folder, &line);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("that of another host"), "{refused:?}");
+    let replaced = run(&folder, &format!("{line} --replace"));
+    assert_eq!(replaced.code, Some(0), "{replaced:?}");
+    assert!(
+        replaced.stderr.contains("that of host 1 (rack-1)"),
+        "{replaced:?}"
+    );
+    let again = folder.run("host join-token rack-2");
+    let line = line.replace(other.trim_end(), again.trim_end());
+    let same = run(&folder, &line.replace("/v4 ", " "));
+    assert_eq!(
+        (same.code, same.stderr.as_str()),
+        (Some(0), ""),
+        "the same host of the same server"
+    );
 }
 
 #[test]

@@ -89,6 +89,35 @@ fn commands_suspend_reactivate_and_close_an_account() {
 }
 
 #[test]
+fn commands_list_the_networks_and_instances_of_an_account() {
+    let folder = Folder::new("account-networks");
+    let server = folder.start();
+    let mut admin = server.client();
+    let body =
+        json!({"label": "core", "region": "us-east", "subnets": [{"label": "web", "ipv4": "10.0.0.0/24"}]});
+    admin.post("/v4/vpcs", body).ok();
+    let body = json!({"label": "web-1", "region": "us-east", "type": "g6-nanode-1",
+        "interfaces": [{"purpose": "vpc", "subnet_id": 1, "ip_ranges": ["10.0.0.16/28"]}]});
+    admin.post("/v4/linode/instances", body).ok();
+
+    let vpcs = folder.json("account vpcs 1");
+    assert_eq!(
+        (&vpcs[0]["label"], &vpcs[0]["subnets"][0]["ipv4"]),
+        (&json!("core"), &json!("10.0.0.0/24"))
+    );
+    assert!(folder.run("account vpcs 1").contains("web 10.0.0.0/24"));
+    let instances = folder.json("account instances 1");
+    assert_eq!(
+        (&instances[0]["label"], &instances[0]["vpc_ipv4"]),
+        (&json!("web-1"), &json!(["10.0.0.2", "10.0.0.16/28"]))
+    );
+    assert!(folder.run("account instances 1").contains("10.0.0.16/28"));
+    assert_eq!(folder.json("account vpcs 1 --page 2"), json!([]));
+    let missing = Process::spawn(&mut folder.garth("account vpcs 9")).wait();
+    assert!(missing.stderr.contains("account 9: not found"), "{missing:?}");
+}
+
+#[test]
 fn a_number_is_the_id_of_a_host_and_not_a_label() {
     let folder = Folder::new("host-names");
     let _server = folder.start();

@@ -125,6 +125,55 @@ fn a_restore_survives_a_restart_and_the_store_remains_sound() {
     assert_eq!(server.client().vpc_labels(), ["first"]);
 }
 
+/// The number of kills, all with the same store.
+const KILLS: u32 = 12;
+
+#[test]
+fn a_kill_during_a_restore_leaves_the_state_before_or_after_it() {
+    let folder = Folder::new("test-control-kill");
+    let labels = |prefix: &str| -> Vec<String> { (10..60).map(|n| format!("{prefix}-{n}")).collect() };
+    let (copied, current) = (labels("copied"), labels("current"));
+    let mut duration = Duration::ZERO;
+    for kill in 0..=KILLS {
+        let mut serve = folder.serve();
+        serve.args(["--test-control", "--quota-vpcs-per-region", "100"]);
+        let mut server = Server::start(&mut serve);
+        let mut client = server.client();
+        client.post("/_test/reset", json!({})).ok();
+        for label in &copied {
+            client.create_vpc(label);
+        }
+        client.post("/_test/snapshots", json!({"name": "copied"})).ok();
+        client.post("/_test/reset", json!({})).ok();
+        for label in &current {
+            client.create_vpc(label);
+        }
+        let started = Instant::now();
+        let restore = std::thread::spawn(move || {
+            client.try_send("POST", "/_test/snapshots/copied/restore", None::<&Value>)
+        });
+        if kill == 0 {
+            // The kills are distributed over the time of a restore that is not killed, and some time after it.
+            restore.join().expect("no panic").expect("a response").ok();
+            duration = started.elapsed() * 3 / 2;
+            assert_eq!(server.client().vpc_labels(), copied);
+            continue;
+        }
+        std::thread::sleep(duration * kill / KILLS);
+        server.process.kill();
+        let is_complete = restore.join().expect("no panic").is_ok();
+
+        let found = folder.start().client().vpc_labels();
+        let expected = match found.first() {
+            Some(label) if label.starts_with("current") => &current,
+            _ => &copied,
+        };
+        assert_eq!(found, *expected);
+        assert!(!is_complete || found == copied, "an acknowledged restore is lost");
+        folder.assert_sound();
+    }
+}
+
 #[test]
 fn a_body_that_is_not_complete_does_not_delay_a_restore() {
     let folder = Folder::new("test-control-half-sent");

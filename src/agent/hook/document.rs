@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::layout::{Driver, link_mtu};
-use crate::agent::names::{self, Namespace, Prefix};
+use crate::agent::layout::{Driver, HostOptions, link_mtu};
+use crate::agent::names::{self, Namespace};
 use crate::agent_protocol::{HostState, IpRange, Port, VpcState};
 
 /// Everything that a hypervisor needs to attach an instance.
@@ -33,17 +33,17 @@ pub struct PortDocument {
 }
 
 /// The ports of a host.
-pub fn documents(state: &HostState, driver: Driver, prefix: &Prefix) -> Vec<PortDocument> {
+pub fn documents(state: &HostState, options: &HostOptions) -> Vec<PortDocument> {
     let ports = state
         .vpcs
         .iter()
         .flat_map(|vpc| vpc.ports.iter().map(move |port| (vpc, port)));
     ports
-        .map(|(vpc, port)| document(state, vpc, port, driver, prefix))
+        .map(|(vpc, port)| document(state, vpc, port, options))
         .collect()
 }
 
-fn document(state: &HostState, vpc: &VpcState, port: &Port, driver: Driver, prefix: &Prefix) -> PortDocument {
+fn document(state: &HostState, vpc: &VpcState, port: &Port, options: &HostOptions) -> PortDocument {
     let subnet = vpc.subnets.iter().find(|subnet| subnet.id == port.subnet_id);
     let ipv4_range = subnet.and_then(|subnet| subnet.ipv4);
     let ipv4 = port.ipv4.map(|address| {
@@ -63,11 +63,11 @@ fn document(state: &HostState, vpc: &VpcState, port: &Port, driver: Driver, pref
         vpc_id: vpc.id,
         subnet_id: port.subnet_id,
         index: port.index,
-        driver: match driver {
+        driver: match options.driver {
             Driver::Netns => "netns".to_owned(),
             Driver::Tap => "tap".to_owned(),
         },
-        namespace: Namespace::Vpc(vpc.id).name(prefix).unwrap_or_default(),
+        namespace: Namespace::Vpc(vpc.id).name(&options.prefix).unwrap_or_default(),
         device: names::port(port.interface_id),
         mac: port.mac.to_string(),
         mtu: link_mtu(&state.underlay),

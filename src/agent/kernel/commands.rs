@@ -130,13 +130,14 @@ fn add_link(
 
 fn bridge_lines(link: &str, port: &BridgePort) -> Vec<String> {
     let switch = |on: bool| if on { "on" } else { "off" };
-    let flood = switch(port.flood);
+    let broadcasts = switch(port.flood_broadcasts);
     vec![
         format!("link set {link} master {}", port.name),
         format!(
-            "link set {link} type bridge_slave learning {} neigh_suppress {} flood {flood} mcast_flood {flood} bcast_flood {flood}",
+            "link set {link} type bridge_slave learning {} neigh_suppress {} flood {} mcast_flood {broadcasts} bcast_flood {broadcasts}",
             switch(port.learning),
             switch(port.suppress_neighbors),
+            switch(port.flood_unknown),
         ),
     ]
 }

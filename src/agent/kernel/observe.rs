@@ -221,7 +221,8 @@ fn own_link(prefix: &Prefix, namespace: Namespace, value: &Value) -> Option<(Str
         name: name.to_owned(),
         learning: flag("learning"),
         suppress_neighbors: flag("neigh_suppress"),
-        flood: flag("flood"),
+        flood_unknown: flag("flood"),
+        flood_broadcasts: flag("bcast_flood") && flag("mcast_flood"),
     });
     let flags = value["flags"].as_array();
     let link = Link {

@@ -8,6 +8,7 @@ pub mod provider_accounts;
 pub mod tags;
 
 use crate::api::handlers::{change, change_at, done, list, list_at, view, view_at};
+use crate::api::{instances, vpc_ips, vpcs};
 use crate::declared;
 use crate::model::brand_image::ImageSlot;
 use crate::model::id::AccountId;
@@ -30,6 +31,10 @@ const BRANDING_LOGO: &str = "/provider/branding/logo";
 const BRANDING_FAVICON: &str = "/provider/branding/favicon";
 const PROVIDER_ACCOUNTS: &str = "/provider/accounts";
 const PROVIDER_ACCOUNT: &str = "/provider/accounts/{accountId}";
+const ACCOUNT_VPCS: &str = "/provider/accounts/{accountId}/vpcs";
+const ACCOUNT_IPS: &str = "/provider/accounts/{accountId}/vpcs/ips";
+const ACCOUNT_IPV6S: &str = "/provider/accounts/{accountId}/vpcs/ipv6s";
+const ACCOUNT_INSTANCES: &str = "/provider/accounts/{accountId}/instances";
 
 pub fn operations() -> Vec<Operation> {
     vec![
@@ -244,6 +249,46 @@ pub fn provider_operations() -> Vec<Operation> {
         )
         .of_provider(StaffRole::Admin),
     ]
+}
+
+/// The operations with which staff see the networks and instances of an account (decision 0034).
+pub fn network_operations() -> Vec<Operation> {
+    let operations = vec![
+        get(
+            "getProviderAccountVpcs",
+            ACCOUNT_VPCS,
+            list_at(
+                |tx, _: &Staff, id, list| rules::account_networks::vpcs(tx, id, list),
+                vpcs::page,
+            ),
+        ),
+        get(
+            "getProviderAccountVpcIps",
+            ACCOUNT_IPS,
+            list_at(
+                |tx, _: &Staff, id, list| rules::account_networks::ips(tx, id, list),
+                vpc_ips::page,
+            ),
+        ),
+        get(
+            "getProviderAccountVpcIpv6s",
+            ACCOUNT_IPV6S,
+            list_at(
+                |tx, _: &Staff, id, list| rules::account_networks::ipv6s(tx, id, list),
+                vpc_ips::ipv6_page,
+            ),
+        ),
+        get(
+            "getProviderAccountInstances",
+            ACCOUNT_INSTANCES,
+            list_at(
+                |tx, _: &Staff, id, list| rules::account_networks::instances(tx, id, list),
+                instances::page,
+            ),
+        ),
+    ];
+    let for_support = |operation: Operation| operation.of_provider(StaffRole::Support).list();
+    operations.into_iter().map(for_support).collect()
 }
 
 /// The operations with which the provider manages announcements (decision 0034).

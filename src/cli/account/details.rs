@@ -106,10 +106,7 @@ pub async fn change(
         let value = value.clone()?;
         Some(((*name).to_owned(), Input::Text(value)))
     });
-    let request = Request {
-        expected: None,
-        body: Ok(Input::Object(set.collect())),
-    };
+    let request = Request::with_fields(set);
     let changed = store.write(move |tx| rule(tx, AccountId(id), &request)).await;
     let view = DetailsView::from(changed.with_context(|| format!("account {id}"))?);
     output.one(&view, &format!("{action} account {id}"))

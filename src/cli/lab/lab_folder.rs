@@ -14,6 +14,9 @@ const PROCESS_FILE: &str = "lab.pid";
 
 const LOCK_FILE: &str = "lab.lock";
 
+/// The file of a lab whose command runs.
+const STARTED_FILE: &str = "started";
+
 pub struct LabFolder(PathBuf);
 
 impl LabFolder {
@@ -60,6 +63,15 @@ impl LabFolder {
     pub fn set_process(&self, process: u32) -> anyhow::Result<()> {
         let file = self.join(PROCESS_FILE);
         fs::write(&file, process.to_string()).with_context(|| file.display().to_string())
+    }
+
+    /// Notes that the command of the user runs.
+    pub fn set_started(&self) -> anyhow::Result<()> {
+        fs::write(self.join(STARTED_FILE), "").context(STARTED_FILE)
+    }
+
+    pub fn has_started(&self) -> bool {
+        self.join(STARTED_FILE).exists()
     }
 
     /// The lock that the process outside of the lab holds while the lab shall run. It ends with the file.

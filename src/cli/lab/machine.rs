@@ -4,6 +4,7 @@
 //! Without its processes, the kernel removes them.
 
 use std::fs::{self, OpenOptions};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -15,6 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::lab_folder::LabFolder;
 use super::network;
+use crate::agent::state_folder::{AGENT_LOCK, StateFolder};
 
 /// Prepares `/run` and keeps the mount namespace. The folder `/run/host` shows that `/run` is ready.
 const KEEP: &str = "mount -t tmpfs -o mode=755 run /run && mkdir /run/netns /run/host && exec sleep infinity";
@@ -56,11 +58,32 @@ impl<'a> Machine<'a> {
         self.keeper().is_some()
     }
 
+    /// Whether its agent is running.
+    pub fn has_agent(&self) -> anyhow::Result<bool> {
+        let folder = StateFolder::open(&self.state())?;
+        Ok(folder.try_lock(AGENT_LOCK)?.is_none())
+    }
+
+    /// Whether this process is in the network namespace of one of its instances.
+    pub fn has_this_network(&self) -> bool {
+        let Some(keeper) = self.keeper() else {
+            return false;
+        };
+        let identity = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
+        let own = identity(Path::new("/proc/self/ns/net"));
+        let names = fs::read_dir(format!("/proc/{}/root/run/netns", keeper.as_raw_nonzero()));
+        let mut names = names.into_iter().flatten().flatten();
+        own.is_some() && names.any(|name| identity(&name.path()) == own)
+    }
+
     /// Starts the machine, without its agent.
     pub fn start(&self) -> anyhow::Result<Child> {
         let mut command = Command::new("unshare");
         command.args(["--mount", "--", "sh", "-c", KEEP]);
+        let log = OpenOptions::new().create(true).append(true).open(self.log())?;
         command.process_group(0).stdin(Stdio::null());
+        // It must not hold the output of the command that starts the machine.
+        command.stdout(log.try_clone()?).stderr(log);
         let process = network::inside(&self.name, || command.spawn())?;
         let keeper = Pid::from_child(&process);
         fs::create_dir_all(self.folder.join("machines"))?;
@@ -69,8 +92,9 @@ impl<'a> Machine<'a> {
         while !is_ready(keeper) {
             ensure!(
                 Instant::now() < deadline,
-                "{} does not start: see the output of mount above",
-                self.name
+                "{} does not start: see {}",
+                self.name,
+                self.log().display()
             );
             sleep(POLL_INTERVAL);
         }

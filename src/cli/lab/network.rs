@@ -1,9 +1,10 @@
 //! The hosts of a lab as network namespaces, joined by a bridge.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -28,7 +29,7 @@ pub fn host_name(host: u8) -> String {
 /// Creates the namespaces of the hosts. `/run` is replaced, so that the names are not visible outside of the lab.
 pub fn create(hosts: u8) -> anyhow::Result<()> {
     run("mount", "-t tmpfs -o mode=755 run /run")?;
-    std::fs::create_dir(NAMESPACES).context(NAMESPACES)?;
+    fs::create_dir(NAMESPACES).context(NAMESPACES)?;
     run("ip", "link set lo up")?;
     run("ip", "netns add fabric")?;
     run("ip", "-n fabric link add fabric type bridge")?;
@@ -42,13 +43,21 @@ pub fn create(hosts: u8) -> anyhow::Result<()> {
         run("ip", &format!("-n fabric link set port{host} master fabric up"))?;
         run("ip", &format!("-n {name} addr add {address}/24 dev eth0"))?;
         run("ip", &format!("-n {name} link set eth0 up"))?;
+        inside(&name, || {
+            // As instances with public addresses need it.
+            fs::write("/proc/sys/net/ipv4/ip_forward", "1")?;
+            fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "1")
+        })?;
     }
     Ok(())
 }
 
 /// Runs a program, which must succeed.
 pub fn run(program: &str, arguments: &str) -> anyhow::Result<()> {
-    let done = Command::new(program).args(arguments.split(' ')).output();
+    let mut command = Command::new(program);
+    // Ctrl-C does not end it.
+    command.process_group(0).args(arguments.split(' '));
+    let done = command.output();
     let done = done.with_context(|| program.to_owned())?;
     let stderr = String::from_utf8_lossy(&done.stderr);
     ensure!(done.status.success(), "{program} {arguments}: {}", stderr.trim());

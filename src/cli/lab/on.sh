@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs a command in an instance of the lab, on a host or on the server.
 usage="usage: on NAME COMMAND…, where NAME is an instance (label or ID), host-1, … or server"
-[ $# -ge 2 ] || { echo "$usage" >&2; exit 2; }
+[ $# -ge 2 ] && [ -n "$1" ] || { echo "$usage" >&2; exit 2; }
 name=$1
 shift
 if [ "$name" = server ]; then
@@ -9,7 +9,13 @@ if [ "$name" = server ]; then
 fi
 machine=$LAB_FOLDER/machines/$name
 if [ -e "$machine" ]; then
+    # The agents of a lab share a machine, so each has its own prefix.
+    export GARTH_AGENT_STATE="$LAB_FOLDER/$name" GARTH_AGENT_PREFIX="h${name#host-}"
     exec nsenter --target "$(cat "$machine")" --mount --net -- "$@"
+fi
+if [ -d "$LAB_FOLDER/$name" ]; then
+    echo "$name is stopped: start it with garth lab start $name" >&2
+    exit 2
 fi
 # An instance that was created after the lab has no file.
 find_instance() {

@@ -90,8 +90,7 @@ impl Session {
     pub async fn run(mut self, command: &[OsString]) -> anyhow::Result<ExitCode> {
         self.interruption.watch(&self.folder)?;
         let result = self.start_and_run(command).await;
-        let interrupted = self.interruption.exit_code();
-        if result.is_err() && interrupted.is_none() {
+        if result.is_err() && !self.interruption.has_happened() {
             self.print_logs()?;
         }
         for host in 1..=self.hosts {
@@ -104,12 +103,10 @@ impl Session {
             process.wait()?;
         }
         self.folder.remove()?;
-        match (result, interrupted) {
-            (Err(_), Some(code)) => {
-                self.output.hint("interrupted: the lab has ended")?;
-                Ok(ExitCode::from(code))
-            }
-            (result, _) => result,
+        match self.interruption.has_happened() {
+            // The process that has ended the lab explains it.
+            true => Ok(ExitCode::FAILURE),
+            false => result,
         }
     }
 
@@ -141,6 +138,7 @@ impl Session {
         let mut command = Command::new(&arguments[0]);
         command.args(&arguments[1..]).envs(environment(&self.folder)?);
         let process = command.spawn().context("the command cannot be run")?;
+        self.folder.set_started()?;
         Ok(exit_code(self.wait_for_command(process)?))
     }
 
@@ -150,7 +148,7 @@ impl Session {
             if let Some(status) = process.try_wait()? {
                 return Ok(status);
             }
-            if self.interruption.is_terminated() {
+            if self.interruption.has_happened() {
                 let deadline = Instant::now() + HANGUP_TIME;
                 let _ = kill_process(Pid::from_child(&process), Signal::HUP);
                 while process.try_wait()?.is_none() && Instant::now() < deadline {
@@ -169,6 +167,8 @@ impl Session {
     fn command(&self, arguments: &[&str]) -> anyhow::Result<Command> {
         let mut command = garth(&self.folder)?;
         command.args(arguments).stdin(Stdio::null());
+        // Ctrl-C in the terminal ends the lab in order, and not some of its processes before.
+        command.process_group(0);
         Ok(command)
     }
 
@@ -189,8 +189,7 @@ impl Session {
         let mut command = self.command(&["serve", "--listen", &format!("127.0.0.1:{PORT}")])?;
         let log = File::create(self.folder.join(SERVER_LOG))?;
         command.stdout(log.try_clone()?).stderr(log);
-        // An interruption ends this process first, and not all processes at the same time.
-        self.processes.push(command.process_group(0).spawn()?);
+        self.processes.push(command.spawn()?);
         self.wait_for("the server listens", |_| {
             Ok(TcpStream::connect((Ipv4Addr::LOCALHOST, PORT)).is_ok())
         })
@@ -286,8 +285,8 @@ impl Session {
                 let is_reachable = |_: &Self| {
                     let mut ping = Command::new(self.folder.join("bin/on"));
                     ping.args([FIRST_INSTANCE, "ping", "-n", "-q", "-c", "1", "-W", "1"]);
-                    ping.arg(address.to_string())
-                        .env("LAB_FOLDER", self.folder.path());
+                    ping.arg(address.to_string()).process_group(0);
+                    ping.env("LAB_FOLDER", self.folder.path());
                     Ok(ping.output()?.status.success())
                 };
                 let what = format!("{FIRST_INSTANCE} reaches {} at {address}", instance.label);
@@ -325,12 +324,17 @@ impl Session {
                 ),
             ),
         };
+        let id = instances.first().map_or(1, |instance| instance.id);
+        let other = instances.last().and_then(|instance| instance.addresses.first());
+        let other = other.map(ToString::to_string).unwrap_or_default();
         text += &format!(
             "\nThis is {FIRST_INSTANCE}. Try:\n  \
              ping {last}                 reach another subnet{elsewhere}\n  \
              on db-1 ping {FIRST_INSTANCE}         run a command in another instance\n  \
              on host-1 ip netns         run a command on a host\n  \
-             garth host list            run a command of the operator\n\
+             garth host list            run a command of the operator\n  \
+             garth trace {id} {other:<14} explain the path of a packet\n  \
+             on host-1 garth agent status   run a command of the agent\n\
              {experiments}  \
              on server curl -s http://127.0.0.1:{PORT}/v4/vpcs -H \"Authorization: Bearer $LAB_TOKEN\"\n\
              The lab ends with this shell, or with garth lab down.\n"
@@ -390,10 +394,13 @@ fn find_host(folder: &LabFolder, name: &str) -> anyhow::Result<u8> {
     })
 }
 
-/// Stops a host of the lab in which this command runs.
-pub fn stop_host(folder: &LabFolder, name: &str) -> anyhow::Result<()> {
+/// Stops a host of the lab in which this command runs. Returns whether this command runs in one of its instances.
+pub fn stop_host(folder: &LabFolder, name: &str) -> anyhow::Result<bool> {
     let host = find_host(folder, name)?;
-    Machine::new(folder, host_name(host)).stop()
+    let machine = Machine::new(folder, host_name(host));
+    let is_inside = machine.has_this_network();
+    machine.stop()?;
+    Ok(is_inside)
 }
 
 /// The ID of an instance of the tenant, in the lab in which this command runs.
@@ -411,11 +418,12 @@ pub fn start_host(folder: &LabFolder, name: &str) -> anyhow::Result<()> {
     if !machine.is_running() {
         machine.start()?;
     }
+    ensure!(!machine.has_agent()?, "{} is already running", host_name(host));
     let mut agent = machine.start_agent(garth(folder)?, host)?;
     sleep(AGENT_START_TIME);
     ensure!(
         agent.try_wait()?.is_none(),
-        "the agent of {} is already running, or does not start: see {}",
+        "the agent of {} does not start: see {}",
         host_name(host),
         machine.log().display()
     );

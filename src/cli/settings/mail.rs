@@ -61,7 +61,7 @@ pub struct MailSettings {
     #[arg(long = "mail-from", env = "GARTH_MAIL_FROM", value_name = "EMAIL")]
     pub from: Option<String>,
 
-    /// Word before the number of the ticket in subjects: Garth in [Garth #12] [default: the name of the brand]
+    /// Word before the number of the ticket in subjects, such as Garth [default: the name of the brand]
     #[arg(
         long = "mail-subject-prefix",
         env = "GARTH_MAIL_SUBJECT_PREFIX",

@@ -5,17 +5,17 @@ use maud::{Markup, html};
 use crate::model::entity::{Entity, EntityKind};
 use crate::model::event::Event;
 use crate::model::subject::SubjectKind;
+use crate::rules::events::Existing;
 
 /// An event as a sentence: the user, the action, the object, and the object that contains it or is part of it.
-pub fn sentence(event: &Event) -> Markup {
+/// Only objects that exist have a link.
+pub fn sentence(event: &Event, existing: &Existing) -> Markup {
     let actor = event.username.as_deref().unwrap_or("Someone");
-    let is_deleted =
-        event.action == "vpc_delete" || event.action == "subnet_delete" || event.action == "linode_delete";
     html! {
         strong { (actor) } " " (action_text(&event.action, event.entity.is_some()))
         @if let Some(entity) = &event.entity {
             " "
-            @match entity_url(entity).filter(|_| !is_deleted) {
+            @match entity_url(entity).filter(|_| existing.has(entity)) {
                 Some(url) => a href=(url) { (entity.label) },
                 None => em { (entity.label) },
             }

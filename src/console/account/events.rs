@@ -11,19 +11,23 @@ use crate::console::layout::{empty_state, page_url, pagination, pluralize, redir
 use crate::console::query::Query;
 use crate::console::visit::Visit;
 use crate::model::event::Event;
+use crate::model::event_change::Changes;
 use crate::model::id::EventId;
 use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::rules;
 use crate::rules::caller::Caller;
+use crate::rules::events::Existing;
 use crate::web::App;
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
     let filter = EventFilter::read(&query);
     let list_request = filter.list_request();
-    let events = app
+    let (events, existing) = app
         .read(caller, move |tx, caller| {
-            rules::events::list(tx, caller, &list_request)
+            let events = rules::events::list(tx, caller, &list_request)?;
+            let existing = rules::events::existing(tx, caller, &events.items)?;
+            Ok((events, existing))
         })
         .await?;
     // With a filter, the first event is not the newest one.
@@ -43,7 +47,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             }
         }
         @if events.results > 0 || !filter.is_empty() { (filter.form()) }
-        (event_list(&events, &filter))
+        (event_list(&events, &existing, &filter))
     };
     Ok(visit.page("Activity", &[], &body))
 }
@@ -58,7 +62,7 @@ pub async fn mark_seen(State(app): State<App>, caller: Caller, data: FormData) -
     Ok(redirect_with_notice(EVENTS_URL, "events-seen"))
 }
 
-fn event_list(events: &Paged<Event>, filter: &EventFilter) -> Markup {
+fn event_list(events: &Paged<Event>, existing: &Existing, filter: &EventFilter) -> Markup {
     let list_url = filter.url();
     let reload_url = page_url(&list_url, events.page.number);
     html! {
@@ -71,7 +75,7 @@ fn event_list(events: &Paged<Event>, filter: &EventFilter) -> Markup {
                 (empty_state("No results", "No events match the filter.", Some(("Clear filter", EVENTS_URL))))
             } @else {
                 p .count role="status" { (pluralize(events.results as usize, "event", "events")) }
-                (days(&events.items))
+                (days(&events.items, existing))
                 (pagination(events, &list_url))
             }
         }
@@ -79,7 +83,7 @@ fn event_list(events: &Paged<Event>, filter: &EventFilter) -> Markup {
 }
 
 /// The events by day, each day with a heading. Days and times are in UTC, because the filter is, too.
-pub fn days(events: &[Event]) -> Markup {
+pub fn days(events: &[Event], existing: &Existing) -> Markup {
     html! {
         @for day in events.chunk_by(|earlier, later| earlier.created.date() == later.created.date()) {
             section .day {
@@ -87,14 +91,45 @@ pub fn days(events: &[Event]) -> Markup {
                 ol .events {
                     @for event in day {
                         li .unread[!event.seen] {
-                            span { (sentence(event)) @if !event.seen { " " span .tag.on { "new" } } }
+                            span { (sentence(event, existing)) @if !event.seen { " " span .tag.on { "new" } } }
                             (clock(event.created))
+                            (changes(&event.changes))
                         }
                     }
                 }
             }
         }
     }
+}
+
+/// The fields that an update changed.
+fn changes(changes: &Changes) -> Markup {
+    html! {
+        @if !changes.fields.is_empty() {
+            ul .changes {
+                @for change in &changes.fields {
+                    li {
+                        (name(&change.field)) ": "
+                        @if change.before.is_empty() { span .quiet { "empty" } } @else { del { (change.before) } }
+                        " → "
+                        @if change.after.is_empty() { span .quiet { "empty" } } @else { ins { (change.after) } }
+                    }
+                }
+                @if changes.omitted > 0 { li .quiet { "and " (changes.omitted) " more" } }
+            }
+        }
+    }
+}
+
+/// The name of a field in words. A name with spaces contains the label of an object.
+fn name(field: &str) -> String {
+    let words = match field.contains(' ') {
+        true => field.to_owned(),
+        false => field.replace('_', " "),
+    };
+    let mut chars = words.chars();
+    let first = chars.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
 }
 
 /// The time of the day in UTC. The console's script does not convert it.

@@ -19,6 +19,14 @@ pub enum Target {
     Tickets,
 }
 
+/// What the user may do with the objects of a list.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowed {
+    pub add: bool,
+    /// Whether the user can change at least one object. Without this, the list has no selection.
+    pub change: bool,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     Boot,

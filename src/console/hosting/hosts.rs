@@ -152,11 +152,7 @@ pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: Fo
     let created = app
         .write(staff, move |tx, _| {
             let host = rules::hosts::create(tx, &request)?;
-            let no_fields = Request {
-                expected: None,
-                body: Ok(Input::Object(Default::default())),
-            };
-            rules::hosts::create_join_token(tx, host.id, &no_fields)
+            rules::hosts::create_join_token(tx, host.id, &Request::empty())
         })
         .await;
     match created {

@@ -165,10 +165,7 @@ pub async fn update(
     if data.has(GLOBAL_VERSION) {
         object.push(("global".to_owned(), globals_input(&data)));
     }
-    let change = app.prepare(Request {
-        expected: None,
-        body: Ok(Input::Object(object)),
-    });
+    let change = app.prepare(Request::with_fields(object));
     // One version is that of the rows on the page, the other that of the account-wide permissions.
     let (rows, rows_version) = (
         ListRequest::default().only(submitted(&data)),

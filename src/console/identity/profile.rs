@@ -11,6 +11,8 @@ use crate::console::layout::{redirect_with_notice, time};
 use crate::console::password;
 use crate::console::visit::Visit;
 use crate::model::entity_tag::EntityTag;
+use crate::model::input::Input;
+use crate::model::time_zone;
 use crate::model::user::User;
 use crate::rules;
 use crate::rules::caller::Caller;
@@ -28,7 +30,15 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> PageR
 }
 
 pub async fn update(State(app): State<App>, visit: Visit, caller: Caller, data: FormData) -> PageResult {
-    let request = app.prepare(data.request(data.object(&["email", "timezone"])));
+    let current = app.read(caller.clone(), rules::profile::view).await?;
+    let mut object = data.object(&["email", "timezone"]);
+    for (name, value) in &mut object {
+        // The rule refuses an empty name. It accepts names that are not in the list, for clients of the API.
+        if *name == "timezone" && !is_offered(data.text("timezone"), &current) {
+            *value = Input::Text(String::new());
+        }
+    }
+    let request = app.prepare(data.request(object));
     let changed = app
         .write(caller.clone(), move |tx, caller| {
             rules::profile::update(tx, caller, &request)
@@ -66,6 +76,11 @@ pub async fn change_password(
         }
         Err(other) => Err(other.into()),
     }
+}
+
+/// Whether the form offers a time zone: those of the list, and the current one.
+fn is_offered(name: &str, user: &User) -> bool {
+    time_zone::is_known(name) || name == user.timezone
 }
 
 fn field<'a>(name: &'a str, label: &'a str, hint: &'a str) -> Field<'a> {
@@ -127,13 +142,18 @@ impl<'a> ProfilePage<'a> {
 
     fn profile_form(&self, visit: &Visit) -> Markup {
         let form_state = &self.profile;
+        let choice = |name: &str| (name.to_owned(), name.replace('_', " "));
+        let mut zones: Vec<_> = time_zone::names().map(choice).collect();
+        if !time_zone::is_known(&self.user.timezone) {
+            zones.insert(0, choice(&self.user.timezone));
+        }
         html! {
             (form_state.alert())
             form .card method="post" novalidate action=(PROFILE_URL) {
                 (visit.form_token())
                 (form_state.version_field())
                 (forms::text_input(form_state, field("email", "E-mail", "")))
-                (forms::text_input(form_state, field("timezone", "Time zone", "For example, Europe/Berlin. Available to API clients. The console uses your browser's time zone.")))
+                (forms::select(form_state, field("timezone", "Time zone", "Available to API clients. The console uses your browser's time zone."), &zones))
                 div .actions { button .main type="submit" { "Save" } }
             }
         }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::account_summary::{LIST, name, refused, status_tag, url};
-use super::account_users;
+use super::{account_networks, account_users};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, FormData, FormState};
 use crate::console::layout::{number, redirect_with_notice, size, time};
@@ -29,11 +29,12 @@ use crate::web::{App, downloads};
 type Path = At<AccountId>;
 
 pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, At(id): Path) -> PageResult {
-    let (details, users) = app
+    let (details, users, networks) = app
         .read(staff, move |tx, _| {
             let details = rules::provider_accounts::view(tx, id)?;
             let list = account_users::list_request();
-            Ok((details, rules::account_users::list(tx, id, &list)?))
+            let users = rules::account_users::list(tx, id, &list)?;
+            Ok((details, users, account_networks::summary(tx, id)?))
         })
         .await?;
     let title = name(&details.account);
@@ -51,6 +52,7 @@ pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, At(id): Pa
             h2 #users { "Users" }
             (account_users::table(&visit, &details.account, &users))
         }
+        (networks.render(id, &app.store().policy()))
     };
     Ok(visit.page(title, &[LIST], &body))
 }

@@ -2,8 +2,10 @@
 
 mod account;
 mod account_edit;
+pub mod account_networks;
 pub mod account_summary;
 mod account_users;
+mod account_vpc;
 mod accounts;
 mod announcements;
 mod brand_preview;
@@ -28,6 +30,7 @@ const STAFF_USER: &str = "/provider/staff/{staffUsername}";
 
 pub fn pages() -> Vec<Page> {
     let mut pages = account_pages();
+    pages.extend(network_pages());
     pages.extend(staff_pages());
     pages.extend(region_pages());
     pages.extend(plan_pages());
@@ -114,6 +117,30 @@ fn account_pages() -> Vec<Page> {
             account_users::link,
         )
         .role(StaffRole::Admin),
+    ]
+}
+
+/// Read-only pages, for all staff.
+fn network_pages() -> Vec<Page> {
+    vec![
+        get(
+            "pageProviderAccountVpcs",
+            "/provider/accounts/{accountId}/vpcs",
+            account_networks::vpcs,
+        )
+        .staff(),
+        get(
+            "pageProviderAccountVpc",
+            "/provider/accounts/{accountId}/vpcs/{vpcId}",
+            account_vpc::view,
+        )
+        .staff(),
+        get(
+            "pageProviderAccountInstances",
+            "/provider/accounts/{accountId}/instances",
+            account_networks::instances,
+        )
+        .staff(),
     ]
 }
 

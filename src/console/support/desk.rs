@@ -15,6 +15,7 @@ use crate::console::threads::{self, kind_label};
 use crate::console::visit::Visit;
 use crate::console::{saved_views, targets};
 use crate::model::account::DeskAccount;
+use crate::model::account::status::AccountStatus;
 use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::page::Paged;
@@ -366,7 +367,10 @@ fn row(desk: &DeskTicket, context: &QueueContext) -> Markup {
                     span .quiet.small.line { (kind_label(entity.kind.word())) " " (entity.label) }
                 }
             }
-            td data-label="Account" { span { a href=(account_summary::url(ticket.account)) { (account_name(desk)) } " " span .id { (ticket.account) } } }
+            td data-label="Account" { span {
+                a href=(account_summary::url(ticket.account)) { (account_name(desk)) } " " span .id { (ticket.account) }
+                @if desk.account_status != AccountStatus::Active { " " (account_summary::status_tag(desk.account_status)) }
+            } }
             td data-label="Status" { (threads::status_tag(ticket.status)) }
             td data-label="Assignee" { span { (assignee(desk, context.me)) } }
             @if context.has_targets { td data-label=(TIME_LEFT.1) { span { (targets::time_left(desk.targets.as_ref())) } } }

@@ -2,6 +2,7 @@
 
 use crate::model::disk::Disk;
 use crate::model::entity::{Entity, EntityKind};
+use crate::model::event_change::Changes;
 use crate::model::id::{ConfigId, EventId, InstanceId};
 use crate::model::instance::Instance;
 use crate::model::object_tag::ObjectTag;
@@ -27,6 +28,8 @@ pub struct Event {
     pub percent: Option<i64>,
     /// The duration so far, in microseconds.
     pub duration: Option<i64>,
+    /// The fields that an update changed. Responses of the API do not have them.
+    pub changes: Changes,
     pub seen: bool,
     pub read: bool,
 }

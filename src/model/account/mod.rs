@@ -7,6 +7,8 @@ pub mod branding;
 pub mod change;
 pub mod contact;
 pub mod event;
+pub mod event_change;
+pub mod found_network;
 pub mod object_tag;
 mod png;
 pub mod settings;

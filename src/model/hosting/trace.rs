@@ -24,6 +24,8 @@ pub struct TraceNetwork {
     pub hosts: HashMap<HostId, TraceHost>,
     /// Whether the address is in another VPC: IPv4 in one of the same account, IPv6 in any.
     pub is_in_other_vpc: bool,
+    /// The label of the host that has the address in the underlay.
+    pub host_at_address: Option<String>,
     /// Whether packets between the hosts are encrypted.
     pub is_encrypted: bool,
 }
@@ -66,6 +68,8 @@ pub struct TraceHost {
     pub has_key: bool,
     /// Whether the agent has applied the current desired state.
     pub is_current: bool,
+    /// A problem of the host that its agent reports.
+    pub warning: Option<String>,
 }
 
 /// The path of a packet from the sender to an address.
@@ -110,6 +114,12 @@ impl<'a> Path<'a> {
             SenderPower::Off => Some(format!("{sender} is not running")),
         };
         if let Some(text) = not_running {
+            // An instance boots until its port is up, so an error of the port is the reason.
+            if let Ok((_, port)) = self.source()
+                && port.state == PortState::Error
+            {
+                self.require_up(port, DropCause::PortNotUp)?;
+            }
             return Err(Outcome::Dropped(DropCause::NotRunning, text));
         }
         let (source, port) = self.source()?;
@@ -121,11 +131,12 @@ impl<'a> Path<'a> {
             &network.sender,
             format!("sends from {from} through interface {}", source.id),
         );
-        let host = self.require_up(port, DropCause::PortNotUp)?;
-        self.add(&host.label, "accepts the source addresses of the port".to_owned());
         if from == to {
+            self.add(&network.sender, "receives the packet without its port".to_owned());
             return Ok(Outcome::Delivered);
         }
+        let host = self.require_up(port, DropCause::PortNotUp)?;
+        self.add(&host.label, "accepts the source addresses of the port".to_owned());
         let subnet = subnet_of(network, source);
         let target_subnet = network.subnets.iter().find(|subnet| subnet.has(to));
         if let Some(gateway) = network.subnets.iter().find(|subnet| subnet.is_gateway(to)) {
@@ -189,6 +200,8 @@ impl<'a> Path<'a> {
             ));
         } else if !host.is_current {
             self.doubt = Some(format!("{} has not applied the latest changes yet", host.label));
+        } else if let Some(warning) = &host.warning {
+            self.doubt = Some(format!("{} reports a problem: {warning}", host.label));
         }
         Ok(host)
     }
@@ -268,7 +281,17 @@ impl<'a> Path<'a> {
         let is_public = vpc
             .and_then(|vpc| vpc.ipv6.as_ref())
             .is_some_and(|ipv6| ipv6.is_public);
-        match (to, vpc.and_then(|vpc| vpc.nat_1_1)) {
+        if let Some(host) = &self.network.host_at_address {
+            let text =
+                format!("{to} is the underlay address of host {host}, and instances do not reach hosts");
+            return Err(Outcome::Dropped(DropCause::HostAddress, text));
+        }
+        let nat = vpc.and_then(|vpc| vpc.nat_1_1);
+        match (to, nat) {
+            _ if is_private(to) => {
+                let has_public_address = if to.is_ipv4() { nat.is_some() } else { is_public };
+                Err(self.keep_private(host, to, has_public_address))
+            }
             (IpAddr::V4(_), Some(address)) => {
                 let public = IpAddr::V4(address.into());
                 self.add(
@@ -281,14 +304,7 @@ impl<'a> Path<'a> {
                 self.add(&host.label, "routes to its own network".to_owned());
                 Ok(leaves(host, from))
             }
-            _ if self.network.is_in_other_vpc => {
-                let text = format!("{to} belongs to another VPC, and not to this one. {NAT_IS_NO_HELP}");
-                Err(Outcome::Dropped(DropCause::OtherVpc, text))
-            }
-            _ if is_private(to) => {
-                let text = format!("{to} is a private address, but not in this VPC. {NAT_IS_NO_HELP}");
-                Err(Outcome::Dropped(DropCause::UnknownAddress, text))
-            }
+            _ if self.network.is_in_other_vpc => Err(of_other_vpc(to)),
             (IpAddr::V4(_), None) => {
                 let text = format!("{to} is outside of the VPC, and the interface has no 1:1 NAT");
                 Err(Outcome::Dropped(DropCause::NoNat, text))
@@ -301,6 +317,23 @@ impl<'a> Path<'a> {
         }
     }
 
+    /// Why a packet to a private address outside of the VPC is dropped.
+    fn keep_private(&self, host: &TraceHost, to: IpAddr, has_public_address: bool) -> Outcome {
+        if self.network.is_in_other_vpc {
+            return of_other_vpc(to);
+        }
+        if has_public_address {
+            let text = format!(
+                "{to} is a private address, but not in this VPC. Host {} drops the packet, unless its agent has \
+                 --allow-network for this address",
+                host.label
+            );
+            return Outcome::Uncertain(text);
+        }
+        let text = format!("{to} is a private address, but not in this VPC. {NAT_IS_NO_HELP}");
+        Outcome::Dropped(DropCause::UnknownAddress, text)
+    }
+
     fn add(&mut self, place: &str, action: String) {
         self.hops.push(Hop {
             place: place.to_owned(),
@@ -310,6 +343,11 @@ impl<'a> Path<'a> {
 }
 
 const NAT_IS_NO_HELP: &str = "1:1 NAT or public IPv6 networks would not help";
+
+fn of_other_vpc(to: IpAddr) -> Outcome {
+    let text = format!("{to} belongs to another VPC, and not to this one. {NAT_IS_NO_HELP}");
+    Outcome::Dropped(DropCause::OtherVpc, text)
+}
 
 fn leaves(host: &TraceHost, source: IpAddr) -> Outcome {
     Outcome::Leaves(format!(
@@ -322,7 +360,8 @@ fn leaves(host: &TraceHost, source: IpAddr) -> Outcome {
 /// Whether an address is only for private networks, which a public network does not route.
 fn is_private(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(v4) => v4.is_private(),
+        // Carriers use 100.64.0.0/10 for their own networks (RFC 6598).
+        IpAddr::V4(v4) => v4.is_private() || matches!(v4.octets(), [100, 64..=127, ..]),
         IpAddr::V6(v6) => v6.is_unique_local(),
     }
 }

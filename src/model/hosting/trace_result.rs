@@ -77,6 +77,7 @@ pub enum DropCause {
     TargetNotRunning,
     TargetPortNotUp,
     OtherVpc,
+    HostAddress,
     NoNat,
     NoPublicIpv6,
 }
@@ -121,6 +122,7 @@ impl DropCause {
             DropCause::TargetNotRunning => "target_not_running",
             DropCause::TargetPortNotUp => "target_port_not_up",
             DropCause::OtherVpc => "other_vpc",
+            DropCause::HostAddress => "host_address",
             DropCause::NoNat => "no_nat",
             DropCause::NoPublicIpv6 => "no_public_ipv6",
         }

@@ -67,10 +67,12 @@ fn network() -> TraceNetwork {
             has_credential: true,
             has_key: false,
             is_current: true,
+            warning: None,
         };
         (HostId(number), host)
     };
     TraceNetwork {
+        host_at_address: None,
         sender: "instance-2".to_owned(),
         power: SenderPower::Running,
         source: Some(InterfaceId(2)),
@@ -184,6 +186,12 @@ fn a_sender_without_a_working_port_sends_nothing() {
     let text = "instance-2 is booting on host rack-1".to_owned();
     let expected = Outcome::Dropped(DropCause::NotRunning, text);
     assert_eq!(trace_to(&stopped, "10.0.0.3").outcome, expected);
+    stopped.ports.get_mut(&InterfaceId(2)).unwrap().state = PortState::Error;
+    assert_eq!(
+        cause(&stopped, "10.0.0.3"),
+        DropCause::PortNotUp,
+        "the port is why it boots"
+    );
     let mut pending = network();
     pending.ports.get_mut(&InterfaceId(2)).unwrap().state = PortState::Pending;
     assert_eq!(cause(&pending, "10.0.0.3"), DropCause::PortNotUp);
@@ -214,7 +222,6 @@ fn only_nat_and_public_networks_leave_the_vpc() {
     vpc.nat_1_1 = Some(0xcb00_7107);
     vpc.ipv6.as_mut().unwrap().is_public = true;
     assert_eq!(leaves(&network, "198.51.100.1"), (3, text("203.0.113.7")));
-    assert_eq!(leaves(&network, "10.9.9.9"), (3, text("203.0.113.7")));
     let ipv6 = "fd00::2:2000:ff:fe00:2";
     assert_eq!(leaves(&network, "2001:db8::1"), (3, text(ipv6)));
     network.hosts.get_mut(&HostId(1)).unwrap().is_current = false;
@@ -222,6 +229,41 @@ fn only_nat_and_public_networks_leave_the_vpc() {
         leaves(&network, "198.51.100.1").1,
         Outcome::Uncertain(_)
     ));
+}
+
+#[test]
+fn public_addresses_do_not_reach_hosts_and_private_networks() {
+    let mut network = network();
+    let vpc = network.interfaces[0].vpc.as_mut().unwrap();
+    vpc.nat_1_1 = Some(0xcb00_7107);
+    for address in ["10.9.9.9", "100.64.0.1", "100.127.255.254", "192.168.1.1"] {
+        let outcome = trace_to(&network, address).outcome;
+        assert!(matches!(outcome, Outcome::Uncertain(_)), "{address}: {outcome:?}");
+    }
+    assert_eq!(
+        cause(&network, "fd12::1"),
+        DropCause::UnknownAddress,
+        "IPv6 is not public"
+    );
+    for address in ["100.63.255.255", "100.128.0.1"] {
+        let outcome = trace_to(&network, address).outcome;
+        assert!(matches!(outcome, Outcome::Leaves(_)), "{address}: {outcome:?}");
+    }
+    let vpc = network.interfaces[0].vpc.as_mut().unwrap();
+    vpc.ipv6.as_mut().unwrap().is_public = true;
+    let outcome = trace_to(&network, "fd12::1").outcome;
+    assert!(matches!(outcome, Outcome::Uncertain(_)), "{outcome:?}");
+    network.is_in_other_vpc = true;
+    assert_eq!(cause(&network, "10.9.9.9"), DropCause::OtherVpc);
+    network.host_at_address = Some("rack-2".to_owned());
+    assert_eq!(cause(&network, "192.0.2.2"), DropCause::HostAddress);
+}
+
+#[test]
+fn an_instance_receives_its_own_packets() {
+    let mut network = network();
+    network.ports.get_mut(&InterfaceId(2)).unwrap().state = PortState::Error;
+    assert_eq!(trace_to(&network, "10.0.0.2").outcome, Outcome::Delivered);
 }
 
 #[test]
@@ -299,4 +341,8 @@ fn the_state_of_hosts_matters_only_on_the_path() {
         Outcome::Uncertain(_)
     ));
     assert_eq!(cause(&network, "10.0.0.77"), DropCause::UnknownAddress);
+    let host = network.hosts.get_mut(&HostId(1)).unwrap();
+    (host.is_current, host.warning) = (true, Some("net.ipv4.ip_forward is 0".to_owned()));
+    let doubt = "rack-1 reports a problem: net.ipv4.ip_forward is 0".to_owned();
+    assert_eq!(trace_to(&network, "10.0.1.4").outcome, Outcome::Uncertain(doubt));
 }

@@ -9,5 +9,6 @@ pub mod proof;
 pub mod scope;
 pub mod ssh_key;
 pub mod staff_role;
+pub mod time_zone;
 pub mod token;
 pub mod user;

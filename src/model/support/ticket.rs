@@ -1,5 +1,6 @@
 //! Tickets.
 
+use crate::model::account::status::AccountStatus;
 use crate::model::entity::Entity;
 use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::reason::{Code, Reason, Reasons};
@@ -58,6 +59,7 @@ pub struct DeskTicket {
     pub ticket: Ticket,
     pub company: String,
     pub email: String,
+    pub account_status: AccountStatus,
     /// The user who opened the ticket; `None` if staff opened it, or if the user was deleted.
     pub customer: Option<Customer>,
     pub priority: Priority,

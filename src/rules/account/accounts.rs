@@ -18,7 +18,7 @@ use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
-use crate::rules::{events, tokens, users};
+use crate::rules::{event_changes, events, tokens, users};
 use crate::store::{self, ReadTx, WriteTx};
 
 /// An account's quota and its current use.
@@ -126,6 +126,7 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Ac
     require_change(caller)?;
     let mut account = load(tx, caller.account)?;
     request.check_if_match(&account)?;
+    let before = account.clone();
     let mut form = request.form()?;
     let email = form.optional("email", Email::parse);
     let company = form.optional("company", OptionalLine::<128>::parse);
@@ -135,7 +136,8 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Ac
     account.email = email.map_or(account.email, |email| email.as_str().to_owned());
     account.company = company.map_or(account.company, |company| company.as_str().to_owned());
     store::accounts::update(tx, &account)?;
-    events::record_account(tx, caller, Action::AccountUpdate, None)?;
+    let changes = event_changes::of_account(&before, &account);
+    events::record_account_update(tx, caller, Action::AccountUpdate, None, &changes)?;
     Ok(account)
 }
 

@@ -3,8 +3,11 @@
 //! A change and its event are written in the same transaction, so an event exists if and only if its change
 //! does (interface §6, decision 0008).
 
-use crate::model::entity::Entity;
+use std::collections::HashSet;
+
+use crate::model::entity::{Entity, EntityKind};
 use crate::model::event::{Action, Event};
+use crate::model::event_change::Changes;
 use crate::model::grant::GrantKind;
 use crate::model::id::{AccountId, EventId, InstanceId, UserId};
 use crate::model::instance::{Instance, InstanceLabel};
@@ -37,6 +40,31 @@ pub fn list(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 pub fn view(tx: &mut ReadTx, caller: &Caller, id: EventId) -> Result<Event> {
     let event = store::events::find(tx, reader(tx, caller), id)?;
     event.ok_or(Error::NotFound)
+}
+
+/// The objects of events that still exist.
+#[derive(Debug, Default)]
+pub struct Existing(HashSet<(&'static str, i64)>);
+
+impl Existing {
+    /// Whether an object exists. Tickets are never deleted.
+    pub fn has(&self, entity: &Entity) -> bool {
+        entity.kind == EntityKind::Ticket || self.0.contains(&(entity.kind.word(), entity.id))
+    }
+}
+
+/// The VPCs, subnets and instances of these events that still exist.
+pub fn existing(tx: &mut ReadTx, caller: &Caller, events: &[Event]) -> Result<Existing> {
+    let mut existing = HashSet::new();
+    for kind in store::events::DELETABLE {
+        let entities = events.iter().filter_map(|event| event.entity.as_ref());
+        let ids = entities
+            .filter(|entity| entity.kind.word() == kind)
+            .map(|entity| entity.id);
+        let found = store::events::existing(tx, caller.account, kind, &ids.collect::<Vec<_>>())?;
+        existing.extend(found.into_iter().map(|id| (kind, id)));
+    }
+    Ok(Existing(existing))
 }
 
 /// Marks this event and all earlier ones as seen by the caller.
@@ -124,6 +152,44 @@ pub fn record_vpc(tx: &mut WriteTx, caller: &Caller, action: Action, vpc: &Vpc) 
     record(tx, caller.author(), action, &Entity::vpc(vpc), None, guard)
 }
 
+/// Records the update of a VPC.
+pub fn record_vpc_update(tx: &mut WriteTx, caller: &Caller, vpc: &Vpc, changes: &Changes) -> Result<()> {
+    let objects = (&Entity::vpc(vpc), None);
+    let guard = (GrantKind::Vpc.word(), vpc.id.0);
+    record_update(tx, caller.author(), Action::VpcUpdate, objects, guard, changes)
+}
+
+/// Records the update of a subnet.
+pub fn record_subnet_update(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    subnet: &Subnet,
+    vpc: &Vpc,
+    changes: &Changes,
+) -> Result<()> {
+    let (entity, secondary) = (Entity::subnet(subnet), Entity::vpc(vpc));
+    let objects = (&entity, Some(&secondary));
+    let guard = (GrantKind::Vpc.word(), vpc.id.0);
+    record_update(tx, caller.author(), Action::SubnetUpdate, objects, guard, changes)
+}
+
+/// Records the update of an instance, or of one of its configs.
+pub fn record_instance_update(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    instance: &Instance,
+    config: Option<&Entity>,
+    changes: &Changes,
+) -> Result<()> {
+    let action = match config {
+        Some(_) => Action::ConfigUpdate,
+        None => Action::InstanceUpdate,
+    };
+    let objects = (&Entity::instance(instance), config);
+    let guard = (GrantKind::Linode.word(), instance.id.0);
+    record_update(tx, caller.author(), action, objects, guard, changes)
+}
+
 pub fn record_subnet(
     tx: &mut WriteTx,
     caller: &Caller,
@@ -187,6 +253,17 @@ pub fn record_account(
     action: Action,
     entity: Option<&Entity>,
 ) -> Result<()> {
+    record_account_update(tx, caller, action, entity, &Changes::default())
+}
+
+/// Like `record_account`, for an update.
+pub fn record_account_update(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    action: Action,
+    entity: Option<&Entity>,
+    changes: &Changes,
+) -> Result<()> {
     let new = NewEvent {
         action,
         username: caller.username(),
@@ -195,6 +272,7 @@ pub fn record_account(
         secondary: None,
         guard: ("account", 0),
         progress: NOTIFICATION,
+        changes,
     };
     Ok(store::events::append_pipelined(tx, caller.account, &new)?)
 }
@@ -205,6 +283,7 @@ pub fn record_by_provider(
     account: AccountId,
     action: Action,
     entity: Option<&Entity>,
+    changes: &Changes,
 ) -> Result<()> {
     let provider = tx.policy().support.provider.clone();
     let new = NewEvent {
@@ -215,6 +294,7 @@ pub fn record_by_provider(
         secondary: None,
         guard: ("account", 0),
         progress: NOTIFICATION,
+        changes,
     };
     Ok(store::events::append_pipelined(tx, account, &new)?)
 }
@@ -258,6 +338,7 @@ pub fn record_progress(
         secondary,
         guard: (GrantKind::Linode.word(), instance.id.0),
         progress,
+        changes: &Changes::default(),
     };
     Ok(store::events::append(tx, author.account, &new)?)
 }
@@ -279,6 +360,25 @@ fn record(
     secondary: Option<&Entity>,
     guard: (&'static str, i64),
 ) -> Result<()> {
+    record_update(
+        tx,
+        author,
+        action,
+        (entity, secondary),
+        guard,
+        &Changes::default(),
+    )
+}
+
+/// Records an event with the changes of an update.
+fn record_update(
+    tx: &mut WriteTx,
+    author: Author,
+    action: Action,
+    (entity, secondary): (&Entity, Option<&Entity>),
+    guard: (&'static str, i64),
+    changes: &Changes,
+) -> Result<()> {
     let new = NewEvent {
         action,
         username: author.username,
@@ -287,6 +387,7 @@ fn record(
         secondary,
         guard,
         progress: NOTIFICATION,
+        changes,
     };
     Ok(store::events::append_pipelined(tx, author.account, &new)?)
 }

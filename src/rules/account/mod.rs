@@ -1,8 +1,10 @@
 //! Rules for accounts and events.
 
+pub mod account_networks;
 pub mod accounts;
 pub mod announcements;
 pub mod branding;
+pub mod event_changes;
 pub mod events;
 pub mod provider_accounts;
 pub mod settings;

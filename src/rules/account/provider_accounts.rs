@@ -11,6 +11,7 @@ use crate::model::text::OptionalLine;
 use crate::model::user::{Email, Membership, NewUser, Username};
 use crate::rules::accounts;
 use crate::rules::error::{Error, Result};
+use crate::rules::event_changes;
 use crate::rules::events;
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
@@ -93,7 +94,8 @@ pub fn create(tx: &mut WriteTx, request: &Request) -> Result<AccountDetails> {
 
 /// Changes the e-mail address and the company.
 pub fn update(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<AccountDetails> {
-    let mut account = load_open(tx, id, request)?;
+    let before = load_open(tx, id, request)?;
+    let mut account = before.clone();
     let mut form = request.form()?;
     let email = form.optional("email", Email::parse);
     let company = form.optional("company", OptionalLine::<128>::parse);
@@ -102,12 +104,12 @@ pub fn update(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<Acco
     account.email = email.map_or(account.email, |email| email.as_str().to_owned());
     account.company = company.map_or(account.company, |company| company.as_str().to_owned());
     store::accounts::update(tx, &account)?;
-    changed(tx, id)
+    changed(tx, &before)
 }
 
 /// Changes the quotas. A quota that is null in the body gets the provider's default.
 pub fn update_quotas(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<AccountDetails> {
-    load_open(tx, id, request)?;
+    let before = load_open(tx, id, request)?;
     let mut form = request.form()?;
     let change = QuotaChange {
         vpcs_per_region: read_quota(&mut form, "vpcs_per_region"),
@@ -116,7 +118,7 @@ pub fn update_quotas(tx: &mut WriteTx, id: AccountId, request: &Request) -> Resu
     };
     form.finish(|| Some(()))?;
     accounts::set_quota(tx, id, change)?;
-    changed(tx, id)
+    changed(tx, &before)
 }
 
 fn read_quota(form: &mut Form, name: &'static str) -> Option<QuotaValue> {
@@ -144,7 +146,7 @@ pub fn reactivate(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<
 
 /// Closes an account without instances and VPCs, permanently. Its users, tickets and events remain.
 pub fn close(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<AccountDetails> {
-    load_open(tx, id, request)?;
+    let before = load_open(tx, id, request)?;
     request.require_valid_body()?;
     let instances = store::account_usage::instances(tx, id)?;
     let vpcs: i64 = store::vpcs::counts(tx, id)?.iter().map(|(_, count)| count).sum();
@@ -155,7 +157,7 @@ pub fn close(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<Accou
         return Err(Error::refused(Code::AccountInUse, text));
     }
     store::accounts::set_status(tx, id, AccountStatus::Closed)?;
-    changed(tx, id)
+    changed(tx, &before)
 }
 
 fn set_status(
@@ -171,7 +173,7 @@ fn set_status(
         return Err(Error::refused(Code::AccountState, text));
     }
     store::accounts::set_status(tx, id, status)?;
-    changed(tx, id)
+    changed(tx, &account)
 }
 
 /// Loads an account for a change. A closed account cannot be changed.
@@ -187,7 +189,9 @@ fn load_open(tx: &mut ReadTx, id: AccountId, request: &Request) -> Result<Accoun
 }
 
 /// Records the event of a change, and returns the account.
-fn changed(tx: &mut WriteTx, id: AccountId) -> Result<AccountDetails> {
-    events::record_by_provider(tx, id, Action::AccountUpdate, None)?;
-    view(tx, id)
+fn changed(tx: &mut WriteTx, before: &Account) -> Result<AccountDetails> {
+    let details = view(tx, before.id)?;
+    let changes = event_changes::of_account(before, &details.account);
+    events::record_by_provider(tx, before.id, Action::AccountUpdate, None, &changes)?;
+    Ok(details)
 }

@@ -7,7 +7,7 @@ use crate::rules::caller::Caller;
 use crate::rules::error::Result;
 use crate::rules::form::Form;
 use crate::rules::request::Request;
-use crate::rules::{accounts, events, not_offered};
+use crate::rules::{accounts, event_changes, events, not_offered};
 use crate::store::{self, ReadTx, WriteTx};
 
 /// The account's settings. Clients read them for every user, so no account access is needed.
@@ -17,7 +17,8 @@ pub fn view(tx: &mut ReadTx, caller: &Caller) -> Result<AccountSettings> {
 
 pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<AccountSettings> {
     accounts::require_change(caller)?;
-    let mut settings = view(tx, caller)?;
+    let before = view(tx, caller)?;
+    let mut settings = before;
     request.check_if_match(&settings)?;
     let mut form = request.form()?;
     let network_helper = form.boolean("network_helper");
@@ -30,7 +31,8 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<Ac
     settings.network_helper = network_helper.unwrap_or(settings.network_helper);
     settings.maintenance_policy = policy.unwrap_or(settings.maintenance_policy);
     store::accounts::set_settings(tx, caller.account, settings)?;
-    events::record_account(tx, caller, Action::AccountSettingsUpdate, None)?;
+    let changes = event_changes::of_settings(before, settings);
+    events::record_account_update(tx, caller, Action::AccountSettingsUpdate, None, &changes)?;
     Ok(settings)
 }
 

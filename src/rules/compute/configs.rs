@@ -19,7 +19,7 @@ use crate::rules::form::Form;
 use crate::rules::interfaces::{self, TargetInstance};
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{Drafted, Request};
-use crate::rules::{events, loading, settings};
+use crate::rules::{event_changes, events, loading, settings};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub use draft::{Change, New, read_kernel};
@@ -90,6 +90,7 @@ pub fn update(
         ))
     })?;
 
+    let before = config.clone();
     if let Some(new_interfaces) = new_interfaces {
         interfaces::set_all(tx, &instance, &config, new_interfaces)?;
     }
@@ -98,7 +99,9 @@ pub fn update(
     config.updated = tx.now_after(config.updated);
     store::configs::update(tx, &config)?;
     let config = loading::config(tx, instance.id, config.id)?;
-    record(tx, caller, Action::ConfigUpdate, &instance, &config)?;
+    let entity = Entity::config(instance.id, config.id, config.label.as_str());
+    let changes = event_changes::of_config(&before, &config);
+    events::record_instance_update(tx, caller, &instance, Some(&entity), &changes)?;
     Ok(config)
 }
 

@@ -24,6 +24,7 @@ use crate::rules::caller::Caller;
 use crate::rules::configs::{self, resolve_interfaces};
 use crate::rules::disks;
 use crate::rules::error::Result;
+use crate::rules::event_changes;
 use crate::rules::events;
 use crate::rules::form::Form;
 use crate::rules::interfaces::TargetInstance;
@@ -101,7 +102,7 @@ pub fn update(
     refuse_taken_label(tx, caller, &mut form, change.label.as_ref(), Some(id))?;
     form.finish(|| Some(()))?;
 
-    let change = change.clone();
+    let (change, before) = (change.clone(), instance.clone());
     instance.label = change.label.unwrap_or(instance.label);
     instance.group = change.group.unwrap_or(instance.group);
     if let Some(tags) = change.tags {
@@ -113,7 +114,8 @@ pub fn update(
     instance.updated = tx.now_after(instance.updated);
     store::instances::update(tx, &instance)?;
     store::tickets::rename_entity(tx, caller.account, &Entity::instance(&instance))?;
-    events::record_instance(tx, caller, Action::InstanceUpdate, &instance, None)?;
+    let changes = event_changes::of_instance(&before, &instance);
+    events::record_instance_update(tx, caller, &instance, None, &changes)?;
     Ok(instance)
 }
 

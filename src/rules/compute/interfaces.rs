@@ -9,7 +9,7 @@ mod resolution;
 
 use crate::model::config::Config;
 use crate::model::entity::Entity;
-use crate::model::event::Action;
+use crate::model::event_change::Changes;
 use crate::model::grant::Permission;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId};
 use crate::model::instance::Instance;
@@ -19,7 +19,7 @@ use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::loading::config_for;
 use crate::rules::request::{Drafted, Request};
-use crate::rules::{addresses, events, vpcs};
+use crate::rules::{addresses, event_changes, events, vpcs};
 use crate::store::{self, ReadTx, WriteTx};
 
 use draft::Nat;
@@ -52,11 +52,14 @@ pub fn create(
     let new = resolve(tx, caller, &mut form, draft, &TargetInstance::of(&instance, &[]))?;
     let new = form.finish(|| new)?;
 
+    let mut changes = Changes::default();
     if new.primary {
-        clear_primary(tx, &instance, &mut config, None)?;
+        clear_primary(tx, &instance, &mut config, None, &mut changes)?;
     }
+    let written = event_changes::write_interface(&new);
     let id = insert(tx, &instance, &config, config.interfaces.len(), new)?;
-    touch(tx, caller, &instance, config)?;
+    changes.add(format!("interface {id}"), "", written);
+    touch(tx, caller, &instance, config, &changes)?;
     view(tx, caller, (at.0, at.1, id))
 }
 
@@ -70,12 +73,14 @@ pub fn update(
     request.check_if_match(&interface)?;
     let changed = read_change(tx, caller, &instance, &interface, request)?;
 
+    let mut changes = Changes::default();
+    event_changes::add_interface(&mut changes, Some(&interface), Some(&changed));
     if changed.primary && !interface.primary {
-        clear_primary(tx, &instance, &mut config, Some(interface.id))?;
+        clear_primary(tx, &instance, &mut config, Some(interface.id), &mut changes)?;
     }
     let position = position_of(&config, interface.id);
     replace(tx, &instance, position, &interface, &changed)?;
-    touch(tx, caller, &instance, config)?;
+    touch(tx, caller, &instance, config, &changes)?;
     view(tx, caller, at)
 }
 
@@ -87,7 +92,9 @@ pub fn delete(tx: &mut WriteTx, caller: &Caller, at: InterfacePath, request: &Re
         return Err(Error::whole(active_reason(&instance, &config)));
     }
     remove(tx, &interface)?;
-    touch(tx, caller, &instance, config)
+    let mut changes = Changes::default();
+    event_changes::add_interface(&mut changes, Some(&interface), None);
+    touch(tx, caller, &instance, config, &changes)
 }
 
 /// Reorders the interfaces of a config. `ids` must contain the ID of each interface exactly once.
@@ -119,7 +126,10 @@ pub fn order(
         let interface = interface.expect("the IDs were compared with the config's interfaces");
         store::interfaces::update(tx, instance.id, position, interface)?;
     }
-    touch(tx, caller, &instance, config)
+    let written = |ids: Vec<InterfaceId>| ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let current = config.interfaces.iter().map(|interface| interface.id).collect();
+    let changes = event_changes::of_field("order of interfaces", written(current), written(ids.clone()));
+    touch(tx, caller, &instance, config, &changes)
 }
 
 fn load_for(
@@ -312,10 +322,13 @@ fn clear_primary(
     instance: &Instance,
     config: &mut Config,
     except: Option<InterfaceId>,
+    changes: &mut Changes,
 ) -> Result<()> {
     for (position, interface) in config.interfaces.iter_mut().enumerate() {
         if interface.primary && Some(interface.id) != except {
+            let before = interface.clone();
             interface.primary = false;
+            event_changes::add_interface(changes, Some(&before), Some(&*interface));
             store::interfaces::update(tx, instance.id, position, interface)?;
         }
     }
@@ -328,11 +341,17 @@ fn position_of(config: &Config, id: InterfaceId) -> usize {
 }
 
 /// Sets the update time of a config whose interfaces have changed, and records the event.
-fn touch(tx: &mut WriteTx, caller: &Caller, instance: &Instance, mut config: Config) -> Result<()> {
+fn touch(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    instance: &Instance,
+    mut config: Config,
+    changes: &Changes,
+) -> Result<()> {
     config.updated = tx.now_after(config.updated);
     store::configs::update(tx, &config)?;
     let entity = Entity::config(instance.id, config.id, config.label.as_str());
-    events::record_instance(tx, caller, Action::ConfigUpdate, instance, Some(&entity))
+    events::record_instance_update(tx, caller, instance, Some(&entity), changes)
 }
 
 fn active_reason(instance: &Instance, config: &Config) -> Reason {

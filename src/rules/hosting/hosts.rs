@@ -167,9 +167,14 @@ fn revoke_credential(tx: &mut WriteTx, host: &Host) -> Result<()> {
 pub fn join(tx: &mut WriteTx, request: &Request) -> Result<Joined> {
     let mut form = request.form()?;
     let token = form.required("token", |raw| Ok(TokenHash::of(raw)));
+    let expected = form.integer("host_id");
     let token = form.finish(|| token)?;
     let host = store::host_credentials::take_join_token(tx, &token)?;
     let host = view(tx, host.ok_or(Error::Unauthenticated)?)?;
+    if expected.is_some_and(|expected| expected != host.id.0) {
+        let text = "The token is that of another host, and remains valid: use another folder, or --replace";
+        return Err(Error::on("host_id", Reason::new(Code::ChoiceInvalid, text)));
+    }
     let credential = Secret::new(new_credential(tx.random()));
     store::host_credentials::set_credential(tx, host.id, &TokenHash::of(credential.reveal()))?;
     store::host_revisions::credential_changed(tx, host.id);

@@ -44,6 +44,8 @@ fn parse_address(raw: &str) -> Result<IpAddr> {
     let Ok(address) = raw.parse::<IpAddr>() else {
         return refused("Must be an IPv4 or IPv6 address");
     };
+    // Programs write IPv4 addresses also as ::ffff:192.0.2.1.
+    let address = address.to_canonical();
     let is_local = match address {
         IpAddr::V4(v4) => v4.is_link_local() || v4.is_broadcast(),
         IpAddr::V6(v6) => v6.is_unicast_link_local(),
@@ -76,6 +78,9 @@ fn network(tx: &mut ReadTx, instance: &Instance, address: IpAddr) -> Result<Trac
         })
         .collect();
     add_ports(tx, &mut network, vpc)?;
+    let hosts = store::hosts::of_region(tx, &instance.region)?;
+    let found = hosts.iter().find(|host| host.underlay_address.ip() == address);
+    network.host_at_address = found.map(|host| host.label.as_str().to_owned());
     network.is_in_other_vpc = match address {
         IpAddr::V4(v4) => store::subnets::is_in_other_vpc(tx, instance.account, vpc, v4.to_bits())?,
         IpAddr::V6(v6) => {
@@ -123,6 +128,11 @@ fn add_ports(tx: &mut ReadTx, network: &mut TraceNetwork, vpc: VpcId) -> Result<
             report: ReportAge::new(label, last_seen, now),
             has_credential: facts.host.has_credential,
             has_key: facts.has_key,
+            warning: facts
+                .host
+                .report
+                .as_ref()
+                .and_then(|report| report.warnings.first().cloned()),
             is_current: facts
                 .applied_revision
                 .is_some_and(|applied| applied >= facts.revision),

@@ -9,7 +9,7 @@ use crate::model::user::User;
 use crate::rules::error::{Error, Result};
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
-use crate::rules::{accounts, events, passwords};
+use crate::rules::{accounts, event_changes, events, passwords};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, account: AccountId, list: &ListRequest) -> Result<Paged<User>> {
@@ -27,7 +27,9 @@ pub fn update(tx: &mut WriteTx, account: AccountId, username: &str, request: &Re
     form.finish(|| Some(()))?;
     if let Some(disabled) = disabled.filter(|disabled| *disabled != user.disabled) {
         store::staff::set_disabled(tx, &user, disabled)?;
-        events::record_by_provider(tx, account, Action::UserUpdate, Some(&Entity::user(&user)))?;
+        let changes = event_changes::of_field("disabled", user.disabled, disabled);
+        let entity = Entity::user(&user);
+        events::record_by_provider(tx, account, Action::UserUpdate, Some(&entity), &changes)?;
     }
     load(tx, account, username)
 }
@@ -35,7 +37,9 @@ pub fn update(tx: &mut WriteTx, account: AccountId, username: &str, request: &Re
 /// Creates a single-use link with which the user sets a password.
 pub fn make_link(tx: &mut WriteTx, account: AccountId, username: &str) -> Result<TokenText> {
     let user = load(tx, account, username)?;
-    events::record_by_provider(tx, account, Action::UserUpdate, Some(&Entity::user(&user)))?;
+    let changes = event_changes::of_field("password link", "", "created");
+    let entity = Entity::user(&user);
+    events::record_by_provider(tx, account, Action::UserUpdate, Some(&entity), &changes)?;
     passwords::make_link(tx, username, passwords::INVITATION_TTL_SECONDS)
 }
 

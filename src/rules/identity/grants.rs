@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
+use crate::model::event_change::Changes;
 use crate::model::grant::{EntityGrant, Global, GrantKind, Permission};
 use crate::model::id::{InstanceId, VpcId};
 use crate::model::policy::Policy;
@@ -173,8 +174,37 @@ pub fn update(
     set_entries(tx, &user, GrantKind::Linode, &change.linodes, &before.linodes)?;
     set_entries(tx, &user, GrantKind::Vpc, &change.vpcs, &before.vpcs)?;
     let user = users::view(tx, caller, username)?;
-    events::record_account(tx, caller, Action::UserUpdate, Some(&Entity::user(&user)))?;
-    load(tx, caller, &user)
+    let after = load(tx, caller, &user)?;
+    let entity = Entity::user(&user);
+    let changes = differences(&before, &after);
+    events::record_account_update(tx, caller, Action::UserUpdate, Some(&entity), &changes)?;
+    Ok(after)
+}
+
+/// The permissions that differ.
+fn differences(before: &Grants, after: &Grants) -> Changes {
+    let mut changes = Changes::default();
+    let word = |permission: Option<Permission>| permission.map_or("none", Permission::word);
+    changes.add(
+        "account_access",
+        word(before.account_access),
+        word(after.account_access),
+    );
+    for global in Global::ALL {
+        let held = |grants: &Grants| grants.globals.contains(&global);
+        changes.add(global.word(), held(before), held(after));
+    }
+    for (kind, before, after) in [
+        (GrantKind::Linode, &before.linodes, &after.linodes),
+        (GrantKind::Vpc, &before.vpcs, &after.vpcs),
+    ] {
+        // Both lists have the same objects: the transaction changes only permissions.
+        for (old, new) in before.iter().zip(after) {
+            let field = format!("{} {} ({})", kind.word(), new.label, new.id);
+            changes.add(field, word(old.permission), word(new.permission));
+        }
+    }
+    changes
 }
 
 fn set_globals(

@@ -11,7 +11,7 @@ use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
 use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
-use crate::rules::{events, users};
+use crate::rules::{event_changes, events, users};
 use crate::store::{self, ReadTx, WriteTx};
 
 /// The maximum number of objects that one change of grants can affect.
@@ -73,7 +73,10 @@ pub fn set_all(
     let query = unpaged(conditions).read(tx.policy(), &store::object_grants::FIELDS)?;
     let changed = store::object_grants::set_all(tx, caller.account, user.id, &query.filter, permission)?;
     if changed > 0 {
-        events::record_account(tx, caller, Action::UserUpdate, Some(&Entity::user(&user)))?;
+        let access = permission.map_or("none", Permission::word);
+        let changes = event_changes::of_field("grants", "", format!("{access} on {changed} objects"));
+        let entity = Entity::user(&user);
+        events::record_account_update(tx, caller, Action::UserUpdate, Some(&entity), &changes)?;
     }
     Ok(changed)
 }

@@ -8,6 +8,7 @@ use crate::model::text::Line;
 use crate::model::user::{Email, User};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
+use crate::rules::event_changes;
 use crate::rules::events;
 use crate::rules::form::{Form, one_of};
 use crate::rules::request::{Drafted, FromForm, Request};
@@ -60,14 +61,15 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, request: &Drafted<Change>) -> R
     let (change, form) = request.open()?;
     form.finish(|| Some(()))?;
 
-    let change = change.clone();
+    let (change, before) = (change.clone(), user.clone());
     user.email = change.email.unwrap_or(user.email);
     user.timezone = change.timezone.unwrap_or(user.timezone);
     user.email_notifications = change.email_notifications.unwrap_or(user.email_notifications);
     user.lish_auth_method = change.lish_auth_method.unwrap_or(user.lish_auth_method);
     user.authorized_keys = change.authorized_keys.or(user.authorized_keys);
     store::users::update(tx, &user)?;
-    events::record_account(tx, caller, Action::ProfileUpdate, None)?;
+    let changes = event_changes::of_user(&before, &user);
+    events::record_account_update(tx, caller, Action::ProfileUpdate, None, &changes)?;
     Ok(user)
 }
 

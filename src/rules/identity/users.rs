@@ -7,6 +7,7 @@ use crate::model::reason::{Code, Reason};
 use crate::model::user::{Email, Membership, NewUser, User, Username};
 use crate::rules::caller::Caller;
 use crate::rules::error::{Error, Result};
+use crate::rules::event_changes;
 use crate::rules::events;
 use crate::rules::form::Form;
 use crate::rules::last_admin;
@@ -83,13 +84,16 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, username: &str, request: &Reque
     }
     form.finish(|| Some(()))?;
 
+    let before = user.clone();
     user.username = username.unwrap_or(user.username);
     user.email = email.unwrap_or(user.email);
     if let Some(restricted) = restricted {
         set_restricted(tx, &mut user, restricted)?;
     }
     store::users::update(tx, &user)?;
-    events::record_account(tx, caller, Action::UserUpdate, Some(&Entity::user(&user)))?;
+    let changes = event_changes::of_user(&before, &user);
+    let entity = Entity::user(&user);
+    events::record_account_update(tx, caller, Action::UserUpdate, Some(&entity), &changes)?;
     load(tx, user.username.as_str())
 }
 

@@ -24,7 +24,7 @@ use crate::rules::field_errors::{MAX_LISTED_ERRORS, refusal};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{FromForm, Request};
-use crate::rules::{accounts, events, ipv6_prefixes, not_offered, vpcs};
+use crate::rules::{accounts, event_changes, events, ipv6_prefixes, not_offered, vpcs};
 use crate::store::stored_family::Space;
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -57,10 +57,12 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, at: (VpcId, SubnetId), request:
     request.check_if_match(&subnet)?;
     let change = read_change(tx, &subnet, request)?;
 
+    let old_label = subnet.label.clone();
     subnet.label = change.label.unwrap_or(subnet.label);
     subnet.updated = tx.now_after(subnet.updated);
     store::subnets::update(tx, caller.account, &subnet)?;
-    events::record_subnet(tx, caller, Action::SubnetUpdate, &subnet, &vpc)?;
+    let changes = event_changes::of_field("label", old_label.as_str(), subnet.label.as_str());
+    events::record_subnet_update(tx, caller, &subnet, &vpc, &changes)?;
     Ok(subnet)
 }
 

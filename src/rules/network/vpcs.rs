@@ -19,7 +19,7 @@ use crate::rules::error::{Error, Result};
 use crate::rules::form::Form;
 use crate::rules::lists::ListRequest;
 use crate::rules::request::{Drafted, FromForm, Request};
-use crate::rules::{events, ipv6_prefixes, not_offered, subnets};
+use crate::rules::{event_changes, events, ipv6_prefixes, not_offered, subnets};
 use crate::store::stored_family::StoredFamily;
 use crate::store::{self, ReadTx, WriteTx};
 
@@ -90,12 +90,14 @@ pub fn update(tx: &mut WriteTx, caller: &Caller, id: VpcId, request: &Request) -
     request.check_if_match(&vpc)?;
     let change = read_change(tx, caller, &vpc, request)?;
 
+    let before = (vpc.label.clone(), vpc.description.clone());
     vpc.label = change.label.unwrap_or(vpc.label);
     vpc.description = change.description.unwrap_or(vpc.description);
     vpc.updated = tx.now_after(vpc.updated);
     store::vpcs::update(tx, caller.account, &vpc)?;
     store::tickets::rename_entity(tx, caller.account, &Entity::vpc(&vpc))?;
-    events::record_vpc(tx, caller, Action::VpcUpdate, &vpc)?;
+    let changes = event_changes::of_vpc((&before.0, &before.1), &vpc);
+    events::record_vpc_update(tx, caller, &vpc, &changes)?;
     Ok(vpc)
 }
 

@@ -24,6 +24,24 @@ pub fn vpcs(tx: &mut ReadTx, ticket: &Ticket) -> Result<(Vec<Vpc>, usize)> {
     Ok((vpcs, omitted))
 }
 
+/// The VPC or instance that a ticket is about, if it still exists.
+pub fn existing_entity<'a>(tx: &mut ReadTx, ticket: &'a Ticket) -> Result<Option<&'a Entity>> {
+    let Some(entity) = &ticket.entity else {
+        return Ok(None);
+    };
+    let account = ticket.account;
+    let exists = match entity.kind {
+        EntityKind::Subject(SubjectKind::Vpc) => {
+            store::vpcs::find_without_subnets(tx, account, VpcId(entity.id))?.is_some()
+        }
+        EntityKind::Subject(SubjectKind::Linode) => {
+            store::instances::find(tx, account, InstanceId(entity.id))?.is_some()
+        }
+        _ => false,
+    };
+    Ok(exists.then_some(entity))
+}
+
 /// A VPC of a ticket, without its subnets.
 pub fn find_vpc(tx: &mut ReadTx, ticket: &Ticket, id: VpcId) -> Result<Option<Vpc>> {
     match vpc_ids(tx, ticket)?.contains(&id) {

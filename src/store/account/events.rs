@@ -2,10 +2,14 @@
 //!
 //! `append` and `append_pipelined` insert an event in the transaction of the change that the event records. `progress`
 //! updates the event while the operation runs, and `delete_before` deletes events past their retention.
+//!
+//! The URLs of entities are derived from their kinds and IDs. The columns for them in the first schema are unused since
+//! then, and `secondary_url` has the changes of an update (`Changes::to_text`).
 
 use crate::model::change::ChangeKind;
 use crate::model::entity::Entity;
 use crate::model::event::{Action, Event};
+use crate::model::event_change::Changes;
 use crate::model::id::{AccountId, EventId, UserId};
 use crate::model::page::Paged;
 use crate::model::time::Time;
@@ -13,7 +17,7 @@ use crate::store::changes::Owner;
 use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
-use crate::store::list::{Collection, ListQuery, Part, Tallied, Visibility};
+use crate::store::list::{Collection, ListQuery, Part, Tallied, Visibility, id_list};
 use crate::store::model_rows::ModelRows;
 use crate::store::notifier::Topic;
 use crate::store::tallies::Tally;
@@ -37,7 +41,8 @@ macro_rules! read {
 macro_rules! stored {
     () => {
         "e.id, e.created, e.action, e.username, e.entity_kind, e.entity_id, e.entity_label,
-        e.secondary_kind, e.secondary_id, e.secondary_label, e.status, e.percent_complete, e.duration"
+        e.secondary_kind, e.secondary_id, e.secondary_label, e.status, e.percent_complete, e.duration,
+        e.secondary_url"
     };
 }
 const COLUMNS: &str = concat!(stored!(), ", ", seen!(), ", ", read!());
@@ -120,6 +125,33 @@ pub fn find(tx: &mut ReadTx, reader: Reader, id: EventId) -> Result<Option<Event
     tx.find(&sql, &args)?.as_mut().map(read).transpose()
 }
 
+/// The kinds of objects that have pages and can be deleted.
+pub const DELETABLE: [&str; 3] = ["vpc", "subnet", "linode"];
+
+/// Those of these IDs that are objects of the account, of one of the kinds in `DELETABLE`.
+pub fn existing(
+    tx: &mut ReadTx,
+    account: AccountId,
+    kind: &str,
+    ids: &[i64],
+) -> Result<Vec<i64>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let from = match kind {
+        "vpc" => "vpc o",
+        "subnet" => "(SELECT s.id, v.account FROM subnet s JOIN vpc v ON v.id = s.vpc) o",
+        _ => "instance o",
+    };
+    let (list, mut args) = id_list(ids);
+    args.push(account.into());
+    let sql = format!(
+        "SELECT o.id FROM {from} WHERE o.id IN {list} AND o.account = ${}",
+        args.len()
+    );
+    tx.read(&sql, &args, |row| row.take())
+}
+
 /// The ID of the account's newest event; zero if there is none.
 pub fn last_id(tx: &mut ReadTx, account: AccountId) -> Result<EventId, StoreError> {
     let sql = "SELECT coalesce(max(id), 0) FROM event WHERE account = $1";
@@ -157,6 +189,7 @@ pub struct NewEvent<'a> {
     /// to this object.
     pub guard: (&'static str, i64),
     pub progress: Progress,
+    pub changes: &'a Changes,
 }
 
 /// The progress of the operation that an event describes.
@@ -191,8 +224,8 @@ fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Pendin
     Ok(tx.send(
         "INSERT INTO event (account, created, action, username,
              entity_kind, entity_id, entity_label, secondary_kind, secondary_id, secondary_label,
-             guard_kind, guard_id, status, percent_complete, duration, author)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+             guard_kind, guard_id, status, percent_complete, duration, author, secondary_url)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
          RETURNING id",
         args![
             account,
@@ -211,6 +244,7 @@ fn insert(tx: &mut WriteTx, account: AccountId, new: &NewEvent) -> Result<Pendin
             new.progress.percent,
             new.progress.duration,
             new.author,
+            new.changes.to_text(),
         ],
         |row| row.take(),
     ))
@@ -339,6 +373,7 @@ fn read(row: &mut Row) -> Result<Event, StoreError> {
         status: row.take()?,
         percent: row.take()?,
         duration: row.take()?,
+        changes: Changes::from_text(&row.take::<Option<String>>()?.unwrap_or_default()),
         seen: row.take()?,
         read: row.take()?,
     })

@@ -1,5 +1,6 @@
 //! Queries for accounts, events and tags.
 
+pub mod account_networks;
 pub mod account_usage;
 pub mod accounts;
 pub mod announcements;

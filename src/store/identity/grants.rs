@@ -65,6 +65,15 @@ pub fn permission(
     row.map(|mut row| row.take()).transpose()
 }
 
+/// Whether a user has a grant to change at least one object of a kind.
+pub fn may_change_any(tx: &mut ReadTx, user: UserId, kind: GrantKind) -> Result<bool, StoreError> {
+    let row = tx.find(
+        "SELECT 1 FROM entity_grant WHERE app_user = $1 AND kind = $2 AND permission = $3 LIMIT 1",
+        args![user, kind.word(), Permission::ReadWrite.word()],
+    )?;
+    Ok(row.is_some())
+}
+
 pub fn add_global(tx: &mut WriteTx, user: UserId, global: Global) -> Result<(), StoreError> {
     let sql = "INSERT INTO global_grant (app_user, name) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     let rows = tx.execute(sql, args![user, global.word()])?;

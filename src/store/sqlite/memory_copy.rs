@@ -1,6 +1,6 @@
 //! Copies of the whole database in memory, for the snapshots of test control.
 //!
-//! SQLite copies the pages of the database, so a copy has the same bytes, and the time depends only on their number.
+//! SQLite copies all pages of the database. A restore writes only the pages that differ, if SQLite can access pages.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
+use super::changed_pages;
 use super::opening::{open_reader, open_writer};
 use super::readers::run_read;
 use super::statements::{Statements, database};
@@ -22,14 +23,17 @@ const ALL_PAGES: i32 = -1;
 pub struct MemoryCopy {
     file: Arc<PathBuf>,
     memory: Mutex<Connection>,
+    schema_version: u32,
 }
 
 impl MemoryCopy {
     pub fn of(file: &Arc<PathBuf>) -> Result<Self, StoreError> {
         let mut memory = Connection::open_in_memory().map_err(database)?;
-        copy(&open_reader(file)?, &mut memory)?;
+        let reader = open_reader(file)?;
+        copy(&reader, &mut memory)?;
         Ok(Self {
             file: file.clone(),
+            schema_version: changed_pages::schema_version(&reader).map_err(database)?,
             memory: Mutex::new(memory),
         })
     }
@@ -45,11 +49,11 @@ impl DatabaseCopy for MemoryCopy {
     }
 
     fn restore(&self) -> Result<(), StoreError> {
-        let mut file = open_writer(&self.file)?;
-        // The next commit of the writer flushes the log with these pages. After a loss of power before, SQLite ignores
-        // an incomplete commit in the log.
-        file.pragma_update(None, "synchronous", "off").map_err(database)?;
-        copy(&self.memory(), &mut file)
+        let memory = self.memory();
+        match changed_pages::is_supported(&memory)? {
+            true => changed_pages::write(&memory, self.schema_version, &self.file),
+            false => copy(&memory, &mut open_writer(&self.file)?),
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 //!   a second flush could report success although data is lost.
 
 mod archived_log;
+mod changed_pages;
 mod flush_timer;
 mod frame_replay;
 mod log_copier;

@@ -18,7 +18,7 @@ const FROM: &str = "ticket t JOIN account a ON a.id = t.account
     LEFT JOIN app_user c ON c.id = t.opener LEFT JOIN app_user s ON s.id = t.claimer";
 /// The tables of all fields.
 const FILTERED_FROM: &str = "ticket t LEFT JOIN app_user s ON s.id = t.claimer";
-const COLUMNS: &str = "a.company, a.email, c.username, c.email, c.restricted, t.priority,
+const COLUMNS: &str = "a.company, a.email, a.status, c.username, c.email, c.restricted, t.priority,
     t.claimer, s.username, t.claimed, t.managed_issue, t.notes, t.revision";
 
 pub static FIELDS: [Field; 20] = [
@@ -181,6 +181,7 @@ fn read(row: &mut Row) -> Result<DeskTicket, StoreError> {
         ticket: tickets::read(row)?,
         company: row.take()?,
         email: row.take()?,
+        account_status: row.take()?,
         customer: read_customer(row)?,
         priority: row.take()?,
         tags: Vec::new(),

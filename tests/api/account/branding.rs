@@ -531,3 +531,16 @@ async fn the_page_uploads_and_removes_images() {
     assert_redirects_to(&removed, "/provider/branding?done=branding-saved");
     assert_eq!(sam.get(BRANDING).await.json()["logo_url"], Value::Null);
 }
+
+#[tokio::test]
+async fn the_page_of_a_suspended_account_links_to_the_support_of_the_brand() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").role(StaffRole::Admin).await;
+    app.user("ada").await;
+    let mut ada = logged_in(&app, "ada").await;
+    sam.put(BRANDING, harbor()).await;
+    sam.post("/provider/accounts/1/suspend", json!({})).await;
+    let page = ada.get("/vpcs").await;
+    assert_contains(&page, "Account suspended");
+    assert_contains(&page, "href=\"mailto:help@harbor.example\"");
+}

@@ -1,5 +1,8 @@
 //! Actions on several objects of a list: confirmation, blocked objects and results.
 
+use garth::model::grant::Permission;
+use garth::model::id::{InstanceId, VpcId};
+use garth::rules::grants::Grant;
 use serde_json::json;
 
 use crate::browser::{Browser, hidden_field, text};
@@ -231,4 +234,40 @@ async fn an_action_without_a_selection_leads_back_to_the_list() {
         assert_contains(&page, "Nothing is selected");
         assert_contains(&page, &format!("href=\"{list}\">Back to {label}<"));
     }
+}
+
+#[tokio::test]
+async fn users_who_can_change_no_object_have_no_selection() {
+    let app = app_with_ada().await;
+    let maker = app.user("maker").await;
+    maker.create_vpc("core", &["10.0.0.0/24"]).await;
+    create_instance(&maker, "web-1").await;
+    app.user("rita").restricted().await;
+    let mut rita = logged_in(&app, "rita").await;
+    for (path, read, write) in [
+        (
+            "/vpcs",
+            Grant::Vpc(VpcId(1), Permission::ReadOnly),
+            Grant::Vpc(VpcId(1), Permission::ReadWrite),
+        ),
+        (
+            "/instances",
+            Grant::Linode(InstanceId(1), Permission::ReadOnly),
+            Grant::Linode(InstanceId(1), Permission::ReadWrite),
+        ),
+    ] {
+        app.grant("rita", read).await;
+        let page = rita.get(path).await;
+        assert_contains(&page, &format!("href=\"{path}/1\""));
+        for hidden in ["Selected:", "type=\"checkbox\""] {
+            assert_lacks(&page, hidden);
+        }
+        app.grant("rita", write).await;
+        let page = rita.get(path).await;
+        for shown in ["Selected:", "type=\"checkbox\""] {
+            assert_contains(&page, shown);
+        }
+    }
+    let mut ada = browser(&app, "ada").await;
+    assert_contains(&ada.get("/vpcs").await, "Selected:");
 }

@@ -346,3 +346,34 @@ async fn a_ticket_shows_the_20_newest_vpcs_of_its_instance() {
         assert_eq!(page.status, status, "subnet {subnet}");
     }
 }
+
+#[tokio::test]
+async fn the_queue_marks_the_tickets_of_suspended_and_closed_accounts() {
+    let app = app_with_desk().await;
+    app.user("ada").await.open_ticket("Help").await;
+    let grace = app.user("gray").staff().await;
+    let mut browser = logged_in(&app, "grace").await;
+    for (action, tag) in [
+        (None, None),
+        (Some("suspend"), Some("<span class=\"tag bad\">Suspended</span>")),
+        (Some("close"), Some("<span class=\"tag\">Closed</span>")),
+    ] {
+        if let Some(action) = action {
+            let done = grace
+                .post(&format!("/provider/accounts/1/{action}"), json!({}))
+                .await;
+            assert_eq!(done.status, 200, "{action}: {done}");
+        }
+        for path in ["/desk", "/desk/tickets/1"] {
+            let page = browser.get(path).await;
+            for other in ["tag bad\">Suspended", "tag\">Closed"] {
+                let is_expected = tag.is_some_and(|tag| tag.contains(other));
+                assert_eq!(
+                    text(&page).contains(other),
+                    is_expected,
+                    "{path}, {other}: {page}"
+                );
+            }
+        }
+    }
+}

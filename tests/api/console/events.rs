@@ -226,3 +226,144 @@ async fn the_activity_of_one_object_has_the_subnets_of_a_vpc() {
     assert!(sentences(&mut ada, "/events?object=vpc-9").await.is_empty());
     assert_eq!(sentences(&mut ada, "/events?object=nonsense").await.len(), 6);
 }
+
+/// The changes of the newest event on the activity page, as text without elements.
+async fn newest_changes(browser: &mut Browser<'_>) -> Vec<String> {
+    let html = text(&browser.get("/events").await);
+    let newest = html.split("<ol class=\"events\">").nth(1).unwrap_or_default();
+    let newest = newest.split("</time>").nth(1).unwrap_or_default();
+    let Some(list) = newest.strip_prefix("<ul class=\"changes\">") else {
+        return Vec::new();
+    };
+    let list = list.split("</ul>").next().unwrap_or_default();
+    let items = list.split("<li>").skip(1);
+    let plain = |item: &str| {
+        let parts = item
+            .split('<')
+            .map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+        parts.collect::<String>()
+    };
+    items.map(plain).collect()
+}
+
+#[tokio::test]
+async fn the_event_of_an_update_shows_the_old_and_the_new_values() {
+    let app = app_with_ada().await;
+    let bob = app.user("bob").await;
+    app.user("rita").restricted().await;
+    app.user("sam").staff().await;
+    bob.create_vpc("core", &["10.0.0.0/24"]).await;
+    assert_eq!(bob.create_instance_on(1).await.status, 200);
+    let mut ada = logged_in(&app, "ada").await;
+    let config = "/linode/instances/1/configs/1";
+    let address = |address: &str| json!({"ipv4": {"vpc": address}});
+    for (path, body, expected) in [
+        ("/vpcs/1", json!({"label": "core"}), vec![]),
+        (
+            "/vpcs/1",
+            json!({"label": "edge", "description": "<b> \\n"}),
+            vec!["Label: core → edge", "Description: empty → &lt;b&gt; \\n"],
+        ),
+        (
+            "/vpcs/1",
+            json!({"description": ""}),
+            vec!["Description: &lt;b&gt; \\n → empty"],
+        ),
+        (
+            "/vpcs/1/subnets/1",
+            json!({"label": "front"}),
+            vec!["Label: a → front"],
+        ),
+        (
+            "/linode/instances/1",
+            json!({"tags": ["blue", "prod"], "alerts": {"cpu": 5}}),
+            vec!["Tags: empty → blue, prod", "Alerts.cpu: 90 → 5"],
+        ),
+        (config, json!({"comments": "New"}), vec!["Comments: empty → New"]),
+        (
+            "/linode/instances/1/configs/1/interfaces/1",
+            address("10.0.0.9"),
+            vec!["Interface 1: vpc 10.0.0.2 in subnet 1 → vpc 10.0.0.9 in subnet 1"],
+        ),
+        (
+            "/account/users/rita",
+            json!({"email": "rita@new.example"}),
+            vec!["Email: rita@example.com → rita@new.example"],
+        ),
+        (
+            "/account/users/rita/grants",
+            json!({"global": {"add_vpcs": true}, "vpc": [{"id": 1, "permissions": "read_only"}]}),
+            vec!["Add vpcs: false → true", "Vpc edge (1): none → read_only"],
+        ),
+        ("/account", json!({"city": "Oslo"}), vec!["City: empty → Oslo"]),
+        (
+            "/account/settings",
+            json!({"network_helper": false}),
+            vec!["Network helper: true → false"],
+        ),
+    ] {
+        let changed = bob.put(path, body).await;
+        assert_eq!(changed.status, 200, "{path}: {changed}");
+        assert_eq!(newest_changes(&mut ada).await, expected, "{path}");
+    }
+    // Responses of the API do not have the changes.
+    let event = &bob.get("/account/events").await.data()[0];
+    assert_eq!(event["action"], "account_settings_update");
+    assert!(
+        event.get("changes").is_none() && event["message"] == "",
+        "{event}"
+    );
+}
+
+#[tokio::test]
+async fn the_events_of_the_provider_show_what_changed() {
+    let app = app_with_ada().await;
+    app.user("bob").await;
+    let sam = app.user("sam").staff().await;
+    let mut ada = logged_in(&app, "ada").await;
+    for (path, body, expected) in [
+        (
+            "/provider/accounts/1",
+            json!({"company": "Harbor"}),
+            "Company: Example → Harbor",
+        ),
+        (
+            "/provider/accounts/1/quotas",
+            json!({"vpcs_per_region": 7}),
+            "Vpcs per region: default → 7",
+        ),
+        (
+            "/provider/accounts/1/users/bob",
+            json!({"disabled": true}),
+            "Disabled: false → true",
+        ),
+    ] {
+        let changed = sam.put(path, body).await;
+        assert_eq!(changed.status, 200, "{path}: {changed}");
+        assert_eq!(newest_changes(&mut ada).await, [expected], "{path}");
+    }
+}
+
+#[tokio::test]
+async fn objects_that_no_longer_exist_have_no_links() {
+    let app = app_with_ada().await;
+    let bob = app.user("bob").await;
+    bob.create_vpc("core", &["10.0.0.0/24"]).await;
+    bob.create_vpc("other", &["10.0.0.0/24"]).await;
+    bob.create_instance_on(2).await;
+    bob.open_ticket("Help").await;
+    assert_eq!(bob.delete("/vpcs/1").await.status, 200);
+    let mut ada = logged_in(&app, "ada").await;
+    for path in ["/events", "/home"] {
+        let page = ada.get(path).await;
+        for lost in ["href=\"/vpcs/1\"", "href=\"/vpcs/1/subnets/1\""] {
+            assert_lacks(&page, lost);
+        }
+        for link in ["/vpcs/2", "/vpcs/2/subnets/2", "/instances/1", "/tickets/1"] {
+            assert_contains(&page, &format!("href=\"{link}\""));
+        }
+    }
+    assert_contains(&ada.get("/events").await, "<em>core</em>");
+    assert_eq!(bob.delete("/linode/instances/1").await.status, 200);
+    assert_lacks(&ada.get("/events").await, "href=\"/instances/1\"");
+}

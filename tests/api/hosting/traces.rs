@@ -63,6 +63,8 @@ async fn staff_trace_packets_between_hosts() {
         ("8.8.8.8", "no_nat"),
         ("2001:db8::1", "no_public_ipv6"),
         (other.as_str(), "other_vpc"),
+        ("::ffff:10.0.1.77", "unknown_address"),
+        ("172.31.0.2", "host_address"),
     ] {
         assert_eq!(trace(&sam, 1, address).await["cause"], cause, "{address}");
     }

@@ -218,6 +218,13 @@ async fn invalid_rules_are_refused_and_change_nothing() {
             json!({"action": {"status": 503}, "match": {"path": "/Vpcs"}}),
             "[1].match.path",
         ),
+        (json!({"action": {"status": 1e20}}), "[1].action.status"),
+        (json!({"action": {"delay_ms": u64::MAX}}), "[1].action.delay_ms"),
+        (json!({"action": {"status": 503}, "times": -1e19}), "[1].times"),
+        (
+            json!({"action": {"status": 503}, "match": {"account": 1e300}}),
+            "[1].match.account",
+        ),
         (json!({"action": [503, null, null, null]}), ""),
         (json!({"action": {"status": 503}, "match": ["GET"]}), ""),
         (json!([{}, null, null, {"status": 503}]), ""),

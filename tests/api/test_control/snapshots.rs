@@ -1,9 +1,13 @@
 //! Reset and snapshots: nothing of before is visible afterward.
 
+use std::time::Duration;
+
 use garth::model::grant::Global;
 use garth::rules::grants::Grant;
+use garth::store::{StoreError, WriteLock, WriteTx};
 use hyper::Method;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::{assert_ends, labels, open_stream, restore, snapshot, tenant_token};
 use crate::harness::TestApp;
@@ -168,6 +172,53 @@ async fn files_live_as_long_as_the_store_or_a_snapshot_refers_to_them() {
     app.controls(Method::POST, "/reset", Value::Null).await;
     app.controls(Method::DELETE, "/snapshots/one", Value::Null).await;
     assert_eq!(app.stored_files.names().len(), 0);
+}
+
+#[tokio::test]
+async fn health_checks_respond_during_a_restore() {
+    const LIMIT: Duration = Duration::from_secs(5);
+    let app = TestApp::with_test_control().await;
+    let (admin, anonymous) = (app.admin(), app.anonymous());
+    snapshot(&app, "before").await;
+    // The restore waits for this write, and all requests wait for the restore.
+    let (begin, begun) = std::sync::mpsc::channel();
+    let (end, ended) = std::sync::mpsc::channel();
+    let write = move |_: &mut WriteTx| {
+        let _ = begin.send(());
+        let _ = ended.recv_timeout(2 * LIMIT);
+        Ok::<_, StoreError>(())
+    };
+    let restore = async {
+        while begun.try_recv().is_err() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        restore(&app, "before").await;
+    };
+    let checks = async {
+        let waits = async || {
+            timeout(Duration::from_millis(200), admin.get("/vpcs"))
+                .await
+                .is_err()
+        };
+        while !waits().await {}
+        for (path, expected) in [("//healthz", 200), ("//readyz", 503)] {
+            let reply = timeout(LIMIT, anonymous.get(path)).await;
+            assert_eq!(
+                reply.expect("a response during the restore").status,
+                expected,
+                "{path}"
+            );
+        }
+        assert!(waits().await, "the restore has not ended yet");
+        end.send(()).expect("the write is running");
+    };
+    let (written, (), ()) = tokio::join!(
+        app.store.write_with(Some(WriteLock::Bootstrap), write),
+        restore,
+        checks
+    );
+    written.expect("the write ends");
+    assert_eq!(admin.get("/vpcs").await.status, 200);
 }
 
 #[tokio::test]

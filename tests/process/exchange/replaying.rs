@@ -212,7 +212,7 @@ fn requests_that_depend_on_other_data_are_not_comparable() {
     assert_eq!(output.code, Some(1), "{output:?}");
     for expected in [
         "2 GET /v4/vpcs/1: not comparable: vpc 1 was not created in this recording\n",
-        "3 GET /v4/vpcs: not comparable: 1 items of the list were not created in this recording\n",
+        "3 GET /v4/vpcs: not comparable: 1 item of the list was not created in this recording\n",
         "5 POST /v4/support/tickets/1/attachments: not comparable: the content of the file is not in the recording\n",
         "6 GET /v4/vpcs/4000: not comparable: the request has a token that was not created in this recording\n",
         "7 POST /v4/vpcs/2/subnets: different\n    status: recorded 200, Garth 400\n",
@@ -263,7 +263,7 @@ fn responses_after_an_upload_depend_on_it() {
         assert!(output.stdout.contains(&expected), "{expected}: {}", output.stdout);
     }
     assert!(
-        !output.stdout.contains("were not created in this recording"),
+        !output.stdout.contains("not created in this recording"),
         "{}",
         output.stdout
     );

@@ -4,14 +4,14 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::{LIST, plan_label, status_tag, url};
-use crate::console::bulk::selection::{self, Target};
+use crate::console::bulk::selection::{self, Allowed, Target};
 use crate::console::csv::{Csv, EXPORT_LINK, MAX_CSV_ROWS, export_link};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, page_url, pagination, pluralize, region_name, time};
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
 use crate::console::sorting::{self, Sorting};
 use crate::console::visit::Visit;
-use crate::model::grant::Global;
+use crate::model::grant::{Global, GrantKind};
 use crate::model::instance::{Instance, Status};
 use crate::model::interface::{parse_address, write_address};
 use crate::model::page::Paged;
@@ -27,10 +27,14 @@ const INSTANCES_PER_PAGE: i64 = 100;
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
     let search = Search::read(&query);
     let list_request = search.list_request();
-    let (instances, may_add) = app
+    let (instances, allowed) = app
         .read(caller, move |tx, caller| {
             let instances = rules::instances::list(tx, caller, &list_request)?;
-            Ok((instances, caller.require_global_grant(Global::AddLinodes).is_ok()))
+            let allowed = Allowed {
+                add: caller.require_global_grant(Global::AddLinodes).is_ok(),
+                change: caller.may_change_any(tx, GrantKind::Linode)?,
+            };
+            Ok((instances, allowed))
         })
         .await?;
     let policy = &app.store().policy();
@@ -40,11 +44,11 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             h1 { "Instances" }
             div .actions {
                 (export_link((instances.results > 0).then_some(&export_url)))
-                @if may_add { a .button.main href="/instances/new" { "Create instance" } }
+                @if allowed.add { a .button.main href="/instances/new" { "Create instance" } }
             }
         }
         @if instances.results > 0 || !search.is_empty() { (search.form(policy)) }
-        (render_list(&instances, &search, policy, may_add))
+        (render_list(&instances, &search, policy, allowed))
     };
     Ok(visit.page("Instances", &[], &body))
 }
@@ -205,28 +209,29 @@ fn no_instances(may_add: bool) -> Markup {
     }
 }
 
-fn render_list(instances: &Paged<Instance>, search: &Search, policy: &Policy, may_add: bool) -> Markup {
+fn render_list(instances: &Paged<Instance>, search: &Search, policy: &Policy, allowed: Allowed) -> Markup {
     let list_url = search.url();
     let reload_url = page_url(&list_url, instances.page.number);
     let sort_url = |sort: &str| search.url_of(LIST.1, sort);
     html! {
         div #list hx-get=(reload_url) hx-trigger="garth:linode from:body" hx-select="#list" hx-select-oob=(EXPORT_LINK) hx-swap="outerHTML" {
             @if instances.results == 0 && search.is_empty() {
-                (no_instances(may_add))
+                (no_instances(allowed.add))
             } @else if instances.items.is_empty() && instances.results > 0 {
                 (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &list_url))))
             } @else if instances.items.is_empty() {
                 (empty_state("No results", "No instances match your search.", Some(("Clear search", LIST.1))))
             } @else {
                 p .count role="status" { (pluralize(instances.results as usize, "instance", "instances")) }
-                (selection::buttons(Target::Instances))
+                @if allowed.change { (selection::buttons(Target::Instances)) }
                 table .list {
                     thead { tr {
-                        (selection::header()) (search.sorting.header("Label", "label", sort_url)) (search.sorting.header("Status", "status", sort_url))
+                        @if allowed.change { (selection::header()) }
+                        (search.sorting.header("Label", "label", sort_url)) (search.sorting.header("Status", "status", sort_url))
                         (search.sorting.header("Region", "region", sort_url)) (search.sorting.header("Plan", "type", sort_url))
                         th scope="col" { "Public address" } (search.sorting.header("Updated", "updated", sort_url))
                     } }
-                    tbody { @for instance in &instances.items { (row(instance, policy)) } }
+                    tbody { @for instance in &instances.items { (row(instance, policy, allowed)) } }
                 }
                 (pagination(instances, &list_url))
             }
@@ -234,10 +239,10 @@ fn render_list(instances: &Paged<Instance>, search: &Search, policy: &Policy, ma
     }
 }
 
-fn row(instance: &Instance, policy: &Policy) -> Markup {
+fn row(instance: &Instance, policy: &Policy, allowed: Allowed) -> Markup {
     html! {
         tr {
-            (selection::checkbox(instance.id.0, instance.label.as_str()))
+            @if allowed.change { (selection::checkbox(instance.id.0, instance.label.as_str())) }
             th scope="row" { a href=(url(instance.id)) { (instance.label.as_str()) } " " span .id { (instance.id) } }
             td data-label="Status" { (status_tag(instance.status)) }
             td data-label="Region" { (region_name(policy, &instance.region)) }

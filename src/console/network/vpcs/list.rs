@@ -4,7 +4,7 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::{LIST, instance_count, url};
-use crate::console::bulk::selection::{self, Target};
+use crate::console::bulk::selection::{self, Allowed, Target};
 use crate::console::csv::{Csv, EXPORT_LINK, MAX_CSV_ROWS, export_link};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, page_url, pagination, pluralize, region_name, time};
@@ -13,7 +13,7 @@ use crate::console::sorting::{self, Sorting};
 use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
 use crate::model::cidr::{Cidr, Cidr6};
-use crate::model::grant::Global;
+use crate::model::grant::{Global, GrantKind};
 use crate::model::page::Paged;
 use crate::model::policy::Policy;
 use crate::model::region::Region;
@@ -29,11 +29,15 @@ use crate::web::App;
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
     let search = Search::read(&query);
     let (list_request, range) = (search.list_request(), search.range());
-    let (vpcs, used, may_add) = app
+    let (vpcs, used, allowed) = app
         .read(caller, move |tx, caller| {
             let vpcs = find(tx, caller, &list_request, range)?;
             let used = addresses::used_in_vpcs(tx, &vpcs.items)?;
-            Ok((vpcs, used, caller.require_global_grant(Global::AddVpcs).is_ok()))
+            let allowed = Allowed {
+                add: caller.require_global_grant(Global::AddVpcs).is_ok(),
+                change: caller.may_change_any(tx, GrantKind::Vpc)?,
+            };
+            Ok((vpcs, used, allowed))
         })
         .await?;
     let policy = &app.store().policy();
@@ -44,11 +48,11 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             div .actions {
                 (export_link((vpcs.results > 0).then_some(&export_url)))
                 @if vpcs.results > 0 { a .button href="/vpcs/addresses.csv" download { "Addresses as CSV" } }
-                @if may_add { a .button.main href="/vpcs/new" { "Create VPC" } }
+                @if allowed.add { a .button.main href="/vpcs/new" { "Create VPC" } }
             }
         }
         @if vpcs.results > 0 || !search.is_empty() { (search.form(&policy.regions)) }
-        (render_list(&vpcs, &used, &search, policy, may_add))
+        (render_list(&vpcs, &used, &search, policy, allowed))
     };
     Ok(visit.page("VPCs", &[], &body))
 }
@@ -208,7 +212,13 @@ impl Search {
     }
 }
 
-fn render_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, policy: &Policy, may_add: bool) -> Markup {
+fn render_list(
+    vpcs: &Paged<Vpc>,
+    used: &[Usage],
+    search: &Search,
+    policy: &Policy,
+    allowed: Allowed,
+) -> Markup {
     let list_url = search.url();
     let reload_url = page_url(&list_url, vpcs.page.number);
     let sort_url = |sort: &str| search.url_of(LIST.1, sort);
@@ -217,24 +227,25 @@ fn render_list(vpcs: &Paged<Vpc>, used: &[Usage], search: &Search, policy: &Poli
         div #list hx-get=(reload_url) hx-trigger="garth:vpc from:body, garth:subnet from:body, garth:linode from:body"
             hx-select="#list" hx-select-oob=(EXPORT_LINK) hx-swap="outerHTML" {
             @if vpcs.results == 0 && search.is_empty() {
-                (no_vpcs(may_add))
+                (no_vpcs(allowed.add))
             } @else if vpcs.items.is_empty() && vpcs.results > 0 {
                 (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &list_url))))
             } @else if vpcs.items.is_empty() {
                 (empty_state("No results", "No VPCs match your search.", Some(("Clear search", LIST.1))))
             } @else {
                 p .count role="status" { (pluralize(vpcs.results as usize, "VPC", "VPCs")) }
-                (selection::buttons(Target::Vpcs))
+                @if allowed.change { (selection::buttons(Target::Vpcs)) }
                 table .list {
                     thead { tr {
-                        (selection::header()) (search.sorting.header("Label", "label", sort_url)) (search.sorting.header("Region", "region", sort_url))
+                        @if allowed.change { (selection::header()) }
+                        (search.sorting.header("Label", "label", sort_url)) (search.sorting.header("Region", "region", sort_url))
                         th scope="col" .number { "Subnets" } th scope="col" .number { "Instances" } th scope="col" { "Addresses in use" }
                         (search.sorting.header("Updated", "updated", sort_url))
                     } }
                     tbody {
                         @for (vpc, used) in vpcs.items.iter().zip(used) {
                             tr {
-                                (selection::checkbox(vpc.id.0, vpc.label.as_str()))
+                                @if allowed.change { (selection::checkbox(vpc.id.0, vpc.label.as_str())) }
                                 th scope="row" { a href=(url(vpc.id)) { (vpc.label.as_str()) } " " span .id { (vpc.id) } }
                                 td data-label="Region" { (region_name(policy, &vpc.region.0)) }
                                 td .number data-label="Subnets" { (vpc.subnets.len()) }

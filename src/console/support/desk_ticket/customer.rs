@@ -9,6 +9,7 @@ use crate::console::layout::age;
 use crate::console::provider::account_summary;
 use crate::console::threads::{self, kind_label};
 use crate::console::visit::Visit;
+use crate::model::account::status::AccountStatus;
 use crate::model::cidr::Cidr;
 use crate::model::entity_tag::EntityTag;
 use crate::model::ticket::{DeskTicket, Priority, Status};
@@ -21,7 +22,8 @@ pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr]) -> Markup {
             section .card {
                 h2 { "Customer" }
                 dl {
-                    dt { "Account" } dd { a href=(account_summary::url(ticket.account)) { (account_name(desk)) } " " span .id { (ticket.account) } }
+                    dt { "Account" } dd { a href=(account_summary::url(ticket.account)) { (account_name(desk)) } " " span .id { (ticket.account) }
+                        @if desk.account_status != AccountStatus::Active { " " (account_summary::status_tag(desk.account_status)) } }
                     dt { "Contact" } dd { (desk.email) }
                     dt { "Opened by" }
                     dd {
@@ -38,7 +40,10 @@ pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr]) -> Markup {
                     None if desk.managed_issue => p { "Managed service" },
                     None => p .quiet { "Not specified" },
                     Some(entity) => {
-                        p { strong { (entity.label) } " " span .id { (entity.id) } br; span .quiet { (kind_label(entity.kind.word())) } }
+                        p {
+                            strong { @match &page.entity_url { Some(url) => a href=(url) { (entity.label) }, None => (entity.label) } }
+                            " " span .id { (entity.id) } br; span .quiet { (kind_label(entity.kind.word())) }
+                        }
                     }
                 }
                 (page.networks.summary(ticket.id, forbidden))

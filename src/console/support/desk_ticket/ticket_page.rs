@@ -2,6 +2,7 @@
 
 use super::network::{self, Networks};
 use crate::console::forms::{FormData, FormState};
+use crate::console::provider::account_networks;
 use crate::model::attachment::Attachment;
 use crate::model::canned_reply::CannedReply;
 use crate::model::history::History;
@@ -42,6 +43,8 @@ pub struct TicketPage {
     /// The steps of other users since the page was opened.
     pub updates: Vec<History>,
     pub networks: Networks,
+    /// The page of the VPC or instance that the ticket is about, if it exists.
+    pub entity_url: Option<String>,
     /// The other open tickets of the account.
     pub others: Paged<DeskTicket>,
     /// The tickets that were merged into this ticket.
@@ -131,6 +134,8 @@ pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> r
             None => Vec::new(),
         },
         networks: network::load(tx, &desk.ticket)?,
+        entity_url: rules::ticket_network::existing_entity(tx, &desk.ticket)?
+            .and_then(|entity| account_networks::entity_url(desk.ticket.account, entity)),
         others: rules::desk::list(tx, &other_tickets, None)?,
         merged: rules::merges::sources(tx, id)?,
         updated_by: rules::history::last_changers(tx, &[id])?.remove(&id),
