@@ -3,13 +3,13 @@
 //! The report is not trusted beyond its signature: it names the mail, and only the address of that mail is suppressed,
 //! not an address in the report.
 
+use super::outgoing_mails;
 use super::received_mails::{Receipt, key};
 use crate::model::bounce_address;
-use crate::model::outgoing_mail::MailState;
 use crate::model::received_mail::{Automatic, ReceivedMail};
 use crate::model::reply_address::MailAddress;
 use crate::rules::error::Result;
-use crate::store::{self, WriteTx};
+use crate::store::WriteTx;
 
 /// Records a report. `None` if the recipient is not an address for reports.
 pub(super) fn receive(tx: &mut WriteTx, mail: &ReceivedMail, recipient: &str) -> Result<Option<Receipt>> {
@@ -30,19 +30,11 @@ pub(super) fn receive(tx: &mut WriteTx, mail: &ReceivedMail, recipient: &str) ->
         // For example, a report that the delivery is delayed.
         return Ok(Some(Receipt::Dropped("bounce_not_final")));
     };
-    let Some(mut outgoing) = store::outgoing_mails::find(tx, id)? else {
-        return Ok(Some(Receipt::Dropped("bounce_unknown")));
-    };
-    if bounce.is_permanent {
-        store::suppressed_addresses::insert(tx, &outgoing.address, &bounce.status)?;
-    }
-    // The state of a mail that is being sent again is that of the last attempt.
-    if outgoing.state == MailState::Sent {
-        outgoing.state = MailState::Bounced;
-        outgoing.error = Some(bounce.status.clone());
-        store::outgoing_mails::update(tx, &outgoing)?;
-    }
-    Ok(Some(Receipt::Recorded("bounce")))
+    let is_known = outgoing_mails::record_bounce(tx, id, &bounce.status, bounce.is_permanent)?;
+    Ok(Some(match is_known {
+        true => Receipt::Recorded("bounce"),
+        false => Receipt::Dropped("bounce_unknown"),
+    }))
 }
 
 /// Whether an address has the form of an address for reports, with any signature.

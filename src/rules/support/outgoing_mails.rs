@@ -278,13 +278,14 @@ pub fn record_bounce(tx: &mut WriteTx, id: OutgoingMailId, status: &str, is_perm
     let Some(mut mail) = store::outgoing_mails::find(tx, id)? else {
         return Ok(false);
     };
-    if mail.state == MailState::Sent && is_permanent {
-        mail.state = MailState::Bounced;
-    }
-    mail.error = Some(status.to_owned());
-    store::outgoing_mails::update(tx, &mail)?;
     if is_permanent {
         store::suppressed_addresses::insert(tx, &mail.address, status)?;
+    }
+    // The state of a mail that is being sent again is that of the last attempt.
+    if mail.state == MailState::Sent {
+        mail.state = MailState::Bounced;
+        mail.error = Some(status.to_owned());
+        store::outgoing_mails::update(tx, &mail)?;
     }
     Ok(true)
 }
