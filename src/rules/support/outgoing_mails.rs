@@ -13,7 +13,6 @@ use crate::model::page::Paged;
 use crate::model::policy::OutgoingMailPolicy;
 use crate::model::ticket::Ticket;
 use crate::model::time::Time;
-use crate::model::token::hex;
 use crate::model::user::User;
 use crate::rules::error::{Error, Result};
 use crate::rules::lists::ListRequest;
@@ -70,7 +69,7 @@ pub(super) fn queue(
     let Some(policy) = tx.policy().outgoing_mail.as_ref() else {
         return Ok(());
     };
-    let message_id = format!("mail-{}@{}", hex(&tx.random()[16..]), policy.domain());
+    let message_id = policy.message_id(&tx.random());
     let new = NewMail {
         kind,
         ticket: Some(ticket),
@@ -182,7 +181,7 @@ fn draft(
         Some(desk) => bounce_address::sign(&key, &desk.reply_address, mail.id),
         None => policy.from.as_str().to_owned(),
     };
-    let mut references = vec![format!("ticket-{}@{}", ticket.id, policy.domain())];
+    let mut references = vec![policy.thread_id(ticket.id)];
     references.extend(store::received_mails::newest_message_id(tx, user.id, ticket.id)?);
     let (notices, omitted) = draft_notices(tx, mail.id, ticket)?;
     Ok(Draft {

@@ -124,7 +124,8 @@ pub fn receive(tx: &mut WriteTx, mail: &ReceivedMail, message_key: &str, recipie
         return Ok(Receipt::Refused("mail_disabled"));
     };
     let key = key(tx)?;
-    if key.target(&policy.reply_address, &sender.address) != MailTarget::Unknown {
+    let is_from_desk = key.target(&policy.reply_address, &sender.address) != MailTarget::Unknown;
+    if is_from_desk || has_own_message_id(tx, mail) {
         return Ok(Receipt::Dropped("loop"));
     }
     let (ticket, user) = match key.target(&policy.reply_address, recipient) {
@@ -144,6 +145,13 @@ pub fn receive(tx: &mut WriteTx, mail: &ReceivedMail, message_key: &str, recipie
         return Ok(Receipt::Refused("sender_differs"));
     }
     store_once(tx, mail, message_key, &user, ticket)
+}
+
+/// Whether the message is one of Garth's own mails, which a server has sent back without the header fields that show
+/// this.
+fn has_own_message_id(tx: &ReadTx, mail: &ReceivedMail) -> bool {
+    let (policy, id) = (&tx.policy().outgoing_mail, &mail.message_id);
+    matches!((policy, id), (Some(policy), Some(id)) if policy.is_own_message_id(id))
 }
 
 fn store_once(

@@ -17,9 +17,11 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use super::outgoing_mails;
 use super::received_mails::{DESK, enable_mail, message, signed};
 use crate::harness::TestApp;
 use crate::rows::Row;
+use crate::smtp_server::{Behavior, SmtpServer};
 
 const ADA: &str = "ada@example.com";
 const MAX_BYTES: usize = 30 * 1024 * 1024;
@@ -539,4 +541,32 @@ async fn loops_bombs_and_automatic_messages_have_no_effect() {
     assert_eq!(accepted, "250 2.0.0 ok");
     assert_eq!(ada.get("/support/tickets").await.json()["results"], 1);
     assert!(counts(&app).await.contains(&"dropped bounce 2".to_owned()));
+}
+
+#[tokio::test]
+async fn a_mail_of_garth_that_a_server_sends_back_is_dropped() {
+    let app = TestApp::with(outgoing_mails::enable_mail).await;
+    let (ada, sam) = (app.user("ada").await, app.user("sam").staff().await);
+    ada.open_ticket("Help").await;
+    outgoing_mails::reply(&sam, "Is it slow?").await;
+    let smtp = SmtpServer::start(Behavior::Accept);
+    outgoing_mails::send_due(&app, &smtp).await;
+    let mails = smtp.mails();
+    let sent = outgoing_mails::to(&mails, ADA);
+    let id = sent[0].message_id().expect("a Message-ID");
+    let server = Server::start(&app).await;
+    let (mut client, to_ticket) = (server.greeted().await, signed(&app, 1, 1).await);
+    // A server has replaced the sender, and has removed the header fields that show the origin. Another Message-ID of
+    // the same domain is no reason to drop a message.
+    for (id, replies) in [
+        (id.to_owned(), 1),
+        (id.to_uppercase().replace("MAIL-", "mail-"), 1),
+        (id.replace("mail-", "mail-x"), 2),
+        (id.replace("@example.net", "@example.org"), 3),
+    ] {
+        let returned = message(ADA, &id, "Is it slow?");
+        assert_eq!(client.deliver(&to_ticket, &returned).await, "250 2.0.0 ok");
+        assert_eq!(ada.count("/support/tickets/1/replies").await, replies, "{id}");
+    }
+    assert_eq!(counts(&app).await, ["accepted reply 2", "dropped loop 2"]);
 }
