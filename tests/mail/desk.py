@@ -1,4 +1,4 @@
-"""A Garth server with LMTP, and the addresses of its tickets."""
+"""A Garth server that receives mail by LMTP and sends mail by SMTP, and the signed addresses of its tickets."""
 import hashlib
 import hmac
 import http.client
@@ -20,7 +20,7 @@ AUTHSERV_ID = "mx.example.net"
 class Desk:
     """The end of its `with` statement stops it."""
 
-    def __init__(self, binary):
+    def __init__(self, binary, smtp_port):
         self.binary = os.path.abspath(binary)
         self.folder = tempfile.TemporaryDirectory(prefix="garth-desk-")
         self.lmtp_port = free_port()
@@ -31,6 +31,9 @@ class Desk:
             "GARTH_MAIL_REPLY_ADDRESS": ADDRESS,
             "GARTH_MAIL_AUTHSERV_ID": AUTHSERV_ID,
             "GARTH_MAIL_LMTP_LISTEN": f"127.0.0.1:{self.lmtp_port}",
+            "GARTH_MAIL_SMTP_URL": f"smtp://127.0.0.1:{smtp_port}",
+            "GARTH_MAIL_FROM": ADDRESS,
+            "GARTH_PUBLIC_URL": "https://garth.example.net",
         }
         self.users = {}
 
@@ -71,6 +74,11 @@ class Desk:
             self.users[email] = (number, token)
         return self.users[email][1]
 
+    def add_staff(self, email):
+        """Creates a member of staff. Returns the token."""
+        self.run("user", "create", "--staff", "--role", "support", "--username", "grace", "--email", email)
+        return self.run("token", "create", "--user", "grace")["token"]
+
     def send(self, token, method, path, body=None):
         connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
@@ -89,10 +97,21 @@ class Desk:
             database.close()
         return row[0] if row else None
 
+    # The signed addresses are computed here a second time (docs/decisions/0032-mail.md).
+
     def reply_address(self, ticket, email):
-        """The signed address of a user for a ticket, computed here a second time (docs/decisions/0032-mail.md)."""
-        key = self.query("SELECT value FROM server_secret WHERE name = 'reply_address'")
+        """The address of a user for a ticket."""
         text = f"{ticket}-{self.users[email][0]}"
-        signature = hmac.new(key.encode(), b"reply address " + text.encode(), hashlib.sha256).hexdigest()[:24]
+        return self.signed_address(f"{text}-{self.signature('reply address', text)}")
+
+    def bounce_address(self, mail):
+        """The address for reports on a mail."""
+        return self.signed_address(f"b-{mail}-{self.signature('bounce address', str(mail))}")
+
+    def signed_address(self, extension):
         local, domain = ADDRESS.split("@")
-        return f"{local}+{text}-{signature}@{domain}"
+        return f"{local}+{extension}@{domain}"
+
+    def signature(self, purpose, text):
+        key = self.query("SELECT value FROM server_secret WHERE name = 'reply_address'")
+        return hmac.new(key.encode(), f"{purpose} {text}".encode(), hashlib.sha256).hexdigest()[:24]

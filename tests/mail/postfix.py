@@ -1,20 +1,21 @@
 """A Postfix server on free ports of 127.0.0.1, from the files of Debian's package."""
+import glob
 import grp
 import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from free_port import free_port
-
 # Postfix needs a user and a group that no other of its processes uses. The package would create them. These two exist
 # on every Debian system.
 OWNER, GROUP = "uucp", "irc"
+# The user and the group that own mailboxes: nobody and nogroup.
+MAILBOX_OWNER = 65534
 QUEUES = ["active", "bounce", "corrupt", "defer", "deferred", "flush", "hold", "incoming", "private", "saved", "trace"]
 
 MAIN = """compatibility_level = 3.6
@@ -39,14 +40,23 @@ maillog_file_prefixes = {folder}
 import_environment = MAIL_CONFIG={folder}/etc LD_LIBRARY_PATH={package}/usr/lib/postfix
 transport_maps = inline:{{ desk.example.net=lmtp:inet:127.0.0.1:{lmtp_port} }}
 default_transport = discard:
+virtual_mailbox_domains = home.example.org
+virtual_mailbox_base = {folder}/mailboxes
+virtual_mailbox_maps = inline:{{ reader@home.example.org=reader/ }}
+virtual_uid_maps = static:{mailbox_owner}
+virtual_gid_maps = static:{mailbox_owner}
+# Postfix accepts mails to unknown users, and returns them.
+smtpd_reject_unlisted_recipient = no
 queue_run_delay = 1s
 minimal_backoff_time = 1s
 maximal_backoff_time = 2s
 transport_retry_time = 1s
 smtputf8_enable = no
+alias_maps =
+alias_database =
 """
 
-# The lines of the original master.cf that a server without local delivery needs.
+# The lines of the original master.cf that a server without local users needs.
 MASTER = """{smtp_port} inet n - n - - smtpd
 pickup unix n - n 60 1 pickup
 cleanup unix n - n - 0 cleanup
@@ -61,6 +71,7 @@ discard unix - - n - - discard
 proxymap unix - - n - - proxymap
 lmtp unix - - n - - lmtp
 smtp unix - - n - - smtp
+virtual unix - n n - - virtual
 scache unix - - n - 1 scache
 anvil unix - - n - 1 anvil
 postlog unix-dgram n - n - 1 postlogd
@@ -70,17 +81,17 @@ postlog unix-dgram n - n - 1 postlogd
 class Postfix:
     """The end of its `with` statement stops it."""
 
-    def __init__(self, package, lmtp_port):
+    def __init__(self, package, lmtp_port, port):
         if os.geteuid() != 0:
             raise SystemExit("tests/mail/run needs root: Postfix changes the user of its processes")
         self.package = os.path.abspath(package)
         # Postfix limits the length of the paths of its sockets.
         self.folder = tempfile.mkdtemp(prefix="garth-mail-")
         os.chmod(self.folder, 0o755)
-        self.port = free_port()
+        self.port = port
         values = {
             "package": self.package, "folder": self.folder, "owner": OWNER, "group": GROUP,
-            "lmtp_port": lmtp_port, "smtp_port": f"127.0.0.1:{self.port}",
+            "mailbox_owner": MAILBOX_OWNER, "lmtp_port": lmtp_port, "smtp_port": f"127.0.0.1:{self.port}",
         }
         os.mkdir(f"{self.folder}/etc")
         for name, text in (("main.cf", MAIN), ("master.cf", MASTER)):
@@ -98,6 +109,8 @@ class Postfix:
         os.mkdir(f"{self.folder}/spool/pid")
         os.mkdir(f"{self.folder}/data", 0o700)
         os.chown(f"{self.folder}/data", owner, -1)
+        os.mkdir(f"{self.folder}/mailboxes", 0o700)
+        os.chown(f"{self.folder}/mailboxes", MAILBOX_OWNER, MAILBOX_OWNER)
         for queue in QUEUES:
             os.mkdir(f"{self.folder}/spool/{queue}", 0o700)
             os.chown(f"{self.folder}/spool/{queue}", owner, -1)
@@ -112,6 +125,15 @@ class Postfix:
         self.process = subprocess.Popen(command, env=self.environment, start_new_session=True)
         return self
 
+    def wait_until_listening(self, seconds=30):
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                return socket.create_connection(("127.0.0.1", self.port), timeout=30).close()
+            except ConnectionRefusedError:
+                assert time.monotonic() < end, f"Postfix does not listen: {self.log()}"
+                time.sleep(0.1)
+
     def __exit__(self, failure, *_):
         if failure is not None:
             print(self.log(), file=sys.stderr)
@@ -125,6 +147,15 @@ class Postfix:
                 return file.read()
         except FileNotFoundError:
             return ""
+
+    def mailbox(self, name):
+        """The messages in a mailbox, oldest first."""
+        paths = glob.glob(f"{self.folder}/mailboxes/{name}/new/*")
+        messages = []
+        for path in sorted(paths, key=os.path.getmtime):
+            with open(path, "rb") as file:
+                messages.append(file.read())
+        return messages
 
     def queued(self):
         """The number of messages that are not delivered."""
