@@ -1,14 +1,14 @@
-//! Sessions with random bytes: no panic, bounded memory, and one result for each message.
+//! Sessions with random bytes: no panic, and one result for each message. Messages arrive as they were sent.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 
 use super::session::{Action, RecipientVerdict, Session};
+use crate::mail::damaged;
 
-/// The number of sessions in each run; `GARTH_TEST_MAILS` sets another.
-const SESSIONS: u32 = 3000;
+/// The commands before a message.
+const ENVELOPE: &[u8] = b"LHLO x\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\nDATA\r\n";
 
 /// Parts of sessions, valid and invalid.
 fn part() -> impl Strategy<Value = Vec<u8>> {
@@ -51,22 +51,13 @@ fn part() -> impl Strategy<Value = Vec<u8>> {
 
 #[test]
 fn damaged_sessions_do_not_panic() {
-    let cases = std::env::var("GARTH_TEST_MAILS")
-        .ok()
-        .and_then(|count| count.parse().ok());
-    let mut runner = TestRunner::new(Config {
-        cases: cases.unwrap_or(SESSIONS),
-        failure_persistence: None,
-        ..Config::default()
-    });
     let delivered = AtomicU64::new(0);
     let random = prop::collection::vec((part(), 0..3_u8), 1..24);
     let parts = (any::<bool>(), random).prop_map(|(starts_with_data, random)| {
-        let start: &[u8] = b"LHLO x\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\nDATA\r\n";
-        let start = starts_with_data.then(|| (start.to_vec(), 0));
+        let start = starts_with_data.then(|| (ENVELOPE.to_vec(), 0));
         start.into_iter().chain(random).collect::<Vec<_>>()
     });
-    let result = runner.run(&parts, |parts| {
+    let result = damaged::runner().run(&parts, |parts| {
         delivered.fetch_add(run(&parts)?, Ordering::Relaxed);
         Ok(())
     });
@@ -107,4 +98,57 @@ fn run(parts: &[(Vec<u8>, u8)]) -> Result<u64, TestCaseError> {
         }
     }
     Ok(messages)
+}
+
+#[test]
+fn damaged_messages_arrive_as_they_were_sent() {
+    let inputs = (damaged::damaged_message(), 1..4000_usize);
+    let result = damaged::runner().run(&inputs, |(mut message, length)| {
+        if !message.ends_with(b"\r\n") {
+            message.extend_from_slice(b"\r\n");
+        }
+        let mut sent = ENVELOPE.to_vec();
+        sent.extend(with_dots(&message));
+        sent.extend_from_slice(b".\r\nNOOP\r\n");
+        prop_assert_eq!(received(&sent, length)?, message);
+        Ok(())
+    });
+    result.expect("no panic");
+}
+
+/// The text of a message as a client sends it: with one more dot in each line that starts with a dot.
+fn with_dots(message: &[u8]) -> Vec<u8> {
+    let mut sent = Vec::with_capacity(message.len());
+    for (index, byte) in message.iter().enumerate() {
+        let is_line_start = message[..index].ends_with(b"\r\n") || index == 0;
+        if is_line_start && *byte == b'.' {
+            sent.push(b'.');
+        }
+        sent.push(*byte);
+    }
+    sent
+}
+
+/// The only message of a session, which arrives in parts of a length.
+fn received(sent: &[u8], length: usize) -> Result<Vec<u8>, TestCaseError> {
+    let mut session = Session::default();
+    let mut messages = Vec::new();
+    let mut replies = Vec::new();
+    for part in sent.chunks(length) {
+        session.push(part);
+        while let Some(action) = session.next_action() {
+            match action {
+                Action::CheckRecipient(_) => {
+                    session.answer_recipient(RecipientVerdict::Accepted);
+                }
+                Action::Deliver(envelope) => messages.push(envelope.message),
+                Action::Send(reply) => replies.push(reply.code),
+                _ => {}
+            }
+        }
+    }
+    // MAIL, DATA and NOOP. LHLO and RCPT have other actions.
+    prop_assert_eq!(replies, [250, 354, 250]);
+    prop_assert_eq!(messages.len(), 1);
+    Ok(messages.remove(0))
 }
