@@ -14,7 +14,7 @@ import time
 # Postfix needs a user and a group that no other of its processes uses. The package would create them. These two exist
 # on every Debian system.
 OWNER, GROUP = "uucp", "irc"
-# The user and the group that own mailboxes: nobody and nogroup.
+# The number of the user and of the group that own mailboxes. On Debian, they own no other files.
 MAILBOX_OWNER = 65534
 QUEUES = ["active", "bounce", "corrupt", "defer", "deferred", "flush", "hold", "incoming", "private", "saved", "trace"]
 

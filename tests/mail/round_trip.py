@@ -54,7 +54,7 @@ def reply_to(mail, text):
 
 
 class RoundTrip:
-    """A ticket on which a customer and a member of staff write by turns. The second mail of Garth is due a minute after
+    """A ticket on which a customer and a member of staff write in turn. The second mail of Garth is due a minute after
     the first one, so that the test does other steps between `begin` and `end`."""
 
     def __init__(self, desk, postfix, send):

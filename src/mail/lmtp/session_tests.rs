@@ -18,7 +18,7 @@ fn part() -> impl Strategy<Value = Vec<u8>> {
         b"MAIL FROM:<>\r\n",
         b"MAIL FROM:<a@b> SIZE=99999999999999999999\r\n",
         b"RCPT TO:<support@desk.example.net>\r\n",
-        b"RCPT TO:<@a,@b:\"x y\"@c> NOTIFY=NEVER ORCPT=rfc822;x\r\n",
+        b"RCPT TO:<@a,@b:\"x y\"@c> ORCPT=rfc822;x\r\n",
         b"DATA\r\n",
         b"Subject: x\r\n\r\ntext\r\n",
         b".\r\n",
