@@ -5,12 +5,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use clap::Subcommand;
+use serde::Serialize;
 
 use super::output::Output;
 use super::store_args::{OpenStore, StoreArgs, describe_error};
 use super::{Failure, attachment_storage, outbox};
 use crate::mail::delivery::{Delivery, Envelope, deliver};
 use crate::mail::inbound::MAX_MESSAGE_BYTES;
+use crate::model::mail_count::MailCount;
+use crate::rules::mail_counts;
 use crate::uploads::Uploads;
 
 /// Exit codes for mail servers, from sysexits.h.
@@ -33,18 +36,54 @@ pub enum Command {
         #[arg(long, env = "SENDER", value_name = "EMAIL")]
         sender: Option<String>,
     },
+    /// Show how many messages arrived, by outcome and reason
+    ///
+    /// Counts the messages of garth mail receive and of LMTP since the store was created.
+    Status,
     #[command(flatten)]
     Outbox(outbox::Command),
 }
 
+#[derive(Serialize)]
+struct CountView {
+    outcome: &'static str,
+    reason: String,
+    messages: i64,
+    last_received: String,
+}
+
 pub async fn run(store: &StoreArgs, output: Output, command: Command) -> Result<ExitCode, Failure> {
-    let (recipient, sender) = match command {
-        Command::Receive { recipient, sender } => (recipient, sender),
+    match command {
+        Command::Receive { recipient, sender } => receive(store, recipient, sender).await,
+        Command::Status => Ok(show_status(store, output).await?),
         Command::Outbox(command) => {
             outbox::run(store, output, command).await?;
-            return Ok(ExitCode::SUCCESS);
+            Ok(ExitCode::SUCCESS)
         }
+    }
+}
+
+async fn show_status(store: &StoreArgs, output: Output) -> anyhow::Result<ExitCode> {
+    let counts = store.open()?.read(mail_counts::list).await?;
+    let view = |count: MailCount| CountView {
+        outcome: count.outcome.word(),
+        reason: count.reason,
+        messages: count.messages,
+        last_received: count.last_received.to_string(),
     };
+    let views: Vec<_> = counts.into_iter().map(view).collect();
+    output.many(&views, &["OUTCOME", "REASON", "MESSAGES", "LAST"], |view| {
+        vec![
+            view.outcome.to_owned(),
+            view.reason.clone(),
+            view.messages.to_string(),
+            view.last_received.clone(),
+        ]
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn receive(store: &StoreArgs, recipient: String, sender: Option<String>) -> Result<ExitCode, Failure> {
     // Invalid settings and an unreachable store can be corrected, so the mail server tries again.
     let (opened, uploads) = open(store).map_err(retry)?;
     let policy = opened.store().policy().mail.clone();
@@ -56,18 +95,19 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> Result<
     let input = std::io::stdin().lock().take(MAX_MESSAGE_BYTES as u64 + 1);
     read_all(input, &mut message).map_err(retry)?;
     let envelope = Envelope {
-        recipient: &recipient,
-        sender: sender.as_deref(),
-        message: &message,
+        recipients: vec![recipient],
+        sender,
+        message,
     };
-    let delivered = deliver(&uploads, &policy.authserv_id, &envelope).await;
+    let delivered = deliver(&uploads, &policy.authserv_id, envelope).await.pop();
+    let delivered = delivered.expect("a message with one recipient has one result");
     opened.notify_server();
     let fail = |reason: &str, code: u8| Failure {
         error: anyhow!("the message was not delivered: {reason}"),
         exit_code: ExitCode::from(code),
     };
     match delivered {
-        Ok(Delivery::Accepted | Delivery::Dropped(_)) => Ok(ExitCode::SUCCESS),
+        Ok(Delivery::Accepted(_) | Delivery::Dropped(_)) => Ok(ExitCode::SUCCESS),
         Ok(Delivery::Refused(reason)) => Err(fail(reason, refusal_code(reason))),
         Ok(Delivery::Deferred(reason)) => Err(fail(reason, EXIT_TEMPORARY_FAILURE)),
         Err(cause) => Err(retry(describe_error(cause))),

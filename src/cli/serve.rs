@@ -29,6 +29,7 @@ use crate::api;
 use crate::console;
 use crate::files::{BucketKeys, Files};
 use crate::jobs::{JobContext, Runner};
+use crate::mail::lmtp;
 use crate::mail::outbound::server::SmtpServer;
 use crate::model::policy::Policy;
 use crate::model::token::TokenText;
@@ -223,6 +224,7 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
 
     let archiving = archive.map(|archive| archive.start(&files, &prepared.folder));
     let app = App::new(store.clone(), files, prepared.options, stopping.clone());
+    let (uploads, lmtp_stopping) = (app.uploads(), stopping.clone());
     tokio::spawn(store.clone().watch_catalog(stopping.clone()));
     tokio::spawn(reload_on_hangup(prepared.certificate.clone(), hup));
     let (router, jobs) = match test_setup {
@@ -243,6 +245,14 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
         prepared.certificate,
         stopping,
     ));
+    let receiving = prepared.listeners.lmtp.map(|socket| {
+        tokio::spawn(lmtp::serve(
+            socket,
+            uploads,
+            lmtp::Limits::default(),
+            lmtp_stopping,
+        ))
+    });
     notify_systemd(NotifyState::Ready);
     wait_for_stop(&store, signaled).await?;
 
@@ -250,6 +260,9 @@ pub async fn start(prepared: Prepared, demo: Option<DemoMessage>) -> anyhow::Res
     notify_systemd(NotifyState::Stopping);
     stop.send_replace(true);
     serving.await?;
+    if let Some(receiving) = receiving {
+        receiving.await?;
+    }
     jobs.await?;
     close(store).await;
     if let Some(archiving) = archiving {

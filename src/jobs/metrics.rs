@@ -1,5 +1,6 @@
-//! Metrics of jobs, attachments and the desk. This module reads the numbers of due jobs, dead jobs, damaged attachments
-//! and waiting tickets from the store periodically, so every node reports the same numbers.
+//! Metrics of jobs, attachments, the desk and its mail. This module reads the numbers of due jobs, dead jobs, damaged
+//! attachments, waiting tickets and received messages from the store periodically, so every node reports the same
+//! numbers.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use metrics::{counter, gauge};
 use tokio::sync::watch;
 
 use crate::model::job::JobKind;
-use crate::rules::{attachment_checks, desk, jobs};
+use crate::rules::{attachment_checks, desk, jobs, mail_counts};
 use crate::store::Store;
 
 const REFRESH_INTERVAL: Duration = Duration::from_secs(15);
@@ -28,6 +29,7 @@ pub async fn refresh(store: Store, mut stop: watch::Receiver<bool>) {
         update_jobs(&store).await;
         update_damaged(&store).await;
         update_desk(&store).await;
+        update_mail(&store).await;
         tokio::select! {
             () = tokio::time::sleep(REFRESH_INTERVAL) => {}
             _ = stop.wait_for(|stop| *stop) => return,
@@ -63,4 +65,16 @@ async fn update_desk(store: &Store) {
     let age_micros = waiting.oldest.map_or(0, |oldest| now.micros() - oldest.micros());
     gauge!("garth_desk_waiting_tickets").set(waiting.count as f64);
     gauge!("garth_desk_oldest_waiting_seconds").set(age_micros.max(0) as f64 / 1e6);
+}
+
+/// Updates the counters of received messages. `garth mail receive` counts in the store, too.
+async fn update_mail(store: &Store) {
+    let Ok(counts) = store.read(mail_counts::list).await else {
+        return;
+    };
+    for count in counts {
+        let messages = u64::try_from(count.messages).unwrap_or_default();
+        counter!("garth_mail_received_total", "outcome" => count.outcome.word(), "reason" => count.reason)
+            .absolute(messages);
+    }
 }

@@ -2,33 +2,35 @@
 
 use sha2::{Digest, Sha256};
 
-use super::inbound;
+use super::inbound::{self, Unreadable};
+use crate::model::mail_count::MailOutcome;
 use crate::model::received_mail::{MailFile, ReceivedMail};
 use crate::model::reply::ReplyText;
 use crate::model::token::hex;
 use crate::rules::received_mails::{self, Receipt, Sender};
 use crate::rules::uploaders::Uploader;
-use crate::rules::{Error, Result};
-use crate::store::WriteTx;
+use crate::rules::{Error, Result, mail_counts};
 use crate::store::received_mails::StoredMail;
+use crate::store::{Store, WriteTx};
 use crate::uploads::Uploads;
 
 /// A longer text is attached as a file, too.
 const LONG_TEXT_FILE: &str = "message.txt";
 
 /// A message with its envelope.
-pub struct Envelope<'a> {
-    pub recipient: &'a str,
+#[derive(Debug)]
+pub struct Envelope {
+    pub recipients: Vec<String>,
     /// Empty for reports on other messages; `None` if unknown.
-    pub sender: Option<&'a str>,
-    pub message: &'a [u8],
+    pub sender: Option<String>,
+    pub message: Vec<u8>,
 }
 
 /// The result for the mail server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// The message has its effect, completely.
-    Accepted,
+    /// The message has its effect, completely: it is a reply, a ticket or a report.
+    Accepted(&'static str),
     /// The message is accepted without effect.
     Dropped(&'static str),
     /// The server returns the message to its sender.
@@ -37,22 +39,73 @@ pub enum Delivery {
     Deferred(&'static str),
 }
 
-/// Delivers a message. An error of the store or of the attachment storage means that the server must try again: a
-/// message that is delivered again continues where it stopped.
-pub async fn deliver(uploads: &Uploads, authserv_id: &str, envelope: &Envelope<'_>) -> Result<Delivery> {
-    match inbound::parse(envelope.message, authserv_id, envelope.sender) {
-        Ok(mail) => deliver_parsed(uploads, envelope, mail).await,
-        Err(unreadable) => Ok(Delivery::Refused(unreadable.word())),
+impl Delivery {
+    /// The outcome and the reason, under which the message is counted.
+    pub const fn words(self) -> (MailOutcome, &'static str) {
+        match self {
+            Delivery::Accepted(reason) => (MailOutcome::Accepted, reason),
+            Delivery::Dropped(reason) => (MailOutcome::Dropped, reason),
+            Delivery::Refused(reason) => (MailOutcome::Refused, reason),
+            Delivery::Deferred(reason) => (MailOutcome::Deferred, reason),
+        }
     }
 }
 
-async fn deliver_parsed(uploads: &Uploads, envelope: &Envelope<'_>, mail: ReceivedMail) -> Result<Delivery> {
-    let mail = with_long_text(mail);
-    let key = message_key(&mail, envelope.message);
-    let (rule_mail, recipient) = (mail.clone(), envelope.recipient.to_owned());
+/// Delivers a message, and counts it. Returns one result for each recipient. An error of the store or of the attachment
+/// storage means that the server must try again: a message that is delivered again continues where it stopped.
+pub async fn deliver(uploads: &Uploads, authserv_id: &str, envelope: Envelope) -> Vec<Result<Delivery>> {
+    let (authserv_id, recipients) = (authserv_id.to_owned(), envelope.recipients);
+    let (sender, message) = (envelope.sender, envelope.message);
+    // A large message takes some time to parse.
+    let parsing = tokio::task::spawn_blocking(move || {
+        let mail = inbound::parse(&message, &authserv_id, sender.as_deref())?;
+        let mail = with_long_text(mail);
+        let key = message_key(&mail, &message);
+        Ok((mail, key))
+    });
+    let parsed: std::result::Result<_, Unreadable> = match parsing.await {
+        Ok(parsed) => parsed,
+        Err(_) => Err(Unreadable::TooComplex),
+    };
+    let mut deliveries = Vec::with_capacity(recipients.len());
+    for recipient in recipients {
+        let delivered = match &parsed {
+            Ok((mail, key)) => deliver_parsed(uploads, recipient, mail, key).await,
+            Err(unreadable) => Ok(Delivery::Refused(unreadable.word())),
+        };
+        let outcome = delivered.as_ref().copied();
+        count(
+            &uploads.store,
+            outcome.unwrap_or(Delivery::Deferred("unavailable")),
+        )
+        .await;
+        deliveries.push(delivered);
+    }
+    deliveries
+}
+
+/// Counts a message under its outcome and reason. If the store fails, the message is not counted.
+pub async fn count(store: &Store, delivery: Delivery) {
+    let (outcome, reason) = delivery.words();
+    let counted = store
+        .write(move |tx: &mut WriteTx| mail_counts::count(tx, outcome, reason))
+        .await;
+    if let Err(cause) = counted {
+        tracing::warn!(error = ?cause, "message not counted");
+    }
+}
+
+async fn deliver_parsed(
+    uploads: &Uploads,
+    recipient: String,
+    mail: &ReceivedMail,
+    key: &str,
+) -> Result<Delivery> {
+    let (rule_mail, key) = (mail.without_files(), key.to_owned());
     let rule = move |tx: &mut WriteTx| received_mails::receive(tx, &rule_mail, &key, &recipient);
     let (stored, sender) = match uploads.store.write(rule).await? {
         Receipt::Stored(stored, sender) => (stored, sender),
+        Receipt::Recorded(reason) => return Ok(Delivery::Accepted(reason)),
         Receipt::Dropped(reason) => return Ok(Delivery::Dropped(reason)),
         Receipt::Refused(reason) => return Ok(Delivery::Refused(reason)),
         Receipt::Deferred(reason) => return Ok(Delivery::Deferred(reason)),
@@ -62,7 +115,11 @@ async fn deliver_parsed(uploads: &Uploads, envelope: &Envelope<'_>, mail: Receiv
         return Ok(Delivery::Dropped("duplicate"));
     }
     attach_files(uploads, &stored, &sender, mail, files_done).await?;
-    Ok(Delivery::Accepted)
+    Ok(Delivery::Accepted(if stored.is_reply {
+        "reply"
+    } else {
+        "ticket"
+    }))
 }
 
 /// Attaches the files that are still missing. After the last one, `files_done` is one more than the number of files.
@@ -70,7 +127,7 @@ async fn attach_files(
     uploads: &Uploads,
     stored: &StoredMail,
     sender: &Sender,
-    mail: ReceivedMail,
+    mail: &ReceivedMail,
     files_done: usize,
 ) -> Result<()> {
     let count = mail.files.len() as i64;
@@ -79,7 +136,7 @@ async fn attach_files(
         Sender::Tenant(caller) => Uploader::Tenant(caller.clone()),
         Sender::Staff(agent) => Uploader::Agent(agent.clone()),
     };
-    for (index, file) in mail.files.into_iter().enumerate().skip(files_done) {
+    for (index, file) in mail.files.iter().enumerate().skip(files_done) {
         let name = file.name.clone();
         if let Some(reason) = attach(uploads, &uploader, stored, file).await? {
             refused.push(format!("{name}: {reason}"));
@@ -105,7 +162,7 @@ async fn attach(
     uploads: &Uploads,
     uploader: &Uploader,
     stored: &StoredMail,
-    file: MailFile,
+    file: &MailFile,
 ) -> Result<Option<String>> {
     let attached = async {
         let file = uploads.receive(&file.name, &file.content).await?;

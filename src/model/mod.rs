@@ -36,6 +36,7 @@ pub use network::{
     subnet_name, vlan, vpc, vpc_ip,
 };
 pub use support::{
-    attachment, bounce_address, canned_reply, clock, entity, history, image_size, merge_text, outgoing_mail,
-    received_mail, reply, reply_address, report, saved_view, subject, target, ticket, ticket_tag,
+    attachment, bounce_address, canned_reply, clock, entity, history, image_size, mail_count, merge_text,
+    outgoing_mail, received_mail, reply, reply_address, report, saved_view, subject, target, ticket,
+    ticket_tag,
 };

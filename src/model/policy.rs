@@ -1,12 +1,14 @@
 //! The provider's policy: limits and choices from the settings.
 
 use super::cidr::{Cidr, Cidr6};
+use super::id::TicketId;
 use super::image::Image;
 use super::plan::Plan;
 use super::reason::{Code, Reason, Reasons};
 use super::region::{Region, RegionId};
 use super::reply_address::MailAddress;
 use super::target::Targets;
+use super::token::hex;
 use super::user::Email;
 
 #[derive(Clone, Debug)]
@@ -86,6 +88,12 @@ pub struct MailPolicy {
     pub authserv_id: String,
 }
 
+/// How the Message-IDs of mails begin, and those of their threads.
+const MAIL_PREFIX: &str = "mail-";
+/// The number of random bytes in the Message-ID of a mail.
+const MAIL_BYTES: usize = 16;
+const THREAD_PREFIX: &str = "ticket-";
+
 /// The policy for mails that Garth sends.
 #[derive(Clone, Debug)]
 pub struct OutgoingMailPolicy {
@@ -97,8 +105,32 @@ pub struct OutgoingMailPolicy {
 }
 
 impl OutgoingMailPolicy {
-    /// The domain of Message-IDs.
-    pub fn domain(&self) -> &str {
+    /// A new Message-ID of a mail, without angle brackets.
+    pub fn message_id(&self, random: &[u8; 32]) -> String {
+        format!(
+            "{MAIL_PREFIX}{}@{}",
+            hex(&random[32 - MAIL_BYTES..]),
+            self.domain()
+        )
+    }
+
+    /// The Message-ID to which all mails about a ticket refer. No mail has it.
+    pub fn thread_id(&self, ticket: TicketId) -> String {
+        format!("{THREAD_PREFIX}{ticket}@{}", self.domain())
+    }
+
+    /// Whether a Message-ID has the form of those of mails. A message that arrives with one of them is in a loop.
+    pub fn is_own_message_id(&self, id: &str) -> bool {
+        let Some((local, domain)) = id.rsplit_once('@') else {
+            return false;
+        };
+        let digits = local.strip_prefix(MAIL_PREFIX).unwrap_or_default();
+        let is_random =
+            digits.len() == 2 * MAIL_BYTES && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        is_random && domain.eq_ignore_ascii_case(self.domain())
+    }
+
+    fn domain(&self) -> &str {
         let address = self.from.as_str();
         address.split_once('@').map_or(address, |(_, domain)| domain)
     }

@@ -260,6 +260,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "outgoing mail",
         sql: include_str!("migrations/0030_outgoing_mail.sql"),
     },
+    Migration {
+        number: 31,
+        name: "mail counts",
+        sql: include_str!("migrations/0031_mail_counts.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

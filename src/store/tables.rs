@@ -58,6 +58,7 @@ pub const TABLES: &[Table] = &[
     numbered("reply"),
     numbered("note"),
     numbered("received_mail"),
+    keyed("mail_count", &["outcome", "reason"]),
     numbered("outgoing_mail"),
     keyed("mail_notice", &["mail", "place"]),
     numbered("suppressed_address"),

@@ -136,6 +136,10 @@ fn describe() {
         "garth_desk_oldest_waiting_seconds",
         "Age in seconds of the oldest customer's message that has no answer; 0 if there is none."
     );
+    metrics::describe_counter!(
+        "garth_mail_received_total",
+        "Messages that arrived by mail, by outcome and reason. All nodes report the same number."
+    );
     metrics::describe_gauge!(
         "garth_tls_certificate_expiry_timestamp_seconds",
         "Time at which the server's certificate expires, in seconds since 1970."

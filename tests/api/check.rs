@@ -47,6 +47,10 @@ const BREAKS: &[(&str, &str)] = &[
     ),
     (
         ACCEPTED_VALUES,
+        "INSERT INTO mail_count (outcome, reason, messages, last_received) VALUES ('lost', 'x', 1, 0)",
+    ),
+    (
+        ACCEPTED_VALUES,
         "INSERT INTO outgoing_mail (kind, address, message_id, state, maybe_repeated, attempts, queued, sent)
          VALUES ('ticket', 'ada@example.com', 'x@example.com', 'lost', 0, 1, 0, 0)",
     ),

@@ -14,7 +14,7 @@ ALIASES = {"log.format"}
 # The settings whose variables do not follow from their names.
 VARIABLES = {"log.level": "GARTH_LOG"}
 # Settings that name files or services that do not exist here.
-EXTERNAL = re.compile(r"^(data|database\w*|archive|tls_\w+|bootstrap_token_file|password_file|from|(?:smtp_)?url|\w+_key_file|listen|metrics_listen) = ")
+EXTERNAL = re.compile(r"^(data|database\w*|archive|tls_\w+|bootstrap_token_file|password_file|from|(?:smtp_)?url|\w+_key_file|(?:metrics_|lmtp_)?listen) = ")
 # Defaults in the help that are values: numbers, addresses, ranges and some words. The others are descriptions.
 VALUE = re.compile(r"[\d.:/,]+|true|false|never|text|info|full|hashed|both|Support")
 

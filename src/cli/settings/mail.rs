@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[serde(default, deny_unknown_fields)]
 pub struct MailSettings {
     /// E-mail address of the desk, such as support@example.com. Users reply to signed addresses below it, such as
-    /// support+12-7-0a1b@example.com [default: none; garth mail receive is disabled]
+    /// support+12-7-0a1b@example.com [default: none; the desk receives no mail]
     #[arg(
         long = "mail-reply-address",
         env = "GARTH_MAIL_REPLY_ADDRESS",
@@ -25,6 +25,24 @@ pub struct MailSettings {
         value_name = "NAME"
     )]
     pub authserv_id: Option<String>,
+
+    /// Address for LMTP, such as 127.0.0.1:2424 or unix:/run/garth/lmtp. The mail server delivers messages for the desk
+    /// to it. LMTP has no authentication [default: none]
+    #[arg(
+        long = "mail-lmtp-listen",
+        env = "GARTH_MAIL_LMTP_LISTEN",
+        value_name = "ADDRESS"
+    )]
+    pub lmtp_listen: Option<String>,
+
+    /// Whether mail.lmtp_listen can be an address that other machines reach. Each of them can then send messages with
+    /// any sender [default: false]
+    #[arg(
+        long = "mail-lmtp-allow-network",
+        env = "GARTH_MAIL_LMTP_ALLOW_NETWORK",
+        value_name = "BOOL"
+    )]
+    pub lmtp_allow_network: Option<bool>,
 
     /// Mail server that sends mails, such as smtp://user@mx.example.com:587 (with STARTTLS) or
     /// smtps://user@mx.example.com. Needs mail.from and public_url [default: none; no mail is sent]
@@ -57,6 +75,8 @@ impl MailSettings {
         Self {
             reply_address: self.reply_address.or(other.reply_address),
             authserv_id: self.authserv_id.or(other.authserv_id),
+            lmtp_listen: self.lmtp_listen.or(other.lmtp_listen),
+            lmtp_allow_network: self.lmtp_allow_network.or(other.lmtp_allow_network),
             smtp_url: self.smtp_url.or(other.smtp_url),
             password_file: self.password_file.or(other.password_file),
             from: self.from.or(other.from),

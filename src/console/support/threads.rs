@@ -34,6 +34,8 @@ pub struct Message<'a> {
     pub kind: MessageKind,
     pub at: Time,
     pub text: &'a str,
+    /// The quoted text and the signature of a message that arrived by mail.
+    pub folded: Option<&'a str>,
     /// The name of the provider, for replies of its staff.
     pub provider: &'a str,
 }
@@ -58,6 +60,12 @@ pub fn message(message: &Message) -> Markup {
                 span .when { (time(message.at)) }
             }
             div .md { (markdown::render(message.text)) }
+            @if let Some(folded) = message.folded {
+                details .folded {
+                    summary { "Quoted text" }
+                    pre tabindex="0" { (folded) }
+                }
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::model::id::{AttachmentId, TicketId};
 use crate::model::page::Paged;
 use crate::model::policy::Support;
 use crate::model::reason::{Code, Reason};
+use crate::model::received_mail::FoldedText;
 use crate::model::reply::{Reply, ReplyText};
 use crate::model::ticket::{Status, Ticket};
 use crate::rules;
@@ -42,6 +43,8 @@ const REPLY_LABEL: &str = "Your reply";
 struct TicketPage {
     ticket: Ticket,
     replies: Paged<Reply>,
+    /// The quoted texts of the user's own messages.
+    folded: Vec<FoldedText>,
     /// The ID of the newest reply.
     newest: i64,
     files: Vec<Attachment>,
@@ -224,6 +227,8 @@ fn load(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
     let last = (ticket.replies + REPLIES_PER_PAGE - 1).max(REPLIES_PER_PAGE) / REPLIES_PER_PAGE;
     let list = ListRequest::first(REPLIES_PER_PAGE).at(page.unwrap_or(last));
     let replies = rules::replies::list(tx, caller, id, &list)?;
+    let shown: Vec<_> = replies.items.iter().map(|reply| reply.id).collect();
+    let folded = rules::received_mails::folded_for(tx, caller, id, &shown)?;
     let newest = rules::replies::newest(tx, id)?;
     let files = rules::attachments::list(tx, caller, id, &ListRequest::full_page())?.items;
     let may_write = rules::tickets::load_for(tx, caller, id, Permission::ReadWrite).is_ok();
@@ -236,6 +241,7 @@ fn load(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
         may_close: may(TicketAction::CustomerClose) && ticket.status != Status::Closed,
         ticket,
         replies,
+        folded,
         newest,
         files,
         merged: rules::merges::sources(tx, id)?,
@@ -325,7 +331,7 @@ fn head(visit: &Visit, ticket_page: &TicketPage, support: &Support) -> Markup {
 
 fn thread(ticket_page: &TicketPage, support: &Support) -> Markup {
     let ticket = &ticket_page.ticket;
-    let provider = support.provider.as_str();
+    let (provider, folded) = (support.provider.as_str(), &ticket_page.folded[..]);
     let kind = |staff: bool| {
         if staff {
             MessageKind::Staff
@@ -338,14 +344,15 @@ fn thread(ticket_page: &TicketPage, support: &Support) -> Markup {
             @if ticket_page.replies.page.number == 1 {
                 (threads::message(&Message {
                     by: &ticket.opened_by, kind: kind(ticket.opener.is_none() && ticket.opened_by == provider), at: ticket.opened,
-                    text: ticket.description.as_str(), provider,
+                    text: ticket.description.as_str(), folded: FoldedText::find(folded, None), provider,
                 }))
             } @else {
                 p .quiet { (number(ticket_page.replies.page.offset().unsigned_abs())) " earlier replies are on previous pages." }
             }
             @for reply in &ticket_page.replies.items {
                 (threads::message(&Message {
-                    by: &reply.created_by, kind: kind(reply.from_staff), at: reply.created, text: reply.description.as_str(), provider,
+                    by: &reply.created_by, kind: kind(reply.from_staff), at: reply.created, text: reply.description.as_str(),
+                    folded: FoldedText::find(folded, Some(reply.id)), provider,
                 }))
             }
             (pagination(&ticket_page.replies, &url(ticket.id)))

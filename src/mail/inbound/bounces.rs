@@ -33,8 +33,22 @@ fn read_recipient(group: &str) -> Option<Bounce> {
     // 5.2.2 is a full mailbox and 5.7 a refusal of this message: another message can be accepted.
     let is_permanent =
         status.starts_with("5.") && !status.starts_with("5.2.2") && !status.starts_with("5.7.");
-    (is_failure && recipient.contains('@')).then_some(Bounce {
+    (is_failure && recipient.contains('@')).then(|| Bounce {
         recipient,
         is_permanent,
+        status: enhanced_status(status),
     })
+}
+
+/// The status of a field without a comment; empty if it is malformed.
+fn enhanced_status(field: &str) -> String {
+    let status = field.split_whitespace().next().unwrap_or_default();
+    let is_number =
+        |part: &str| (1..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_valid = status.split('.').count() == 3 && status.split('.').all(is_number);
+    if is_valid {
+        status.to_owned()
+    } else {
+        String::new()
+    }
 }

@@ -2,29 +2,13 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 
 use super::*;
+use crate::mail::damaged::{self, corpus};
 
 const AUTHSERV_ID: &str = "mx.example.net";
-/// The number of damaged messages in each run; `GARTH_TEST_MAILS` sets another.
-const DAMAGED_MESSAGES: u32 = 3000;
-
-fn corpus() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mail/corpus");
-    let files = fs::read_dir(folder)
-        .expect("the corpus")
-        .flatten()
-        .map(|entry| entry.path());
-    let mut messages: Vec<PathBuf> = files
-        .filter(|path| path.extension().is_some_and(|ext| ext == "eml"))
-        .collect();
-    messages.sort();
-    messages
-}
 
 /// The result of parsing, as text.
 fn describe(mail: &ReceivedMail) -> String {
@@ -184,62 +168,9 @@ fn hostile_messages_take_linear_time() {
     }
 }
 
-/// Changes to a message: where, what to remove, what to insert.
-fn damage() -> impl Strategy<Value = Vec<(prop::sample::Index, usize, Vec<u8>)>> {
-    let words = prop::sample::select(vec![
-        &b"\r\n"[..],
-        b"\n\n",
-        b"--",
-        b"Content-Type: ",
-        b"multipart/mixed; boundary=",
-        b"message/rfc822",
-        b"\0",
-        b"\xff\xfe",
-        b"=?utf-8?B?",
-        b"?=",
-        b"base64\n\n",
-        b"charset=",
-        b"<blockquote>",
-        b"&#x110000;",
-        b"> ",
-        b"\"",
-        b"(",
-        b"=",
-        b"=\n",
-        b"*0*=utf-8''%",
-        b";",
-        b"\xe2\x80",
-        b"quoted-printable",
-        b"format=flowed",
-    ]);
-    let inserted = prop_oneof![
-        words.prop_map(<[u8]>::to_vec),
-        prop::collection::vec(any::<u8>(), 0..8)
-    ];
-    prop::collection::vec((any::<prop::sample::Index>(), 0_usize..40, inserted), 1..12)
-}
-
 #[test]
 fn damaged_messages_do_not_panic() {
-    let messages: Vec<Vec<u8>> = corpus()
-        .iter()
-        .map(|path| fs::read(path).expect("a message"))
-        .collect();
-    let cases = std::env::var("GARTH_TEST_MAILS")
-        .ok()
-        .and_then(|count| count.parse().ok());
-    let mut runner = TestRunner::new(Config {
-        cases: cases.unwrap_or(DAMAGED_MESSAGES),
-        failure_persistence: None,
-        ..Config::default()
-    });
-    let strategy = (prop::sample::select(messages), damage());
-    let result = runner.run(&strategy, |(mut raw, changes)| {
-        for (index, removed, inserted) in changes {
-            let at = index.index(raw.len() + 1);
-            let end = raw.len().min(at + removed);
-            raw.splice(at..end, inserted);
-        }
+    let result = damaged::runner().run(&damaged::damaged_message(), |raw| {
         if let Ok(mail) = parse(&raw, AUTHSERV_ID, None) {
             prop_assert!(
                 mail.text

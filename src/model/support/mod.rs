@@ -7,6 +7,7 @@ pub mod clock;
 pub mod entity;
 pub mod history;
 pub mod image_size;
+pub mod mail_count;
 pub mod merge_text;
 pub mod outgoing_mail;
 pub mod received_mail;

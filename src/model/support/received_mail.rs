@@ -1,5 +1,7 @@
 //! Messages that arrive by mail, after parsing.
 
+use crate::model::id::ReplyId;
+
 /// The line above which users write their reply. Garth's own messages contain it, and everything from this line on is
 /// folded in a reply.
 pub const REPLY_MARKER: &str = "Write your reply above this line";
@@ -21,6 +23,38 @@ pub struct ReceivedMail {
     /// Set if no person wrote the message.
     pub automatic: Option<Automatic>,
     pub bounce: Option<Bounce>,
+}
+
+impl ReceivedMail {
+    /// The message without its files.
+    pub fn without_files(&self) -> Self {
+        Self {
+            message_id: self.message_id.clone(),
+            sender: self.sender.clone(),
+            subject: self.subject.clone(),
+            text: self.text.clone(),
+            folded: self.folded.clone(),
+            files: Vec::new(),
+            bounce: self.bounce.clone(),
+            ..*self
+        }
+    }
+}
+
+/// The quoted text and the signature of a message that became a reply, or opened a ticket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoldedText {
+    /// `None` if the message opened the ticket.
+    pub reply: Option<ReplyId>,
+    pub text: String,
+}
+
+impl FoldedText {
+    /// The text of a reply; `None` as the ID for the text of the ticket.
+    pub fn find(texts: &[FoldedText], reply: Option<ReplyId>) -> Option<&str> {
+        let found = texts.iter().find(|folded| folded.reply == reply);
+        found.map(|folded| folded.text.as_str())
+    }
 }
 
 /// The author of a message: the one address in `From`.
@@ -71,4 +105,6 @@ pub struct Bounce {
     pub recipient: String,
     /// Whether the address can never receive messages, as opposed to a full mailbox or a delay.
     pub is_permanent: bool,
+    /// The enhanced status code, such as `5.1.1`; empty if it is malformed.
+    pub status: String,
 }

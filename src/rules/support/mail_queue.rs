@@ -4,7 +4,6 @@ use crate::model::id::{OutgoingMailId, TicketId};
 use crate::model::job::JobKind;
 use crate::model::outgoing_mail::MailKind;
 use crate::model::time::Time;
-use crate::model::token::hex;
 use crate::model::user::User;
 use crate::rules::error::Result;
 use crate::store::outgoing_mails::NewMail;
@@ -21,7 +20,7 @@ pub(super) fn add(
     let Some(policy) = tx.policy().outgoing_mail.as_ref() else {
         return Ok(None);
     };
-    let message_id = format!("mail-{}@{}", hex(&tx.random()[16..]), policy.domain());
+    let message_id = policy.message_id(&tx.random());
     let new = NewMail {
         kind,
         ticket,

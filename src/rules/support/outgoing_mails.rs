@@ -212,7 +212,7 @@ fn ticket_content(
 ) -> Result<TicketContent> {
     let key = mail_key::load(tx)?;
     let desk = tx.policy().mail.as_ref();
-    let mut references = vec![format!("ticket-{}@{}", ticket.id, policy.domain())];
+    let mut references = vec![policy.thread_id(ticket.id)];
     references.extend(store::received_mails::newest_message_id(tx, user.id, ticket.id)?);
     let (notices, omitted) = draft_notices(tx, mail.id, ticket)?;
     Ok(TicketContent {
@@ -301,13 +301,14 @@ pub fn record_bounce(tx: &mut WriteTx, id: OutgoingMailId, status: &str, is_perm
     let Some(mut mail) = store::outgoing_mails::find(tx, id)? else {
         return Ok(false);
     };
-    if mail.state == MailState::Sent && is_permanent {
-        mail.state = MailState::Bounced;
-    }
-    mail.error = Some(status.to_owned());
-    store::outgoing_mails::update(tx, &mail)?;
     if is_permanent {
         store::suppressed_addresses::insert(tx, &mail.address, status)?;
+    }
+    // The state of a mail that is being sent again is that of the last attempt.
+    if mail.state == MailState::Sent {
+        mail.state = MailState::Bounced;
+        mail.error = Some(status.to_owned());
+        store::outgoing_mails::update(tx, &mail)?;
     }
     Ok(true)
 }

@@ -3,12 +3,15 @@
 //! `mail/delivery.rs` parses a message, calls `receive`, and attaches the files. A message that has no effect is
 //! dropped, or refused if its sender is verified. The mail server then returns it to the sender.
 
-use super::mail_key;
+use std::ops::RangeInclusive;
+
+use super::{mail_bounces, mail_key};
+use crate::model::bounce_address;
 use crate::model::grant::Permission;
 use crate::model::history::HistoryStep;
 use crate::model::id::{ReplyId, TicketId, UserId};
 use crate::model::reason::Reasons;
-use crate::model::received_mail::ReceivedMail;
+use crate::model::received_mail::{FoldedText, ReceivedMail};
 use crate::model::reply::ReplyText;
 use crate::model::reply_address::{MailTarget, ReplyKey};
 use crate::model::ticket::{NewTicket, Priority, Summary, TicketText};
@@ -21,7 +24,7 @@ use crate::rules::transitions::{self, TicketAction};
 use crate::rules::{desk, merges, replies};
 use crate::store::history::NewHistory;
 use crate::store::received_mails::{NewReceivedMail, StoredMail};
-use crate::store::{self, WriteTx};
+use crate::store::{self, ReadTx, WriteTx};
 
 /// The maximum number of messages of a user in an hour. The mail server retries later messages.
 const MAX_MESSAGES_PER_HOUR: i64 = 120;
@@ -35,6 +38,8 @@ const NO_SUBJECT: &str = "(no subject)";
 pub enum Receipt {
     /// The text is stored, now or by an earlier delivery. Files after the first `files_done` are still missing.
     Stored(StoredMail, Sender),
+    /// The message is a report, which is recorded.
+    Recorded(&'static str),
     /// The message has no effect, and the sender gets no response.
     Dropped(&'static str),
     /// The message has no effect, and the mail server returns it to the sender.
@@ -63,8 +68,49 @@ pub fn reply_address(tx: &mut WriteTx, ticket: TicketId, user: UserId) -> Result
     Ok(Some(key(tx)?.sign(&mail.reply_address, ticket, user)))
 }
 
+/// The reason why messages to an address are refused; `None` if the desk has the address.
+pub fn refused_recipient(tx: &mut WriteTx, recipient: &str) -> Result<Option<&'static str>> {
+    let Some(mail) = tx.policy().mail.clone() else {
+        return Ok(Some("mail_disabled"));
+    };
+    let key = key(tx)?;
+    Ok(match key.target(&mail.reply_address, recipient) {
+        MailTarget::Reply(..) | MailTarget::NewTicket => None,
+        MailTarget::Unknown => Some("address_unknown"),
+        MailTarget::Forged => match bounce_address::verify(&key, &mail.reply_address, recipient) {
+            Some(_) => None,
+            None => Some("address_invalid"),
+        },
+    })
+}
+
+/// The folded texts of a user's messages to a ticket that the user sees, for these replies.
+pub fn folded_for(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    id: TicketId,
+    replies: &[ReplyId],
+) -> Result<Vec<FoldedText>> {
+    tickets::load_for(tx, caller, id, Permission::ReadOnly)?;
+    let author = Some(caller.user());
+    Ok(store::received_mails::folded(tx, id, range(replies), author)?)
+}
+
+/// The folded texts of all messages to a ticket, for staff.
+pub fn folded(tx: &mut ReadTx, id: TicketId, replies: &[ReplyId]) -> Result<Vec<FoldedText>> {
+    Ok(store::received_mails::folded(tx, id, range(replies), None)?)
+}
+
+fn range(replies: &[ReplyId]) -> RangeInclusive<i64> {
+    let ids = || replies.iter().map(|id| id.0);
+    ids().min().unwrap_or(0)..=ids().max().unwrap_or(0)
+}
+
 /// Turns a message into a reply or a ticket, at most once. `message_key` identifies the message.
 pub fn receive(tx: &mut WriteTx, mail: &ReceivedMail, message_key: &str, recipient: &str) -> Result<Receipt> {
+    if let Some(receipt) = mail_bounces::receive(tx, mail, recipient)? {
+        return Ok(receipt);
+    }
     if let Some(automatic) = mail.automatic {
         return Ok(Receipt::Dropped(automatic.word()));
     }
@@ -78,7 +124,8 @@ pub fn receive(tx: &mut WriteTx, mail: &ReceivedMail, message_key: &str, recipie
         return Ok(Receipt::Refused("mail_disabled"));
     };
     let key = key(tx)?;
-    if key.target(&policy.reply_address, &sender.address) != MailTarget::Unknown {
+    let is_from_desk = key.target(&policy.reply_address, &sender.address) != MailTarget::Unknown;
+    if is_from_desk || has_own_message_id(tx, mail) {
         return Ok(Receipt::Dropped("loop"));
     }
     let (ticket, user) = match key.target(&policy.reply_address, recipient) {
@@ -98,6 +145,13 @@ pub fn receive(tx: &mut WriteTx, mail: &ReceivedMail, message_key: &str, recipie
         return Ok(Receipt::Refused("sender_differs"));
     }
     store_once(tx, mail, message_key, &user, ticket)
+}
+
+/// Whether the message is one of Garth's own mails, which a server has sent back without the header fields that show
+/// this.
+fn has_own_message_id(tx: &ReadTx, mail: &ReceivedMail) -> bool {
+    let (policy, id) = (&tx.policy().outgoing_mail, &mail.message_id);
+    matches!((policy, id), (Some(policy), Some(id)) if policy.is_own_message_id(id))
 }
 
 fn store_once(

@@ -6,6 +6,7 @@ pub mod canned_replies;
 pub mod desk;
 pub mod entities;
 pub mod history;
+pub mod mail_counts;
 pub mod notes;
 pub mod outgoing_mails;
 pub mod received_mails;

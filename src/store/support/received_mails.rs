@@ -1,6 +1,9 @@
 //! The `received_mail` table: messages that became replies or tickets.
 
+use std::ops::RangeInclusive;
+
 use crate::model::id::{ReceivedMailId, ReplyId, TicketId, UserId};
+use crate::model::received_mail::FoldedText;
 use crate::model::time::Time;
 use crate::store::error::StoreError;
 use crate::store::tx::{ReadTx, WriteTx};
@@ -11,6 +14,8 @@ use crate::store::value::args;
 pub struct StoredMail {
     pub id: ReceivedMailId,
     pub ticket: TicketId,
+    /// Whether the message is a reply; otherwise it opened the ticket.
+    pub is_reply: bool,
     /// The number of files that were attached or refused.
     pub files_done: i64,
 }
@@ -27,12 +32,14 @@ pub struct NewReceivedMail<'a> {
 }
 
 pub fn find(tx: &mut ReadTx, author: UserId, message_key: &str) -> Result<Option<StoredMail>, StoreError> {
-    let sql = "SELECT id, ticket, files_done FROM received_mail WHERE author = $1 AND message_key = $2";
+    let sql =
+        "SELECT id, ticket, reply, files_done FROM received_mail WHERE author = $1 AND message_key = $2";
     let row = tx.find(sql, args![author, message_key])?;
     row.map(|mut row| {
         Ok(StoredMail {
             id: row.take()?,
             ticket: row.take()?,
+            is_reply: row.take::<Option<ReplyId>>()?.is_some(),
             files_done: row.take()?,
         })
     })
@@ -49,6 +56,31 @@ pub fn newest_message_id(
          WHERE ticket = $1 AND author = $2 AND message_id IS NOT NULL ORDER BY id DESC LIMIT 1";
     let row = tx.find(sql, args![ticket, author])?;
     row.map(|mut row| row.take()).transpose()
+}
+
+/// The folded texts of the messages that opened a ticket or became one of these replies. With an author, only those of
+/// the author.
+pub fn folded(
+    tx: &mut ReadTx,
+    ticket: TicketId,
+    replies: RangeInclusive<i64>,
+    author: Option<UserId>,
+) -> Result<Vec<FoldedText>, StoreError> {
+    let sql = "SELECT reply, folded FROM received_mail
+         WHERE ticket = $1 AND folded <> '' AND (reply IS NULL OR (reply >= $2 AND reply <= $3))
+             AND (author = $4 OR $4 = 0)
+         ORDER BY id";
+    let author = author.map_or(0, |author| author.0);
+    tx.read(
+        sql,
+        args![ticket, *replies.start(), *replies.end(), author],
+        |row| {
+            Ok(FoldedText {
+                reply: row.take()?,
+                text: row.take()?,
+            })
+        },
+    )
 }
 
 /// The number of messages of a user since a time.
@@ -75,6 +107,7 @@ pub fn insert(tx: &mut WriteTx, new: &NewReceivedMail) -> Result<StoredMail, Sto
     Ok(StoredMail {
         id: row.take()?,
         ticket: new.ticket,
+        is_reply: new.reply.is_some(),
         files_done: 0,
     })
 }

@@ -8,6 +8,7 @@ mod desk_attachments;
 mod desk_queue;
 mod desk_replies;
 mod entities;
+pub mod lmtp;
 mod mail_choices;
 mod merges;
 pub mod outgoing_mails;

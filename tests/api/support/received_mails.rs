@@ -12,42 +12,43 @@ use serde_json::json;
 
 use crate::harness::TestApp;
 
-const AUTHSERV_ID: &str = "mx.example.net";
-const DESK: &str = "support@desk.example.net";
+pub const AUTHSERV_ID: &str = "mx.example.net";
+pub const DESK: &str = "support@desk.example.net";
 /// The sizes of the parts of a message with a PNG image.
 const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAACklEQVR4nGMAAQAABQABDQottAAAAABJRU5ErkJggg==";
 
-fn enable_mail(policy: &mut Policy, _: &mut Options) {
+pub fn enable_mail(policy: &mut Policy, _: &mut Options) {
     policy.mail = Some(MailPolicy {
         reply_address: MailAddress::parse(DESK).expect("an address"),
         authserv_id: AUTHSERV_ID.to_owned(),
     });
 }
 
-async fn send(app: &TestApp, recipient: &str, message: &str) -> Delivery {
+pub async fn send(app: &TestApp, recipient: &str, message: &str) -> Delivery {
     let uploads = Uploads {
         store: app.store.clone(),
         files: Files::open(None, app.folder()).expect("the attachment storage"),
         scanner: None,
     };
     let envelope = Envelope {
-        recipient,
-        sender: Some("ada@example.com"),
-        message: message.as_bytes(),
+        recipients: vec![recipient.to_owned()],
+        sender: Some("ada@example.com".to_owned()),
+        message: message.as_bytes().to_vec(),
     };
-    deliver(&uploads, AUTHSERV_ID, &envelope).await.expect("a result")
+    let delivered = deliver(&uploads, AUTHSERV_ID, envelope).await.pop();
+    delivered.expect("one recipient").expect("a result")
 }
 
 /// A verified message.
-fn message(from: &str, id: &str, text: &str) -> String {
+pub fn message(from: &str, id: &str, text: &str) -> String {
     format!(
         "Authentication-Results: {AUTHSERV_ID}; dmarc=pass header.from=example.com\r\nFrom: {from}\r\n\
          Subject: It is slow\r\nMessage-ID: <{id}>\r\n\r\n{text}\r\n"
     )
 }
 
-async fn signed(app: &TestApp, ticket: i64, user: i64) -> String {
+pub async fn signed(app: &TestApp, ticket: i64, user: i64) -> String {
     let sign = move |tx: &mut garth::store::WriteTx| reply_address(tx, TicketId(ticket), UserId(user));
     app.store
         .write(sign)
@@ -65,7 +66,7 @@ async fn a_message_of_a_user_opens_a_ticket_once() {
         "1@example.com",
         "Since noon.\r\n\r\n-- \r\nAda",
     );
-    for expected in [Delivery::Accepted, Delivery::Dropped("duplicate")] {
+    for expected in [Delivery::Accepted("ticket"), Delivery::Dropped("duplicate")] {
         assert_eq!(send(&app, DESK, &mail).await, expected);
     }
     let tickets = ada.get("/support/tickets").await.json();
@@ -86,9 +87,9 @@ async fn a_reply_to_the_signed_address_is_a_reply_of_its_user() {
     let (to_ada, to_sam) = (signed(&app, 1, 1).await, signed(&app, 1, 2).await);
     let quoted = "Yes.\r\n\r\nOn 1 June 2024, Support <s@example.net> wrote:\r\n\r\n> Slow?";
     let mail = message("ada@example.com", "2@example.com", quoted);
-    assert_eq!(send(&app, &to_ada, &mail).await, Delivery::Accepted);
+    assert_eq!(send(&app, &to_ada, &mail).await, Delivery::Accepted("reply"));
     let mail = message("sam@example.com", "3@example.com", "We are on it.");
-    assert_eq!(send(&app, &to_sam, &mail).await, Delivery::Accepted);
+    assert_eq!(send(&app, &to_sam, &mail).await, Delivery::Accepted("reply"));
 
     let replies = ada.get("/support/tickets/1/replies").await.json();
     let texts: Vec<_> = replies["data"].as_array().expect("replies").iter().collect();
@@ -163,7 +164,7 @@ async fn messages_of_users_without_access_are_returned() {
         assert_eq!(delivery, Delivery::Refused("no_access"), "{recipient}");
     }
     sam.post("/provider/accounts/1/reactivate", json!({})).await;
-    assert_eq!(send(&app, &to_ada, &mail).await, Delivery::Accepted);
+    assert_eq!(send(&app, &to_ada, &mail).await, Delivery::Accepted("reply"));
 }
 
 #[tokio::test]
@@ -178,7 +179,7 @@ async fn files_are_attached_and_refused_files_are_in_a_note() {
          PK\r\n--b--"
     );
     let mail = format!("{head}{}", message("ada@example.com", "7@example.com", &body));
-    for expected in [Delivery::Accepted, Delivery::Dropped("duplicate")] {
+    for expected in [Delivery::Accepted("ticket"), Delivery::Dropped("duplicate")] {
         assert_eq!(send(&app, DESK, &mail).await, expected);
     }
     let files = ada.get("/support/tickets/1/attachments").await.json();
@@ -211,7 +212,7 @@ async fn staff_attach_files_by_mail() {
          Content-Transfer-Encoding: base64\r\n\r\n{PNG}\r\n--b--"
     );
     let mail = format!("{head}{}", message("sam@example.com", "8@example.com", &body));
-    for expected in [Delivery::Accepted, Delivery::Dropped("duplicate")] {
+    for expected in [Delivery::Accepted("reply"), Delivery::Dropped("duplicate")] {
         assert_eq!(send(&app, &to_sam, &mail).await, expected);
     }
     let files = ada.get("/support/tickets/1/attachments").await.data();
@@ -236,7 +237,7 @@ async fn a_reply_to_a_merged_ticket_goes_to_the_ticket_that_continues_it() {
     for (number, user, from) in [(11, 1, "ada@example.com"), (12, 2, "sam@example.com")] {
         let recipient = signed(&app, 3, user).await;
         let mail = message(from, &format!("{number}@example.com"), "Still slow.");
-        assert_eq!(send(&app, &recipient, &mail).await, Delivery::Accepted);
+        assert_eq!(send(&app, &recipient, &mail).await, Delivery::Accepted("reply"));
     }
     let replies = ada.get("/support/tickets/1/replies").await.data();
     let authors: Vec<_> = replies[1..].iter().map(|reply| &reply["created_by"]).collect();
@@ -254,7 +255,7 @@ async fn a_user_can_send_a_limited_number_of_messages_in_an_hour() {
         let mail = message("ada@example.com", &format!("{number}@example.com"), "Again");
         assert_eq!(
             send(&app, &recipient, &mail).await,
-            Delivery::Accepted,
+            Delivery::Accepted("reply"),
             "{number}"
         );
     }
@@ -264,5 +265,38 @@ async fn a_user_can_send_a_limited_number_of_messages_in_an_hour() {
         Delivery::Deferred("too_many")
     );
     app.advance(3601);
-    assert_eq!(send(&app, &recipient, &mail).await, Delivery::Accepted);
+    assert_eq!(send(&app, &recipient, &mail).await, Delivery::Accepted("reply"));
+}
+
+#[tokio::test]
+async fn quoted_text_is_shown_to_staff_and_to_the_author_only() {
+    let app = TestApp::with(enable_mail).await;
+    let (ada, bob) = (app.user("ada").await, app.user("bob").await);
+    let _sam = app.user("sam").staff().await;
+    let text = "Yes.\r\n\r\nOn 1 June 2024, Support <s@example.net> wrote:\r\n\r\n> Is it <slow>?";
+    let opening = message("ada@example.com", "1@example.com", &text.replace("slow", "new"));
+    assert_eq!(send(&app, DESK, &opening).await, Delivery::Accepted("ticket"));
+    let to_ada = signed(&app, 1, 1).await;
+    let reply = message("ada@example.com", "2@example.com", text);
+    assert_eq!(send(&app, &to_ada, &reply).await, Delivery::Accepted("reply"));
+
+    for (user, path, sees) in [
+        ("ada", "/tickets/1", true),
+        ("bob", "/tickets/1", false),
+        ("sam", "/desk/tickets/1", true),
+    ] {
+        let mut browser = crate::console::logged_in(&app, user).await;
+        let page = browser.get(path).await;
+        let html = crate::browser::text(&page);
+        assert!(html.contains("Yes."), "{user}: {html}");
+        assert_eq!(
+            html.matches("<summary>Quoted text</summary>").count(),
+            if sees { 2 } else { 0 },
+            "{user}"
+        );
+        for quoted in ["&gt; Is it &lt;slow&gt;?", "&gt; Is it &lt;new&gt;?"] {
+            assert_eq!(html.contains(quoted), sees, "{user}: {html}");
+        }
+    }
+    drop((ada, bob));
 }

@@ -7,6 +7,7 @@ use crate::console::desk::url;
 use crate::console::layout::{pagination, time};
 use crate::console::threads::{self, Message, MessageKind};
 use crate::model::history::{History, HistoryStep};
+use crate::model::received_mail::FoldedText;
 
 pub fn thread(page: &TicketPage, provider: &str) -> Markup {
     let ticket = &page.desk.ticket;
@@ -20,17 +21,18 @@ pub fn thread(page: &TicketPage, provider: &str) -> Markup {
             @if page.history.page.number == 1 {
                 (threads::message(&Message {
                     by: opener, kind: if is_by_provider { MessageKind::Staff } else { MessageKind::Customer }, at: ticket.opened,
-                    text: ticket.description.as_str(), provider,
+                    text: ticket.description.as_str(), folded: FoldedText::find(&page.folded, None), provider,
                 }))
             }
-            @for step in &page.history.items { (render_step(step, provider, &url(ticket.id))) }
+            @for step in &page.history.items { (render_step(step, page, provider)) }
             (pagination(&page.history, &url(ticket.id)))
         }
     }
 }
 
 /// A step of the history: a text as a message, an action as one line.
-fn render_step(step: &History, provider: &str, ticket_url: &str) -> Markup {
+fn render_step(step: &History, page: &TicketPage, provider: &str) -> Markup {
+    let ticket_url = url(page.desk.ticket.id);
     if let Some(text) = &step.description {
         let kind = match (step.note, step.from_staff) {
             (Some(_), _) => MessageKind::Note,
@@ -42,6 +44,9 @@ fn render_step(step: &History, provider: &str, ticket_url: &str) -> Markup {
             kind,
             at: step.created,
             text,
+            folded: step
+                .reply
+                .and_then(|reply| FoldedText::find(&page.folded, Some(reply))),
             provider,
         });
         return html! { div #(step_anchor(step)) { (message) } };

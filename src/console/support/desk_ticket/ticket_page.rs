@@ -9,6 +9,7 @@ use crate::model::history::History;
 use crate::model::id::{CannedReplyId, HistoryId, TicketId};
 use crate::model::input::Input;
 use crate::model::page::Paged;
+use crate::model::received_mail::FoldedText;
 use crate::model::ticket::{DeskTicket, Status};
 use crate::model::time::Time;
 use crate::rules;
@@ -28,6 +29,8 @@ pub struct TicketPage {
     /// The newest step of the history.
     pub newest: HistoryId,
     pub history: Paged<History>,
+    /// The quoted texts of messages that arrived by mail.
+    pub folded: Vec<FoldedText>,
     pub files: Vec<Attachment>,
     /// The canned replies to choose from.
     pub canned: Vec<CannedReply>,
@@ -122,7 +125,9 @@ pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> r
     let staff = rules::staff::list(tx, &staff)?.items.into_iter();
     let assignees = staff.map(|user| user.username.as_str().to_owned());
     let assignees = assignees.filter(|name| is_other(name)).collect();
+    let shown: Vec<_> = history.items.iter().filter_map(|step| step.reply).collect();
     Ok(TicketPage {
+        folded: rules::received_mails::folded(tx, id, &shown)?,
         newest: rules::history::newest(tx, id)?,
         version: rules::desk_version::current(tx, agent, Some(id))?,
         colleagues: rules::viewers::others(tx, agent, id)?,
