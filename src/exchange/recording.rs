@@ -163,7 +163,8 @@ impl Recording {
             if line.trim().is_empty() {
                 continue;
             }
-            let exchange = serde_json::from_str(&line);
+            // The end of the line would be part of the position of an error.
+            let exchange = serde_json::from_str(line.trim_end());
             exchanges.push(exchange.map_err(|cause| describe(&shown, number, &line, &cause))?);
         }
         Ok(Self { exchanges })
