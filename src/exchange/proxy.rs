@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -48,6 +48,15 @@ impl Proxy {
         };
         (proxy, receiver)
     }
+
+    /// Changes a redirect to the service into one to the proxy, so that the client does not leave the recording.
+    fn redirect_to_proxy(&self, headers: &mut HeaderMap) {
+        let location = headers.get(header::LOCATION);
+        let path = location.and_then(|location| self.upstream.path_of(location.to_str().ok()?));
+        if let Some(Ok(path)) = path.map(HeaderValue::try_from) {
+            headers.insert(header::LOCATION, path);
+        }
+    }
 }
 
 /// Serves until `stop` becomes true, and then until the running requests are complete or a timeout expires.
@@ -87,8 +96,9 @@ async fn exchange(proxy: Proxy, request: Request) -> Response {
     let method = parts.method.to_string();
 
     remove_connection_headers(&mut parts.headers);
-    // The recording needs the text of the response.
-    parts.headers.remove(header::ACCEPT_ENCODING);
+    // The recording needs the text of the response. Without the header, the service can choose any encoding.
+    let identity = HeaderValue::from_static("identity");
+    parts.headers.insert(header::ACCEPT_ENCODING, identity);
     parts.uri = with_path(&path, query.as_deref());
     let (body, sent_body) = CapturingBody::new(body);
     let response = proxy
@@ -99,6 +109,7 @@ async fn exchange(proxy: Proxy, request: Request) -> Response {
     let (response, received) = match response {
         Ok(response) => {
             let (mut parts, body) = response.into_parts();
+            proxy.redirect_to_proxy(&mut parts.headers);
             let headers = parts.headers.clone();
             remove_connection_headers(&mut parts.headers);
             let status = parts.status.as_u16();

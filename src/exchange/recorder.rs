@@ -27,9 +27,10 @@ const REQUEST_HEADERS: [&str; 6] = [
 ];
 
 /// The recorded headers of responses.
-const RESPONSE_HEADERS: [&str; 10] = [
+const RESPONSE_HEADERS: [&str; 11] = [
     "allow",
     "content-disposition",
+    "content-encoding",
     "content-type",
     "dry-run",
     "etag",

@@ -142,12 +142,14 @@ impl Recording {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
         let file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
-        let mut lines = BufReader::new(file).lines();
-        let first = lines.next().transpose();
-        let first = first
-            .with_context(|| format!("cannot read {shown}"))?
-            .unwrap_or_default();
-        let first: FirstLine = serde_json::from_str(&first)
+        let mut lines = BufReader::new(file);
+        let mut next_line = || {
+            let mut line = String::new();
+            let read = lines.read_line(&mut line);
+            let length = read.with_context(|| format!("cannot read {shown}"))?;
+            anyhow::Ok((length > 0).then_some(line))
+        };
+        let first: FirstLine = serde_json::from_str(&next_line()?.unwrap_or_default())
             .with_context(|| format!("{shown} is not a recording of `garth record`: line 1"))?;
         ensure!(
             first.garth_recording == VERSION,
@@ -155,21 +157,32 @@ impl Recording {
             first.garth_recording
         );
         let mut exchanges = Vec::new();
-        for (index, line) in lines.enumerate() {
-            let line = line.with_context(|| format!("cannot read {shown}"))?;
+        let mut number = 1;
+        while let Some(line) = next_line()? {
+            number += 1;
             if line.trim().is_empty() {
                 continue;
             }
-            let exchange = serde_json::from_str(&line);
-            exchanges.push(exchange.map_err(|cause| describe(&shown, index + 2, &cause))?);
+            // The end of the line would be part of the position of an error.
+            let exchange = serde_json::from_str(line.trim_end());
+            exchanges.push(exchange.map_err(|cause| describe(&shown, number, &line, &cause))?);
         }
         Ok(Self { exchanges })
     }
 }
 
 /// The error of a line. The parser counts the lines of the exchange, which are always 1.
-fn describe(file: &impl std::fmt::Display, line: usize, cause: &serde_json::Error) -> anyhow::Error {
+fn describe(
+    file: &impl std::fmt::Display,
+    number: usize,
+    line: &str,
+    cause: &serde_json::Error,
+) -> anyhow::Error {
+    if cause.is_eof() && !line.ends_with('\n') {
+        let advice = "the recording was interrupted; delete this line to replay the others";
+        return anyhow::anyhow!("{file}, line {number} is incomplete: {advice}");
+    }
     let message = cause.to_string();
     let reason = message.split(" at line ").next().unwrap_or_default();
-    anyhow::anyhow!("{file}, line {line}, column {}: {reason}", cause.column())
+    anyhow::anyhow!("{file}, line {number}, column {}: {reason}", cause.column())
 }

@@ -125,6 +125,10 @@ fn incomparable(recorded: &RecordedResponse) -> Option<String> {
     if recorded.body == Some(RecordedBody::EventStream) {
         return Some("the response is an event stream".to_owned());
     }
+    let encoding = recorded.headers.get("content-encoding");
+    if let Some(encoding) = encoding.filter(|encoding| *encoding != "identity") {
+        return Some(format!("the recorded response is compressed ({encoding})"));
+    }
     let is_temporary = TEMPORARY_STATUSES.contains(&recorded.status);
     is_temporary.then(|| format!("the recorded service responded {}", recorded.status))
 }

@@ -86,6 +86,18 @@ impl Upstream {
         }
     }
 
+    /// The path of a URL of the service, as the client of the proxy sends it; `None` for any other URL. A redirect from
+    /// `http` to `https` is another URL: the service does not respond to requests without TLS.
+    pub fn path_of<'a>(&self, url: &'a str) -> Option<&'a str> {
+        let scheme = if self.tls.is_some() { "https://" } else { "http://" };
+        let path = match url.strip_prefix(scheme) {
+            Some(rest) => rest.strip_prefix(self.authority.to_str().ok()?)?,
+            None => url,
+        };
+        path.strip_prefix(&self.root)
+            .filter(|path| path.starts_with('/') && !path.starts_with("//"))
+    }
+
     /// Sends a request. Its URI is a path from the version of the API on, with an optional query.
     pub async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, String> {
         let target = format!("{}{}", self.root, request.uri());
@@ -212,6 +224,27 @@ mod tests {
                 "{url} {path}"
             );
         }
+    }
+
+    #[test]
+    fn only_urls_of_the_service_have_a_path_at_the_proxy() {
+        let upstream = Upstream::new("http://localhost:1/api/v4", None).expect("a URL");
+        for (url, path) in [
+            ("http://localhost:1/api/v4/vpcs?page=1", Some("/v4/vpcs?page=1")),
+            ("/api/v4/vpcs/", Some("/v4/vpcs/")),
+            ("https://localhost:1/api/v4/vpcs", None),
+            ("http://localhost:12/api/v4/vpcs", None),
+            ("http://localhost:1.example.com/api/v4/vpcs", None),
+            ("http://localhost:1/api", None),
+            ("http://localhost:1/login", None),
+            ("/apis/v4", None),
+            ("/api//example.com/x", None),
+            ("vpcs", None),
+        ] {
+            assert_eq!(upstream.path_of(url), path, "{url}");
+        }
+        let upstream = Upstream::new("http://localhost:1", None).expect("a URL");
+        assert_eq!(upstream.path_of("//example.com/x"), None);
     }
 
     #[test]

@@ -21,6 +21,7 @@ struct Shared {
     requests: Mutex<RequestLog>,
     settings: Mutex<ChangedSettings>,
     chaos: Option<Chaos>,
+    clock_change: tokio::sync::Mutex<()>,
 }
 
 impl Control {
@@ -37,6 +38,7 @@ impl Control {
             requests: Mutex::default(),
             settings: Mutex::new(settings),
             chaos,
+            clock_change: tokio::sync::Mutex::default(),
         }))
     }
 
@@ -51,6 +53,12 @@ impl Control {
     pub fn clock(&self) -> &VirtualClock {
         let clock = self.store().context().clock.as_virtual();
         clock.expect("a server with test control has a virtual clock")
+    }
+
+    /// Waits for the end of other changes of the clock. An advance waits for jobs, and another change must not be lost
+    /// during this time.
+    pub async fn clock_change(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.0.clock_change.lock().await
     }
 
     pub fn snapshots(&self) -> &Snapshots {

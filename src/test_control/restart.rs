@@ -4,9 +4,10 @@
 //! store and the connections remain. So nothing in memory can refer to earlier rows.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use axum::Router;
-use tokio::sync::{RwLock, RwLockReadGuard, watch};
+use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, watch};
 use tokio::task::JoinHandle;
 
 use crate::jobs::{JobContext, Runner};
@@ -16,6 +17,9 @@ use crate::rules::{self, Result};
 use crate::store::Store;
 use crate::web::{self, App, Options};
 use crate::{api, console};
+
+/// How often a restart that waits for requests ends their streams and delays.
+const END_INTERVAL: Duration = Duration::from_millis(50);
 
 pub struct RestartableServer {
     jobs: JobContext,
@@ -63,8 +67,7 @@ impl RestartableServer {
 
     /// Waits for the running requests, runs `work`, which replaces the content of the store, and restarts the server.
     pub async fn restart_with<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        self.end_streams();
-        let mut running = self.running.write().await;
+        let mut running = self.wait_for_requests().await;
         running.stop().await;
         let replaced = work.await;
         let runner = Runner::prepare(self.jobs.clone()).await?;
@@ -81,8 +84,21 @@ impl RestartableServer {
     }
 
     pub async fn stop(&self) {
-        self.end_streams();
-        self.running.write().await.stop().await;
+        self.wait_for_requests().await.stop().await;
+    }
+
+    /// Waits for the running requests, after the end of streams, delays and incomplete bodies. Another restart can be
+    /// running. Requests that wait for its end run before this one, so those are ended, too.
+    async fn wait_for_requests(&self) -> RwLockWriteGuard<'_, RunningServer> {
+        let waiting = self.running.write();
+        tokio::pin!(waiting);
+        loop {
+            self.end_streams();
+            tokio::select! {
+                running = &mut waiting => return running,
+                () = tokio::time::sleep(END_INTERVAL) => {}
+            }
+        }
     }
 
     fn end_streams(&self) {
@@ -131,7 +147,7 @@ pub async fn next_single_job(store: &Store, end: Time) -> Result<Option<Time>> {
 
 /// Waits until no job is due, for at most `rules::jobs::LEASE_SECONDS` seconds.
 pub async fn wait_for_due_jobs(store: &Store) -> Result<()> {
-    const PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
+    const PAUSE: Duration = Duration::from_millis(10);
     let pauses = rules::jobs::LEASE_SECONDS * 100;
     for _ in 0..pauses {
         let now = store.context().clock.now();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::model::time::Time;
-use crate::rules::{Error, Result};
+use crate::rules::Result;
 use crate::store::Store;
 use crate::store::snapshot::StoreSnapshot;
 use crate::store::table_snapshot::{StoredToken, TableSnapshot};
@@ -43,8 +43,8 @@ impl Snapshots {
         self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn find(&self, name: &str) -> Result<Snapshot> {
-        self.by_name().get(name).cloned().ok_or(Error::NotFound)
+    pub fn find(&self, name: &str) -> Option<Snapshot> {
+        self.by_name().get(name).cloned()
     }
 
     /// The keys of all files to which snapshots refer.

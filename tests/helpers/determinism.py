@@ -4,7 +4,7 @@
     tests/helpers/determinism.py target/debug/garth [--requests 500] [--seed SEED]
     GARTH_TEST_ENGINE=postgres tests/postgres tests/helpers/determinism.py target/debug/garth
 
-Sends random requests on VPCs, subnets, instances, tickets and events to a server with `--chaos light-SEED`, to a second
+Sends random changes, and requests for all lists that they affect, to a server with `--chaos light-SEED`, to a second
 server on another empty store, and again to the first server after a reset. Statuses, headers, bodies and dropped
 connections must be equal, except the ID of each request and the random `host_uuid` of each instance.
 
@@ -104,30 +104,56 @@ def transcript(server, options):
 
 
 def choose(generator, number):
-    """A random request. IDs are small, so some objects exist and others do not."""
+    """A random change, or the view of one of the lists. IDs are small, so some objects exist and others do not."""
     some = lambda: generator.randrange(1, 12)
     vpc = {"label": f"vpc-{number}", "region": "us-east", "subnets": [{"label": "a", "ipv4": "10.0.0.0/24"}]}
+    dual_stack = {"label": f"dual-{number}", "region": "us-east", "ipv6": [{"range": "auto"}]}
     interface = {"purpose": "vpc", "subnet_id": some()}
     instance = {"region": "us-east", "type": "g6-nanode-1", "booted": False, "interfaces": [interface]}
-    return generator.choice(
-        [
-            ("POST", "/vpcs", vpc),
-            ("GET", "/vpcs", None),
-            ("GET", f"/vpcs/{some()}", None),
-            ("PUT", f"/vpcs/{some()}", {"description": f"changed by request {number}"}),
-            ("DELETE", f"/vpcs/{some()}", None),
-            ("POST", f"/vpcs/{some()}/subnets", {"label": f"s-{number}", "ipv4": f"10.{some()}.0.0/24"}),
-            ("GET", f"/vpcs/{some()}/subnets", None),
-            ("POST", "/linode/instances", instance),
-            ("GET", "/linode/instances", None),
-            ("POST", f"/linode/instances/{some()}/boot", {}),
-            ("GET", "/vpcs/ips", None),
-            ("POST", "/support/tickets", {"summary": f"Ticket {number}", "description": "A question"}),
-            ("POST", f"/support/tickets/{some()}/replies", {"description": f"Reply {number}"}),
-            ("GET", "/support/tickets", None),
-            ("GET", "/account/events?page_size=50", None),
-        ]
-    )
+    image = {"image": "linode/debian12", "root_pass": "Correct-Horse 7 Battery", "tags": ["web", f"tag-{number}"]}
+    user = {"username": f"user-{number}", "email": f"user-{number}@example.com", "restricted": True}
+    key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGarthTestsOfDeterminismWithAFixedKey00000000"
+    changes = [
+        ("POST", "/vpcs", vpc),
+        ("POST", "/vpcs", dual_stack),
+        ("PUT", f"/vpcs/{some()}", {"description": f"changed by request {number}"}),
+        ("DELETE", f"/vpcs/{some()}", None),
+        ("POST", f"/vpcs/{some()}/subnets", {"label": f"s-{number}", "ipv4": f"10.{some()}.0.0/24"}),
+        ("POST", "/linode/instances", instance),
+        ("POST", "/linode/instances", {**instance, **image}),
+        ("PUT", f"/linode/instances/{some()}", {"tags": [f"tag-{some()}", "blue"]}),
+        ("POST", f"/linode/instances/{some()}/boot", {}),
+        ("POST", f"/linode/instances/{some()}/configs", {"label": f"config-{number}"}),
+        ("POST", "/support/tickets", {"summary": f"Ticket {number}", "description": "A question"}),
+        ("POST", f"/support/tickets/{some()}/replies", {"description": f"Reply {number}"}),
+        ("POST", "/account/users", user),
+        ("POST", "/profile/sshkeys", {"label": f"key-{number}", "ssh_key": key}),
+    ]
+    lists = [
+        "/vpcs",
+        f"/vpcs/{some()}",
+        f"/vpcs/{some()}/subnets",
+        "/vpcs/ips",
+        "/vpcs/ipv6s",
+        "/linode/instances",
+        f"/linode/instances/{some()}/configs",
+        f"/linode/instances/{some()}/disks",
+        f"/linode/instances/{some()}/ips",
+        "/networking/ips",
+        "/tags",
+        "/tags/blue",
+        "/support/tickets",
+        f"/support/tickets/{some()}/replies",
+        "/account/events?page_size=50",
+        "/account/users",
+        "/profile/sshkeys",
+        "/regions",
+        "/linode/types",
+        "/linode/kernels",
+        "/images",
+    ]
+    reads = [("GET", path, None) for path in lists]
+    return generator.choice(generator.choice([changes, reads]))
 
 
 def send(server, method, path, body):

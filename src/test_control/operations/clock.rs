@@ -70,6 +70,7 @@ pub async fn set(State(control): State<Control>, body: Bytes) -> Result<Response
             .ok_or_else(invalid)
     };
     let now = change.now.map(|now| now.map(parse).transpose()).transpose()?;
+    let _changing = control.clock_change().await;
     if now == Some(None) {
         control.clock().reset();
     }
@@ -80,7 +81,7 @@ pub async fn set(State(control): State<Control>, body: Bytes) -> Result<Response
         control.clock().set(now);
     }
     follow(&control).await?;
-    Ok(view(State(control)).await)
+    Ok(view(State(control.clone())).await)
 }
 
 pub async fn advance(State(control): State<Control>, body: Bytes) -> Result<Response> {
@@ -94,6 +95,7 @@ pub async fn advance(State(control): State<Control>, body: Bytes) -> Result<Resp
         return Err(input::refuse("seconds", Code::OutOfRange, reason));
     }
     let clock = control.clock();
+    let _changing = control.clock_change().await;
     let end = clock.now().plus_seconds(seconds);
     // The steps of a boot follow each other, so each step runs at its own time.
     for _ in 0..MAX_STEPS {
@@ -105,7 +107,7 @@ pub async fn advance(State(control): State<Control>, body: Bytes) -> Result<Resp
     }
     clock.set(end.max(clock.now()));
     follow(&control).await?;
-    Ok(view(State(control)).await)
+    Ok(view(State(control.clone())).await)
 }
 
 /// Lets everything that waits follow the clock: streams check their tokens again, and jobs that are now due run.

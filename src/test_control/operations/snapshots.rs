@@ -20,7 +20,7 @@ use crate::store::{self, WriteLock, WriteTx};
 use crate::test_control::control::Control;
 use crate::test_control::input;
 use crate::test_control::snapshots::Snapshot;
-use crate::web::answer;
+use crate::web::{answer, error};
 
 const MAX_NAME_CHARS: usize = 64;
 
@@ -42,6 +42,7 @@ pub async fn reset(State(control): State<Control>) -> Result<Response> {
     let snapshots = control.snapshots();
     let (empty, first_token) = (snapshots.empty(), snapshots.first_token.clone());
     let clock = control.clone();
+    let _changing = control.clock_change().await;
     let write = move |tx: &mut WriteTx| {
         // The first user is created at the time of the system.
         clock.clock().reset();
@@ -95,14 +96,24 @@ pub async fn list(State(control): State<Control>) -> Response {
 }
 
 pub async fn restore(State(control): State<Control>, Path(name): Path<String>) -> Result<Response> {
-    let content = control.snapshots().find(&name)?.content;
+    let Some(Snapshot { content, .. }) = control.snapshots().find(&name) else {
+        return Ok(unknown_snapshot());
+    };
     replace(&control, async { Ok(control.store().restore(content).await?) }).await
 }
 
 pub async fn delete(State(control): State<Control>, Path(name): Path<String>) -> Result<Response> {
     let deleted = control.snapshots().by_name().remove(&name);
-    remove_files_of(&control, Some(deleted.ok_or(Error::NotFound)?)).await?;
+    if deleted.is_none() {
+        return Ok(unknown_snapshot());
+    }
+    remove_files_of(&control, deleted).await?;
     Ok(answer::done())
+}
+
+fn unknown_snapshot() -> Response {
+    let reason = "No snapshot has this name; snapshots are lost when the server stops";
+    error::plain(StatusCode::NOT_FOUND, Code::NotFound, reason)
 }
 
 /// Runs `work`, which replaces the content of the store, while no request runs.

@@ -6,7 +6,7 @@ use http_body_util::BodyExt;
 use hyper::Method;
 use serde_json::{Value, json};
 
-use super::{labels, tenant_token};
+use super::{delay_new_vpcs, labels, tenant_token, wait_until_applied};
 use crate::harness::{TestApp, User};
 
 async fn set_faults(app: &TestApp, faults: Value) -> Value {
@@ -101,19 +101,28 @@ async fn an_injected_status_looks_like_an_error_of_the_server() {
 }
 
 #[tokio::test]
-async fn a_drop_before_the_work_has_no_effect_and_one_after_it_commits() {
+async fn a_fault_before_the_work_has_no_effect_and_one_after_it_commits() {
     let app = TestApp::with_test_control().await;
     let admin = app.admin();
-    for (drop, expected) in [("before", &[][..]), ("after", &["core"])] {
-        let rule = json!({"match": {"operation": "createVpc"}, "times": 1, "action": {"drop": drop}});
+    let (core, both) = (vec!["core"], vec!["core", "edge"]);
+    for (action, label, expected) in [
+        (json!({"drop": "before"}), "core", vec![]),
+        (json!({"status": 503}), "core", vec![]),
+        (json!({"status": 400, "delay_ms": 1}), "core", vec![]),
+        (json!({"drop": "after"}), "core", core),
+        (json!({"truncate": 0}), "edge", both),
+    ] {
+        let rule = json!({"match": {"operation": "createVpc"}, "times": 1, "action": action});
         set_faults(&app, json!([rule])).await;
-        let body = json!({"label": "core", "region": "us-east"});
+        let body = json!({"label": label, "region": "us-east"});
         let sent = admin.call(Method::POST, "/vpcs").json(&body).try_send().await;
-        assert!(
+        let is_dropped = action.get("drop").is_some();
+        assert_eq!(
             sent.is_err(),
-            "{drop}: the connection is closed without a response"
+            is_dropped,
+            "{action}: only a drop closes the connection without a response"
         );
-        assert_eq!(labels(&admin).await, expected, "{drop}");
+        assert_eq!(labels(&admin).await, expected, "{action}");
     }
 }
 
@@ -153,6 +162,23 @@ async fn a_delay_precedes_the_work_and_can_be_combined_with_a_status() {
         assert_eq!(status(&app.admin(), Method::GET, "/vpcs").await, Some(expected));
         assert!(started.elapsed() >= Duration::from_millis(300));
     }
+}
+
+#[tokio::test]
+async fn a_delayed_request_has_no_effect_before_the_end_of_its_delay() {
+    let app = TestApp::with_test_control().await;
+    let admin = app.admin();
+    delay_new_vpcs(&app).await;
+    let body = json!({"label": "core", "region": "us-east"});
+    let observe = async {
+        wait_until_applied(&app).await;
+        let before = labels(&admin).await;
+        app.controls(Method::DELETE, "/faults", Value::Null).await;
+        before
+    };
+    let (created, before) = tokio::join!(async { admin.post("/vpcs", body).await.status }, observe);
+    assert_eq!((created.as_u16(), before.len()), (200, 0));
+    assert_eq!(labels(&admin).await, ["core"]);
 }
 
 #[tokio::test]

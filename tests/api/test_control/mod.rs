@@ -43,6 +43,21 @@ async fn restore(app: &TestApp, name: &str) {
     app.controls(Method::POST, &path, Value::Null).await;
 }
 
+/// Delays the next creation of a VPC for longer than any test waits.
+async fn delay_new_vpcs(app: &TestApp) {
+    let rule = json!({"match": {"operation": "createVpc"}, "times": 1, "action": {"delay_ms": 60_000}});
+    app.controls(Method::PUT, "/faults", json!([rule])).await;
+}
+
+/// Waits until the only rule has been applied as often as it can be, and its request has begun.
+async fn wait_until_applied(app: &TestApp) {
+    let pause = || tokio::time::sleep(Duration::from_millis(100));
+    while app.controls(Method::GET, "/faults", Value::Null).await["data"][0]["times"] != 0 {
+        pause().await;
+    }
+    pause().await;
+}
+
 /// The labels of all VPCs of the caller.
 async fn labels(user: &User<'_>) -> Vec<String> {
     let vpcs = user.get("/vpcs").await.data();

@@ -1,5 +1,6 @@
 //! Reset and snapshots: nothing of before is visible afterward.
 
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use garth::model::grant::Global;
@@ -9,7 +10,9 @@ use hyper::Method;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{assert_ends, labels, open_stream, restore, snapshot, tenant_token};
+use super::{
+    assert_ends, delay_new_vpcs, labels, open_stream, restore, snapshot, tenant_token, wait_until_applied,
+};
 use crate::harness::TestApp;
 
 #[tokio::test]
@@ -176,31 +179,16 @@ async fn files_live_as_long_as_the_store_or_a_snapshot_refers_to_them() {
 
 #[tokio::test]
 async fn health_checks_respond_during_a_restore() {
-    const LIMIT: Duration = Duration::from_secs(5);
     let app = TestApp::with_test_control().await;
-    let (admin, anonymous) = (app.admin(), app.anonymous());
+    let anonymous = app.anonymous();
     snapshot(&app, "before").await;
-    // The restore waits for this write, and all requests wait for the restore.
-    let (begin, begun) = std::sync::mpsc::channel();
-    let (end, ended) = std::sync::mpsc::channel();
-    let write = move |_: &mut WriteTx| {
-        let _ = begin.send(());
-        let _ = ended.recv_timeout(2 * LIMIT);
-        Ok::<_, StoreError>(())
-    };
+    let (write, begun, end) = long_write();
     let restore = async {
-        while begun.try_recv().is_err() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        wait_for(begun).await;
         restore(&app, "before").await;
     };
     let checks = async {
-        let waits = async || {
-            timeout(Duration::from_millis(200), admin.get("/vpcs"))
-                .await
-                .is_err()
-        };
-        while !waits().await {}
+        while !requests_wait(&app).await {}
         for (path, expected) in [("//healthz", 200), ("//readyz", 503)] {
             let reply = timeout(LIMIT, anonymous.get(path)).await;
             assert_eq!(
@@ -209,7 +197,7 @@ async fn health_checks_respond_during_a_restore() {
                 "{path}"
             );
         }
-        assert!(waits().await, "the restore has not ended yet");
+        assert!(requests_wait(&app).await, "the restore has not ended yet");
         end.send(()).expect("the write is running");
     };
     let (written, (), ()) = tokio::join!(
@@ -218,7 +206,98 @@ async fn health_checks_respond_during_a_restore() {
         checks
     );
     written.expect("the write ends");
-    assert_eq!(admin.get("/vpcs").await.status, 200);
+    assert_eq!(app.admin().get("/vpcs").await.status, 200);
+}
+
+/// Longer than a request takes.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// A write for which a restore waits, while all requests wait for the restore. The write sends a message when it
+/// begins, and ends after a message.
+fn long_write() -> (
+    impl Fn(&mut WriteTx) -> Result<(), StoreError> + Send + 'static,
+    Receiver<()>,
+    Sender<()>,
+) {
+    let (begin, begun) = channel();
+    let (end, ended) = channel();
+    let write = move |_: &mut WriteTx| {
+        let _ = begin.send(());
+        let _ = ended.recv_timeout(2 * LIMIT);
+        Ok(())
+    };
+    (write, begun, end)
+}
+
+async fn wait_for(begun: Receiver<()>) {
+    while begun.try_recv().is_err() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Whether requests wait for the end of a restore.
+async fn requests_wait(app: &TestApp) -> bool {
+    let admin = app.admin();
+    let sent = timeout(Duration::from_millis(200), admin.get("/vpcs")).await;
+    sent.is_err()
+}
+
+#[tokio::test]
+async fn a_running_request_is_completed_before_a_restore_without_its_delay() {
+    let app = TestApp::with_test_control().await;
+    let admin = app.admin();
+    snapshot(&app, "before").await;
+    delay_new_vpcs(&app).await;
+    let restored = async {
+        wait_until_applied(&app).await;
+        timeout(2 * LIMIT, restore(&app, "before"))
+            .await
+            .expect("the delay ends")
+    };
+    let body = json!({"label": "late", "region": "us-east"});
+    let (created, ()) = tokio::join!(async { admin.post("/vpcs", body).await.status }, restored);
+    assert_eq!(created, 200);
+    assert_eq!(labels(&admin).await.len(), 0, "the request was completed before");
+}
+
+/// A request that waits for the first restore runs before the second one.
+#[tokio::test]
+async fn two_concurrent_restores_end_the_delay_of_a_request_between_them() {
+    let app = TestApp::with_test_control().await;
+    let anonymous = app.anonymous();
+    snapshot(&app, "before").await;
+    let rule = json!({"match": {"path": "/regions"}, "times": 1, "action": {"delay_ms": 60_000}});
+    app.controls(Method::PUT, "/faults", json!([rule])).await;
+    let (write, begun, end) = long_write();
+    let first = async {
+        wait_for(begun).await;
+        restore(&app, "before").await;
+    };
+    let between_and_second = async {
+        while !requests_wait(&app).await {}
+        let delayed = async { anonymous.get("/regions").await.status };
+        let second = async {
+            wait_until_applied(&app).await;
+            restore(&app, "before").await;
+        };
+        let release = async {
+            wait_until_applied(&app).await;
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            end.send(()).expect("the write is running");
+        };
+        let (status, (), ()) = tokio::join!(delayed, second, release);
+        status
+    };
+    let both = async {
+        tokio::join!(
+            app.store.write_with(Some(WriteLock::Bootstrap), write),
+            first,
+            between_and_second
+        )
+    };
+    let (written, (), status) = timeout(4 * LIMIT, both).await.expect("both restores end");
+    written.expect("the write ends");
+    assert_eq!(status, 200);
 }
 
 #[tokio::test]
@@ -250,7 +329,9 @@ async fn snapshots_are_listed_replaced_and_deleted() {
         (Method::DELETE, "/snapshots/b"),
         (Method::POST, "/snapshots/b/restore"),
     ] {
-        assert_eq!(app.control(method, path, Value::Null).await.0, 404);
+        let (status, reply) = app.control(method, path, Value::Null).await;
+        let reason = "No snapshot has this name; snapshots are lost when the server stops";
+        assert_eq!((status, &reply["errors"][0]["reason"]), (404, &json!(reason)));
     }
     for name in ["", ".", "..", "a/b", "ä", &"x".repeat(65)] {
         let (status, body) = app

@@ -132,3 +132,47 @@ fn a_body_that_is_not_valid_json_is_recorded_without_its_content() {
         json!({"json": {"root_pass": "<secret 2>"}})
     );
 }
+
+/// In other texts, short secrets are not masked, because they could be parts of words.
+#[test]
+fn short_secrets_are_masked_in_their_fields() {
+    let folder = Folder::new("record-short-secrets");
+    let server = folder.start();
+    let recording = Recording::start(&folder, &server);
+    let mut client = crate::client::Client::new(recording.address, "q-z1");
+    let form = "application/x-www-form-urlencoded";
+    let part = "--b\r\ncontent-disposition: form-data; name=\"password\"\r\n\r\nq-z2\r\n--b--\r\n";
+    for (path, kind, body) in [
+        (
+            "/v4/vpcs",
+            "application/json",
+            r#"{"password": "q-z3", "tfa_code": 97531}"#,
+        ),
+        ("/v4/vpcs?access_token=q-z4", form, "client_secret=q-z5&code=q-z6"),
+        ("/v4/vpcs", "multipart/form-data; boundary=b", part),
+    ] {
+        client
+            .try_send_bytes("POST", path, kind, body.as_bytes())
+            .expect("the server responds");
+    }
+    let (file, _) = recording.end();
+    let recorded = std::fs::read_to_string(&file).expect("the recording can be read");
+    assert!(
+        !recorded.contains("q-z") && !recorded.contains("97531"),
+        "{recorded}"
+    );
+    let exchanges = exchanges(&file);
+    let body = |index: usize| exchanges[index]["request"]["body"].clone();
+    assert_eq!(
+        body(0),
+        json!({"json": {"password": "<secret 2>", "tfa_code": "<secret 3>"}})
+    );
+    assert_eq!(
+        body(1),
+        json!({"form": [["client_secret", "<secret 4>"], ["code", "<secret 5>"]]})
+    );
+    assert_eq!(
+        body(2),
+        json!({"multipart": [{"name": "password", "value": "<secret 7>"}]})
+    );
+}

@@ -3,6 +3,7 @@
 mod masking;
 mod recording;
 mod replaying;
+mod services;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -111,7 +112,7 @@ fn use_networks(client: &mut Client) -> usize {
     assert_eq!(client.get(&path).ok()["label"], "core");
     assert_eq!(put(client, &path, json!({"label": "edge"})), 200);
     let instance = json!({
-        "region": "us-east", "type": "g6-nanode-1", "label": "web-1", "booted": false,
+        "region": "us-east", "type": "g6-nanode-1", "booted": false,
         "interfaces": [{"purpose": "vpc", "subnet_id": subnet}],
     });
     let instance = number(&client.post("/v4/linode/instances", instance).ok()["id"]);
@@ -129,7 +130,11 @@ fn use_networks(client: &mut Client) -> usize {
         client.get(&format!("{path}/subnets/{subnet}")).ok()["linodes"][0]["id"],
         instance
     );
-    assert_eq!(client.get("/v4/vpcs").ok()["results"], 1);
+    let spare = client.create_vpc("spare");
+    assert_eq!(client.get("/v4/vpcs").ok()["results"], 2);
+    assert_eq!(client.get(&format!("{path}/subnets")).ok()["results"], 2);
+    assert_eq!(client.delete(&format!("/v4/vpcs/{spare}")).status, 200);
+    assert_eq!(client.get("/v4/vpcs?page_size=25&page=2").ok()["page"], 2);
     assert_eq!(client.get("/v4/vpcs/4000").status, 404);
     assert_eq!(client.post("/v4/vpcs", json!({"label": "core"})).status, 400);
     assert_eq!(client.delete(&format!("{path}/subnets/{subnet}")).status, 400);
@@ -139,5 +144,5 @@ fn use_networks(client: &mut Client) -> usize {
     );
     assert_eq!(client.delete(&path).status, 200);
     assert_eq!(client.get(&path).status, 404);
-    14
+    18
 }

@@ -295,6 +295,12 @@ fn a_replay_that_fails_has_its_own_exit_code() {
             "line 3, column 1: EOF while parsing an object\n",
         ),
         (
+            "interrupted",
+            Some(format!("{valid}\n{exchange}\n{}", &exchange.to_string()[..40])),
+            "",
+            "line 3 is incomplete: the recording was interrupted; delete this line to replay the others\n",
+        ),
+        (
             "nothing",
             Some(format!("{valid}\n")),
             "",
