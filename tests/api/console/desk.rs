@@ -46,7 +46,9 @@ async fn only_staff_can_use_the_desk_and_its_forms_need_a_token() {
             let with_proof = grace.post(&path, &[("form_token", &grace_page)]).await;
             // An empty form restores the defaults of the brand, or chooses no mails.
             let expected = match page.id {
-                "sendBranding" | "sendBrandingPreview" | "sendBrandingReset" | "sendMailChoices" => [200, 303],
+                "sendBranding" | "sendBrandingPreview" | "sendBrandingReset" | "sendMailChoices" => {
+                    [200, 303]
+                }
                 _ => [400, 404],
             };
             assert!(

@@ -35,15 +35,6 @@ async fn an_advance_of_a_frozen_clock_expires_a_token_and_its_stream() {
 }
 
 #[tokio::test]
-async fn advances_at_the_same_time_are_added() {
-    let app = TestApp::with_test_control().await;
-    freeze(&app).await;
-    tokio::join!(advance(&app, 60), advance(&app, 60), advance(&app, 60));
-    let clock = app.controls(Method::GET, "/clock", Value::Null).await;
-    assert_eq!(clock["now"], "2024-06-01T12:03:00");
-}
-
-#[tokio::test]
 async fn null_returns_to_the_running_clock_of_the_system() {
     let app = TestApp::with_test_control().await;
     let started = app.controls(Method::GET, "/clock", Value::Null).await["now"].clone();
