@@ -404,6 +404,7 @@ async function desk(walk, harness, sam, noor, long) {
   await walk.visit(sam, "pageDesk", {}, "?status=all&order=pressing");
   await walk.visit(sam, "pageDesk", {}, "?order=left");
   await walk.visit(sam, "pageDeskBulk", {}, `?action=close&id.1=on&id.3=on&id.${long.ticketId}=on`);
+  await walk.visit(sam, "pageMailChoices");
   await walk.visit(sam, "pageDeskReports");
   await sam.locator("summary", { hasText: "Figures by day" }).click();
   await walk.check(sam, "figures of a report");
@@ -421,7 +422,6 @@ async function desk(walk, harness, sam, noor, long) {
   await walk.visit(sam, "pageSavedViews");
   await walk.visit(sam, "pageDeskKeys");
   await walk.visit(sam, "pageStaffPassword");
-  await walk.visit(sam, "pageMailChoices");
   await press(sam, "Change password");
   await sam.getByRole("alert").waitFor();
   await walk.check(sam, "a password of staff refused");

@@ -286,7 +286,7 @@ def removed_host(lab):
     lab.start(1)
     wait_for(lambda: has("gi-") and has("h1-vpc"), "the stored state is restored without a server")
     lab.start_server()
-    wait_for(lambda: not has("gi-") and not has("h1-vpc"), "a refused host has removed what it had restored", 60)
+    wait_for(lambda: not has("gi-") and not has("h1-vpc"), "a refused host has removed the restored instances", 60)
 
     lab.kill(1)
     lab.kill_server()
