@@ -167,11 +167,24 @@ async fn run<T>(
     }
 }
 
+/// lettre reports a failed handshake as a failed connection, with the error of rustls as its cause.
+fn is_tls(error: &lettre::transport::smtp::Error) -> bool {
+    let mut cause = std::error::Error::source(error);
+    while let Some(current) = cause {
+        let inner = current.downcast_ref().and_then(std::io::Error::get_ref);
+        if inner.is_some_and(|inner| inner.is::<rustls::Error>()) {
+            return true;
+        }
+        cause = current.source();
+    }
+    error.is_tls()
+}
+
 fn failure(step: Step, error: &lettre::transport::smtp::Error) -> Failure {
     let Some(code) = error.status() else {
         let word = match error {
             error if error.is_timeout() => "timed_out",
-            error if error.is_tls() => "tls_failed",
+            error if is_tls(error) => "tls_failed",
             error if error.is_client() => "not_supported",
             _ => "connection_failed",
         };
