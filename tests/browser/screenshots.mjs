@@ -38,9 +38,9 @@ await runTest("screenshots of the console", async (harness) => {
   await shoot(mara, "/tickets/3", "ticket");
   await shoot(mara, "/account/users/elif/grants", "grants");
   await shoot(sam, "/desk/home", "desk-home");
-  await shoot(sam, "/desk?order=pressing", "desk", 560);
+  await shoot(sam, "/desk?order=pressing", "desk", 640);
   await shoot(sam, "/desk/reports", "reports");
-  await shoot(noor, "/provider", "accounts");
+  await shoot(sam, "/provider", "accounts", 420);
   await noor.goto(`${harness.origin}/desk/tickets/3`);
   await sam.goto(`${harness.origin}/desk/tickets/3`);
   await noor.getByText("sam is also viewing this ticket.").waitFor();
