@@ -31,12 +31,12 @@ def require_wrk():
     raise BenchmarkError("apt-get could not install wrk; its messages are above")
 
 
-def run(server, path, clients, seconds, script="result.lua", arguments=(), database=None, headers=()):
+def run(server, path, clients, seconds, script="result.lua", arguments=(), database=None, headers=(), token=TOKEN):
     """Runs wrk for some seconds. Every response must be a 200."""
     command = ["wrk", "--threads", "1", "--connections", str(clients), "--duration", f"{seconds}s"]
     # A slow disk affects the figures; it is not an error.
     command += ["--timeout", "30s", "--script", script]
-    command += ["--header", f"Authorization: Bearer {TOKEN}", "--header", "Content-Type: application/json"]
+    command += ["--header", f"Authorization: Bearer {token}", "--header", "Content-Type: application/json"]
     command += [word for header in headers for word in ("--header", header)]
     command += [server.url + path, "--", *arguments]
     retries_before = server.metric("garth_store_retries_total") if database else 0

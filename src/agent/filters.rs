@@ -231,7 +231,7 @@ pub fn underlay_rules(prefix: &Prefix, state: &HostState, uplinks: &str) -> Stri
     let underlay = &state.underlay;
     let rules = match &underlay.encryption {
         None => clear_text_rules(underlay, &networks(state)),
-        Some(encryption) => encrypted_rules(prefix, state.host_id, underlay, encryption),
+        Some(encryption) => encrypted_rules(prefix, state, encryption),
     };
     let tunnels_use_ipv6 = !underlay.address.is_ipv4() || underlay.encryption.is_some();
     let mut text = format!(
@@ -312,9 +312,9 @@ fn clear_text_rules(underlay: &Underlay, networks: &[String]) -> String {
 
 /// Packets of VXLAN only inside of encrypted tunnels, in both directions. Without a route to the inner address of a
 /// host, they would take the default route.
-fn encrypted_rules(prefix: &Prefix, host_id: i64, underlay: &Underlay, encryption: &Encryption) -> String {
-    let (family, hosts) = known_hosts(underlay);
-    let (address, inner) = (underlay.address, inner_address(host_id));
+fn encrypted_rules(prefix: &Prefix, state: &HostState, encryption: &Encryption) -> String {
+    let (family, hosts) = known_hosts(&state.underlay);
+    let (address, inner) = (state.underlay.address, inner_address(state.host_id));
     let tunnels = format!("\"{}\"", prefix.tunnel_pattern());
     let unknown = format!("counter name {UNKNOWN_ENDPOINT} drop");
     let clear_text = format!("counter name {CLEAR_TEXT} drop");
@@ -343,6 +343,16 @@ fn encrypted_rules(prefix: &Prefix, host_id: i64, underlay: &Underlay, encryptio
         text,
         "    {family} daddr {address} udp dport {VXLAN_PORT} {clear_text}"
     );
+    // Encrypted tunnels have IPv6 addresses inside, so the kernel receives no IPv4 packets of these networks. Other
+    // programs can use the same port for other networks.
+    let networks = networks(state);
+    if !networks.is_empty() {
+        let networks = networks.join(", ");
+        let _ = writeln!(
+            text,
+            "    meta nfproto ipv4 udp dport {VXLAN_PORT} @th,96,24 {{ {networks} }} {clear_text}"
+        );
+    }
     if !hosts.is_empty() {
         let _ = writeln!(text, "    {ports} {family} saddr {{ {hosts} }} accept");
     }

@@ -63,9 +63,23 @@ impl RequestError {
 impl HttpClient {
     /// `certificate` has the PEM certificates to trust instead of those of the system.
     pub fn new(server: &str, certificate: Option<&str>) -> Result<Self, String> {
-        let uri: Uri = server.parse().map_err(|_| format!("{server} is not a URL"))?;
+        let uri: Uri = server.parse().map_err(|_| format!("{server:?} is not a URL"))?;
         let host = uri.host().ok_or_else(|| format!("{server} has no host name"))?;
-        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_lowercase();
+        let authority = uri.authority().map_or("", |authority| authority.as_str());
+        if authority.contains('@') || uri.query().is_some() {
+            return Err(format!(
+                "{server} must not have a username, a password or a query"
+            ));
+        }
+        if uri.port().is_none()
+            && authority
+                .rsplit(']')
+                .next()
+                .is_some_and(|rest| rest.contains(':'))
+        {
+            return Err(format!("{server} has an invalid port"));
+        }
         let (tls, default_port) = match uri.scheme_str() {
             Some("https") => (Some(connector(certificate)?), 443),
             Some("http") if is_loopback(&host) => (None, 80),
@@ -267,7 +281,9 @@ mod tests {
         for server in [
             "http://127.0.0.1:8080",
             "http://localhost",
+            "HTTP://LOCALHOST:8080/",
             "http://[::1]:8080/garth",
+            "http://[::1]",
         ] {
             assert!(HttpClient::new(server, None).is_ok(), "{server}");
         }
@@ -277,6 +293,11 @@ mod tests {
             "garth.example",
             "ftp://localhost",
             "",
+            "http://127.0.0.1:99999",
+            "http://127.0.0.1:",
+            "http://[::1]:99999",
+            "http://user:password@localhost",
+            "http://localhost?x=1",
         ] {
             assert!(HttpClient::new(server, None).is_err(), "{server}");
         }

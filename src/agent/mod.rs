@@ -23,6 +23,7 @@ pub mod plan;
 mod plan_tests;
 pub mod ranges;
 pub mod reconcile;
+mod remains;
 mod restored_ports;
 mod retry_delay;
 pub mod router_advertisement;

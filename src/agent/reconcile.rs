@@ -7,12 +7,14 @@ use super::filters::{self, CLEAR_TEXT, DROP_REASONS, UNKNOWN_ENDPOINT};
 use super::kernel::{Failures, Kernel, KernelError};
 use super::kernel_state::{KernelState, LinkKind};
 use super::layout::{HostOptions, layout};
-use super::names::{self, Namespace};
+use super::names::{self, Namespace, Prefix};
 use super::plan::{Action, Step, plan};
+use super::remains::Remains;
+use super::state_folder::StateFolder;
 use super::uplink_filter::NOT_PUBLIC;
 use crate::agent_protocol::{
-    DropCounters, EncryptionReport, HostState, PROTOCOL_VERSION, Port, PortReport, PortStatus, StatusReport,
-    VpcState,
+    DropCounters, EncryptionReport, HostState, HostWarning, PROTOCOL_VERSION, Port, PortReport, PortStatus,
+    StatusReport, VpcState, WarningCode,
 };
 
 /// The result of a pass.
@@ -68,12 +70,15 @@ impl Agent {
         self.tunnels
             .remove()
             .map_err(|error| format!("tunnels: {error}"))?;
-        let nothing = KernelState {
-            namespaces: [(Namespace::Host, Default::default())].into(),
-        };
+        let nothing = nothing();
         let observed = self.kernel.observe(&nothing)?;
         let steps = plan(&nothing, &observed);
         Ok((steps.len(), self.kernel.execute(&steps)))
+    }
+
+    /// Everything that has the agent's mark now.
+    pub fn remains(&self, folder: &StateFolder) -> Remains {
+        Remains::new(&self.options.prefix, self.kernel.observe(&nothing()), folder)
     }
 
     /// The report of a pass that could not read the kernel: nothing is known to work.
@@ -133,16 +138,22 @@ impl Agent {
         let host_counters = self.kernel.counters(Namespace::Host);
         let count = |name: &str| host_counters.get(name).copied().unwrap_or_default();
         let facts = self.kernel.host_facts(state.underlay.address);
-        let mut warnings: Vec<String> = host_failures.map(|(_, reason)| reason.clone()).collect();
+        let failed = |((_, link), reason): (&(Namespace, Option<String>), &String)| {
+            let code = code_of_failure(&self.options.prefix, link.as_deref());
+            HostWarning::new(code, reason.as_str())
+        };
+        let mut warnings: Vec<HostWarning> = host_failures.map(failed).collect();
         warnings.extend(facts.warnings(state));
         let encryption = self
             .tunnels
             .report(state, sessions, is_applied, count(CLEAR_TEXT));
-        warnings.extend(encryption.as_ref().and_then(no_sessions));
+        warnings.extend(encryption.as_ref().and_then(|report| no_sessions(state, report)));
         StatusReport {
             protocol: PROTOCOL_VERSION,
             applied_revision: state.revision,
             agent_version: env!("CARGO_PKG_VERSION").to_owned(),
+            // The connection to the server adds it.
+            agent_run: None,
             underlay_mtu: facts.underlay_mtu(),
             encryption,
             ports,
@@ -153,14 +164,39 @@ impl Agent {
     }
 }
 
+/// A host without objects of the agent.
+fn nothing() -> KernelState {
+    KernelState {
+        namespaces: [(Namespace::Host, Default::default())].into(),
+    }
+}
+
+/// The part of the host that does not work, by the link whose step failed. `None` is the namespace of the host.
+fn code_of_failure(prefix: &Prefix, link: Option<&str>) -> WarningCode {
+    match link {
+        None => WarningCode::HostFilterFailed,
+        Some(link) if prefix.is_tunnel(link) => WarningCode::EncryptedTunnelFailed,
+        Some(link) if prefix.is_uplink(link) => WarningCode::UplinkFailed,
+        Some(_) => WarningCode::Other,
+    }
+}
+
 /// A warning about hosts that cannot be reached, because packets to them are dropped.
-fn no_sessions(encryption: &EncryptionReport) -> Option<String> {
-    let peers: Vec<_> = encryption.unreachable_peers.iter().map(i64::to_string).collect();
-    (!peers.is_empty()).then(|| {
-        format!(
+fn no_sessions(state: &HostState, report: &EncryptionReport) -> Option<HostWarning> {
+    let unreachable = &report.unreachable_peers;
+    let hosts: Vec<_> = unreachable.iter().map(i64::to_string).collect();
+    let peers = state.underlay.encryption.as_ref();
+    let is_isolated = peers.is_some_and(|encryption| encryption.peers.len() == unreachable.len());
+    (!unreachable.is_empty()).then(|| HostWarning {
+        code: match is_isolated {
+            true => WarningCode::NoSessions,
+            false => WarningCode::NoSession,
+        },
+        ids: unreachable.clone(),
+        text: format!(
             "no encrypted session with the hosts with these IDs: {}. Check UDP ports 51820 to 51827 between the hosts",
-            peers.join(", ")
-        )
+            hosts.join(", ")
+        ),
     })
 }
 

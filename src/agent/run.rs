@@ -20,7 +20,7 @@ use super::retry_delay::retry_delay;
 use super::router_advertisement::RouterAdvertisers;
 use super::server_link::FirstAnswer;
 use super::state_folder::StateFolder;
-use crate::agent_protocol::{HostState, PortReport, PortStatus, StatusReport};
+use crate::agent_protocol::{HostState, HostWarning, PortReport, PortStatus, StatusReport};
 
 /// How often the agent checks whether a pass is due.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -43,18 +43,18 @@ pub async fn run(
     stop: impl Future<Output = ()>,
 ) {
     tokio::pin!(stop);
-    tokio::select! {
-        () = &mut stop => return,
-        () = wait_for_server(first_answer.clone()) => {}
-    }
     let passes = Arc::new(Passes {
         agent,
         folder,
         hooks: hooks.clone(),
         services: Mutex::default(),
         warned: Mutex::default(),
-        restored: RestoredPorts::new(first_answer),
+        restored: RestoredPorts::new(first_answer.clone()),
     });
+    tokio::select! {
+        () = &mut stop => return,
+        () = wait_for_server(first_answer, || passes.clone().log_remains()) => {}
+    }
     let running_hooks = hooks.map(|hooks| tokio::spawn(hooks.run()));
     follow(passes, resync, reports, stop).await;
     if let Some(task) = running_hooks {
@@ -65,7 +65,10 @@ pub async fn run(
 /// Waits until the server has sent the current state. After a power loss, instances of the stored state can run on other
 /// hosts. If the server does not respond in time, the stored state is used. If it refuses the host, nothing is restored:
 /// other hosts run its instances.
-async fn wait_for_server(answer: Option<watch::Receiver<FirstAnswer>>) {
+async fn wait_for_server<F: Future<Output = ()>>(
+    answer: Option<watch::Receiver<FirstAnswer>>,
+    on_refusal: impl FnOnce() -> F,
+) {
     let Some(mut answer) = answer else {
         return;
     };
@@ -76,6 +79,7 @@ async fn wait_for_server(answer: Option<watch::Receiver<FirstAnswer>>) {
     };
     if known.is_ok_and(|answer| *answer == FirstAnswer::Refusal) {
         tracing::error!("the stored state is not used, because the server refuses this host");
+        on_refusal().await;
         // An error means that the connection to the server has ended, and the agent ends, too.
         let _ = answer.wait_for(|answer| *answer == FirstAnswer::State).await;
     }
@@ -95,7 +99,9 @@ async fn follow(
     let watch = FolderWatch::new(passes.folder.path());
     let mut stored: Option<Arc<HostState>> = None;
     let mut next_read = Instant::now();
+    let mut was_refused = false;
     loop {
+        let is_refused = passes.folder.is_refused();
         if Instant::now() >= next_read {
             next_read = Instant::now() + READ_INTERVAL;
             let read = passes.folder.desired().unwrap_or_else(|error| {
@@ -136,6 +142,11 @@ async fn follow(
                     retry_delay(failed_passes, resync)
                 };
         }
+        // After the pass, which has removed the ports that were restored without the server.
+        if is_refused && !was_refused {
+            passes.clone().log_remains().await;
+        }
+        was_refused = is_refused;
         tokio::select! {
             () = &mut stop => return,
             () = watch.changed() => next_read = Instant::now(),
@@ -153,7 +164,7 @@ struct Services {
 
 impl Services {
     /// Makes the services match the state. Returns those that do not work, with the reason.
-    fn update(&mut self, agent: &Agent, state: &HostState) -> Vec<String> {
+    fn update(&mut self, agent: &Agent, state: &HostState) -> Vec<HostWarning> {
         let mut failures = self.dhcp.update(&agent.options.prefix, state);
         failures.extend(self.router_advertisers.update(&agent.options.prefix, state));
         failures
@@ -167,7 +178,7 @@ struct Passes {
     hooks: Option<Arc<Hooks>>,
     services: Mutex<Services>,
     /// The warnings of the last report, which are in the log.
-    warned: Mutex<BTreeSet<String>>,
+    warned: Mutex<BTreeSet<HostWarning>>,
     restored: RestoredPorts,
 }
 
@@ -197,12 +208,19 @@ impl Passes {
         tokio::task::spawn_blocking(work).await.ok()
     }
 
+    /// Logs what remains on the host, because the server refuses it.
+    async fn log_remains(self: Arc<Self>) {
+        let work = move || self.agent.remains(&self.folder).log();
+        // An error means that the thread has panicked, which is in the log.
+        let _ = tokio::task::spawn_blocking(work).await;
+    }
+
     /// Logs the warnings that the report before did not have.
     fn log_warnings(&self, report: &StatusReport) {
-        let current: BTreeSet<String> = report.warnings.iter().cloned().collect();
+        let current: BTreeSet<HostWarning> = report.warnings.iter().cloned().collect();
         if let Ok(mut warned) = self.warned.lock() {
             for warning in current.difference(&warned) {
-                tracing::warn!(warning, "problem of the host");
+                tracing::warn!(warning = warning.text, "problem of the host");
             }
             *warned = current;
         }
@@ -260,11 +278,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_stored_state_is_used_only_if_the_server_sends_none_in_time() {
         let begun = Instant::now();
-        wait_for_server(None).await;
+        wait_for_server(None, async || ()).await;
         assert_eq!(begun.elapsed(), Duration::ZERO, "there is no server");
 
         let (sender, received) = watch::channel(FirstAnswer::None);
-        wait_for_server(Some(received.clone())).await;
+        wait_for_server(Some(received.clone()), async || ()).await;
         assert_eq!(begun.elapsed(), FIRST_STATE_TIMEOUT, "the server is silent");
 
         let begun = Instant::now();
@@ -273,7 +291,7 @@ mod tests {
             sender.send_replace(FirstAnswer::State);
             std::future::pending::<()>().await;
         });
-        wait_for_server(Some(received)).await;
+        wait_for_server(Some(received), async || ()).await;
         assert_eq!(begun.elapsed(), Duration::from_secs(1));
 
         let begun = Instant::now();
@@ -283,7 +301,9 @@ mod tests {
             sender.send_replace(FirstAnswer::State);
             std::future::pending::<()>().await;
         });
-        wait_for_server(Some(received)).await;
+        let mut refusals = 0;
+        wait_for_server(Some(received), async || refusals += 1).await;
+        assert_eq!(refusals, 1);
         assert_eq!(
             begun.elapsed(),
             Duration::from_secs(60),

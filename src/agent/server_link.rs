@@ -79,6 +79,19 @@ pub struct ServerLink {
     first_answer: watch::Sender<FirstAnswer>,
     /// Why the server cannot be used, as the folder has it.
     problem: Mutex<Option<String>>,
+    /// Identifies this process in its reports.
+    run: String,
+}
+
+/// 128 random bits. They are not stored, so that a copy of the folder has another identifier.
+fn random_identifier() -> Result<String, String> {
+    let mut random = [0; 16];
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "an agent has no store, and tests need no fixed identifier"
+    )]
+    getrandom::fill(&mut random).map_err(|error| error.to_string())?;
+    Ok(format!("{:032x}", u128::from_be_bytes(random)))
 }
 
 /// A client of the server, and the credential of the host.
@@ -111,6 +124,7 @@ impl ServerLink {
             folder,
             first_answer: watch::Sender::new(first_answer),
             problem: Mutex::new(problem),
+            run: random_identifier()?,
         })
     }
 
@@ -134,9 +148,6 @@ impl ServerLink {
     fn note_failure(&self, error: &RequestError) {
         if error.is_refused() {
             tracing::error!("{CREDENTIAL_REFUSED}");
-            if let Err(error) = self.folder.set_refused(true) {
-                tracing::warn!(error = %error, "refusal not stored");
-            }
             let is_first = self.first_answer.send_if_modified(|answer| {
                 let is_first = *answer == FirstAnswer::None;
                 if is_first {
@@ -144,6 +155,10 @@ impl ServerLink {
                 }
                 is_first
             });
+            // After the answer: the loop of passes then knows which ports remain.
+            if let Err(error) = self.folder.set_refused(true) {
+                tracing::warn!(error = %error, "refusal not stored");
+            }
             // The last report is that of a host which may run nothing now.
             if is_first && let Err(error) = self.folder.forget_status() {
                 tracing::warn!(error = %error, "last report not removed");
@@ -284,11 +299,12 @@ impl ServerLink {
                 // The loop of passes has ended.
                 return std::future::pending().await;
             }
-            let report = reports.borrow_and_update().clone();
+            let mut report = reports.borrow_and_update().clone();
             if report.protocol == 0 {
                 // There was no pass yet.
                 continue;
             }
+            report.agent_run = Some(self.run.clone());
             let access = self.access();
             let sent = match serde_json::to_vec(&report) {
                 Ok(body) => {

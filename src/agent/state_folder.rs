@@ -70,7 +70,7 @@ impl StateFolder {
         self.replace("credential.json", &serde_json::to_vec_pretty(credential)?)
     }
 
-    /// Forgets the desired state, because it is that of another host.
+    /// Forgets the desired state, because it is that of another host, or nothing shall remain.
     pub fn forget_desired(&self) -> io::Result<()> {
         self.remove(DESIRED_FILE)
     }

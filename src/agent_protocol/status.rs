@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::encryption::EncryptionReport;
+use super::warning::HostWarning;
 
 /// What an agent reports after each pass, and at least once per minute.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,6 +12,9 @@ pub struct StatusReport {
     /// The revision that the kernel has, as far as `ports` says.
     pub applied_revision: u64,
     pub agent_version: String,
+    /// Identifies the process of the agent. It is random, so that the server notices two agents with one credential.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_run: Option<String>,
     /// The MTU of the interface that has the underlay address.
     #[serde(default)]
     pub underlay_mtu: Option<u16>,
@@ -21,7 +25,7 @@ pub struct StatusReport {
     pub ports: Vec<PortReport>,
     /// Problems of the host that belong to no port.
     #[serde(default)]
-    pub warnings: Vec<String>,
+    pub warnings: Vec<HostWarning>,
     /// Tunnel packets from unknown endpoints.
     #[serde(default)]
     pub unknown_endpoint_packets: u64,

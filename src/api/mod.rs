@@ -23,7 +23,8 @@ pub(crate) use compute::{instances, interfaces};
 pub(crate) use identity::oauth;
 pub(crate) use network::{ips, ranges, subnets, vpc_ips, vpcs};
 pub(crate) use support::{
-    desk, history, outgoing_mails, replies, reports, saved_views, suppressed_addresses, tickets,
+    desk, history, mail_counts, mail_templates, outgoing_mails, replies, reports, saved_views,
+    suppressed_addresses, tickets,
 };
 
 pub use desk::DeskTicketView;

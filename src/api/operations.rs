@@ -23,6 +23,7 @@ pub static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
         support::operations(),
         support::desk_operations(),
         support::mail_operations(),
+        support::mail_template_operations(),
         account::desk_operations(),
         account::provider_operations(),
         account::network_operations(),

@@ -47,7 +47,7 @@ pub enum Command {
         /// PEM file with the certificate of the server or of its authority, if the system does not trust it
         #[arg(long, value_name = "FILE")]
         certificate: Option<PathBuf>,
-        /// Join even if the folder is that of another host than the token
+        /// Join even if the folder is that of another host than the token, or of another server
         #[arg(long)]
         replace: bool,
     },
@@ -71,7 +71,8 @@ pub enum Command {
     },
     /// Print the report of the last pass, as JSON
     ///
-    /// The field server_problem says why the agent cannot use the server.
+    /// The field server_problem says why the agent cannot use the server. If the server refuses the host, left_on_host
+    /// has the ports, namespaces and links that remain until garth agent purge.
     Status {
         #[command(flatten)]
         options: Options,
@@ -101,7 +102,7 @@ pub enum Command {
         #[arg(long, value_name = "N")]
         generation: u32,
     },
-    /// Remove everything that the agent has created in the kernel
+    /// Remove everything that the agent has created in the kernel, and the stored state (desired.json)
     Purge {
         #[command(flatten)]
         options: Options,
@@ -212,7 +213,18 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             };
             let certificate = certificate.map(read).transpose()?;
             let old = folder.credential().ok().flatten();
-            let expected = old.as_ref().filter(|_| !replace).map(|old| old.host_id);
+            let expected = old.as_ref().filter(|_| !replace);
+            // Hosts of different servers can have the same ID.
+            if let Some(old) = expected.filter(|old| !is_same_server(&old.server, &server)) {
+                bail!(
+                    "the folder is that of host {} ({}) of {}, and the token was not used: use another folder, or \
+                     --replace. Use --replace also if {server} is another URL of the same server",
+                    old.host_id,
+                    old.label,
+                    old.server
+                );
+            }
+            let expected = expected.map(|old| old.host_id);
             let joined = server_link::join(&server, &token, certificate, expected).await;
             let credential = joined.map_err(|error| anyhow!(error))?;
             let is_same = |old: &Credential| {
@@ -281,8 +293,8 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
             }
         }
         Command::Status { options } => {
-            let (_, folder) = options.open_existing()?;
-            print_status(output, &folder)?;
+            let (agent, folder) = options.open_existing()?;
+            print_status(output, &agent, &folder)?;
         }
         Command::Capture {
             interface,
@@ -304,6 +316,7 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
                 1 => format!("1 command has removed what had the prefix {prefix}"),
                 steps => format!("{steps} commands have removed what had the prefix {prefix}"),
             })?;
+            folder.forget_desired().context("desired.json")?;
             for reason in failures.values() {
                 output.text(reason)?;
             }
@@ -319,14 +332,14 @@ pub async fn run(output: Output, command: Command) -> anyhow::Result<ExitCode> {
 /// The URL of the API, which ends with the version, names the same server.
 fn is_same_server(one: &str, other: &str) -> bool {
     let root = |url: &str| {
-        let url = url.trim_end_matches('/');
+        let url = url.trim_end_matches('/').to_ascii_lowercase();
         url.trim_end_matches("/v4").trim_end_matches("/v4beta").to_owned()
     };
     root(one) == root(other)
 }
 
-/// The report of the last pass, and why the server cannot be used.
-fn print_status(output: Output, folder: &StateFolder) -> anyhow::Result<()> {
+/// The report of the last pass, why the server cannot be used, and the objects that remain on a host that it refuses.
+fn print_status(output: Output, agent: &Agent, folder: &StateFolder) -> anyhow::Result<()> {
     let problem = folder.server_problem().ok().flatten();
     let mut status: Value = match folder.status() {
         Ok(report) => serde_json::from_slice(&report).context("status.json")?,
@@ -335,6 +348,9 @@ fn print_status(output: Output, folder: &StateFolder) -> anyhow::Result<()> {
     };
     if let Some(problem) = problem {
         status["server_problem"] = Value::String(problem);
+    }
+    if folder.is_refused() {
+        status["left_on_host"] = serde_json::to_value(agent.remains(folder))?;
     }
     output.text(&serde_json::to_string_pretty(&status)?)
 }

@@ -42,6 +42,8 @@ pub struct Options {
 
 /// The targets of the demo, unless the settings have others.
 const FIRST_RESPONSE_MINUTES: TargetMinutes = TargetMinutes([None, Some(24 * 60), Some(4 * 60), Some(30)]);
+const RESOLUTION_MINUTES: TargetMinutes =
+    TargetMinutes([None, Some(5 * 24 * 60), Some(24 * 60), Some(4 * 60)]);
 
 pub async fn run(store: &StoreArgs, options: Options) -> anyhow::Result<()> {
     let folder = store
@@ -51,8 +53,9 @@ pub async fn run(store: &StoreArgs, options: Options) -> anyhow::Result<()> {
     let mut store = store.clone();
     store.data = Some(folder.clone());
     let mut settings = serve::merge_settings(&store, options.settings)?;
-    let targets = MinutesByPriority(FIRST_RESPONSE_MINUTES);
-    settings.desk.first_response_minutes.get_or_insert(targets);
+    let targets = [FIRST_RESPONSE_MINUTES, RESOLUTION_MINUTES].map(MinutesByPriority);
+    settings.desk.first_response_minutes.get_or_insert(targets[0]);
+    settings.desk.resolution_minutes.get_or_insert(targets[1]);
     ensure!(
         store.database(&settings)?.is_none(),
         "garth demo creates its own store in a folder and cannot use a database: leave out --database"

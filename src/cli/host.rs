@@ -159,7 +159,7 @@ impl<'a> HostDetails<'a> {
         if let Some(obstacle) = &self.drain_obstacle {
             text += &format!("\n  no instance can move: {obstacle}");
         }
-        for warning in host.warnings {
+        for warning in &host.warnings {
             text += &format!("\n  {warning}");
         }
         for port in host.port_errors.iter().flatten() {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::output::Output;
 use super::store_args::{OpenStore, StoreArgs, describe_error};
-use super::{Failure, attachment_storage, outbox};
+use super::{Failure, attachment_storage, mail_templates, outbox};
 use crate::mail::delivery::{Delivery, Envelope, deliver};
 use crate::mail::inbound::MAX_MESSAGE_BYTES;
 use crate::model::mail_count::MailCount;
@@ -42,6 +42,8 @@ pub enum Command {
     Status,
     #[command(flatten)]
     Outbox(outbox::Command),
+    #[command(flatten)]
+    Templates(mail_templates::Command),
 }
 
 #[derive(Serialize)]
@@ -58,6 +60,10 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> Result<
         Command::Status => Ok(show_status(store, output).await?),
         Command::Outbox(command) => {
             outbox::run(store, output, command).await?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Templates(command) => {
+            mail_templates::run(store, output, command).await?;
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -40,6 +40,7 @@ mod lab;
 mod listeners;
 mod logging;
 mod mail;
+mod mail_templates;
 mod man;
 mod open_files;
 mod outbox;

@@ -1,4 +1,4 @@
-//! `garth mail test`, `list`, `suppressed` and `allow`: mails that Garth sends.
+//! `garth mail test`, `list`, `queue`, `suppressed` and `allow`: mails that Garth sends.
 
 use anyhow::{Context, anyhow, bail};
 use clap::Subcommand;
@@ -7,6 +7,7 @@ use super::outgoing_mail;
 use super::output::Output;
 use super::settings::Settings;
 use super::store_args::{OpenStore, StoreArgs};
+use crate::api::mail_counts::QueueView;
 use crate::api::outgoing_mails::MailView;
 use crate::api::suppressed_addresses::SuppressedAddressView;
 use crate::mail::outbound::message;
@@ -14,7 +15,7 @@ use crate::mail::outbound::smtp::{self, Delivery, Failure, Step};
 use crate::model::id::TicketId;
 use crate::model::outgoing_mail::{OutgoingMail, SuppressedAddress};
 use crate::rules::lists::ListRequest;
-use crate::rules::{outgoing_mails, suppressed_addresses};
+use crate::rules::{mail_counts, outgoing_mails, suppressed_addresses};
 use crate::store::context::Clock;
 
 /// The number of rows in a list.
@@ -33,6 +34,8 @@ pub enum Command {
         /// Number of the ticket
         ticket: i64,
     },
+    /// Show how many mails are queued and have failed
+    Queue,
     /// List the addresses that get no mails, because a mail server has refused them
     Suppressed,
     /// Let a suppressed address get mails again
@@ -46,6 +49,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
     match command {
         Command::Test { address } => test(store, output, &address).await,
         Command::List { ticket } => list(&store.open()?, output, TicketId(ticket)).await,
+        Command::Queue => show_queue(&store.open()?, output).await,
         Command::Suppressed => list_suppressed(&store.open()?, output).await,
         Command::Allow { address } => allow(&store.open()?, output, address).await,
     }
@@ -161,6 +165,18 @@ fn row(mail: &OutgoingMail) -> Vec<String> {
         mail.sent.map(|sent| sent.to_string()).unwrap_or_default(),
         mail.error.clone().unwrap_or_default(),
     ]
+}
+
+async fn show_queue(store: &OpenStore, output: Output) -> anyhow::Result<()> {
+    let queue = store.read(mail_counts::status).await?.queue;
+    let oldest = queue.oldest_queued.map(|at| at.to_string());
+    let text = format!(
+        "queued: {}\nfailed: {}\noldest queued: {}",
+        queue.queued,
+        queue.failed,
+        oldest.as_deref().unwrap_or("none")
+    );
+    output.one(&QueueView::new(&queue), &text)
 }
 
 async fn list_suppressed(store: &OpenStore, output: Output) -> anyhow::Result<()> {

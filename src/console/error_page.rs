@@ -21,6 +21,8 @@ pub struct ErrorPage {
     pub back: Option<(String, String)>,
     /// The cause, for the log.
     pub cause: Option<String>,
+    /// Whether the user or the account has no access to any page.
+    pub has_no_access: bool,
 }
 
 impl ErrorPage {
@@ -32,6 +34,7 @@ impl ErrorPage {
             text: text.into(),
             back: None,
             cause: None,
+            has_no_access: matches!(error, Error::NoAccess(_)),
         }
     }
 

@@ -24,6 +24,10 @@ use crate::web::{brand, cookies, pages};
 /// styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+/// The policy of a page that shows a mail in a frame, which inherits the policy. Mails have style attributes.
+const STYLE_ATTRIBUTES_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+     style-src-attr 'unsafe-inline'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; \
+     base-uri 'none'";
 const HTMX_CONFIG: &str = r#"{"allowEval":false,"includeIndicatorStyles":false,"selfRequestsOnly":true,"historyCacheSize":0,"refreshOnHistoryMiss":true,"responseHandling":[{"code":"204","swap":false},{"code":"[23]..|400","swap":true},{"code":"[45]..","swap":false,"error":true}]}"#;
 
 /// The notices that a page shows after an action, by their key.
@@ -64,6 +68,7 @@ const NOTICES: &[(&str, &str)] = &[
     ("bulk-reboot", "Reboot started for the selected instances."),
     ("bulk-shutdown", "Shutdown started for the selected instances."),
     ("bulk-close", "The selected tickets were closed."),
+    ("bulk-tag", "The selected tickets were tagged."),
     ("bulk-delete", "The selected objects were deleted."),
     ("events-seen", "All events marked as seen."),
     ("ticket-assigned", "Ticket assigned."),
@@ -93,6 +98,8 @@ const NOTICES: &[(&str, &str)] = &[
     ("plan-reactivated", "Plan reactivated."),
     ("branding-saved", "Branding saved."),
     ("branding-reset", "Branding reset to defaults."),
+    ("mail-templates-saved", "Mail templates saved."),
+    ("mail-templates-reset", "Mail templates reset to defaults."),
     ("mails-chosen", "Choice saved."),
     ("address-allowed", "The address gets mails again."),
     ("job-retried", "The job is due now."),
@@ -117,6 +124,11 @@ const NOTICES: &[(&str, &str)] = &[
     (
         "user-created-invited",
         "User created. A mail with a link to set a password is being sent.",
+    ),
+    (
+        "user-created-not-invited",
+        "User created. No mail is sent, because the users of the account have got 50 invitations within 24 hours. \
+         Generate a link for the user instead.",
     ),
     (
         "account-created-invited",
@@ -193,7 +205,7 @@ impl Visit {
 /// An announcement of the provider, above the content of the page.
 fn announcement_banner(announcement: &Announcement) -> Markup {
     let class = match announcement.severity {
-        Severity::Minor => "notice",
+        Severity::Minor => "info",
         Severity::Major => "warning",
         Severity::Critical => "alert",
     };
@@ -243,6 +255,7 @@ pub fn error_page(visit: Option<&Visit>, error: &ErrorPage) -> Response {
             h1 { (error.title) }
             p { (error.text) }
             @match &error.back {
+                _ if error.has_no_access => (brand::support_links(&brand::current())),
                 Some((label, url)) => p { a .button href=(url) { "Back to " (label) } },
                 None => p { a .button href="/" { "Back to home" } },
             }
@@ -291,6 +304,15 @@ fn html_response(status: StatusCode, html: String) -> Response {
     headers.insert(header::CACHE_CONTROL, fixed("no-store"));
     headers.insert(header::CONTENT_SECURITY_POLICY, fixed(POLICY));
     headers.insert(HeaderName::from_static("referrer-policy"), fixed("same-origin"));
+    response
+}
+
+/// Permits style attributes in a page, for a preview of a mail.
+pub fn permit_style_attributes(mut response: Response) -> Response {
+    let policy = HeaderValue::from_static(STYLE_ATTRIBUTES_POLICY);
+    response
+        .headers_mut()
+        .insert(header::CONTENT_SECURITY_POLICY, policy);
     response
 }
 

@@ -26,7 +26,7 @@ pub use account::{
 pub use compute::{
     config, disk, image, instance, interface, kernel, plan, region, stored_catalog, upkeep, work,
 };
-pub use hosting::{encryption, host, port, trace, traffic};
+pub use hosting::{agent_runs, encryption, host, host_warning, port, trace, traffic};
 pub use identity::{
     client, device, grant, login_record, oauth, oauth_grant, proof, scope, ssh_key, staff_role, time_zone,
     token, user,
@@ -36,7 +36,7 @@ pub use network::{
     subnet_name, vlan, vpc, vpc_ip,
 };
 pub use support::{
-    attachment, bounce_address, canned_reply, clock, entity, history, image_size, mail_count, merge_text,
-    outgoing_mail, received_mail, reply, reply_address, report, saved_view, subject, target, ticket,
-    ticket_tag,
+    attachment, bounce_address, canned_reply, clock, entity, history, image_size, mail_count, mail_template,
+    merge_text, outgoing_mail, received_mail, reply, reply_address, report, saved_view, subject, target,
+    ticket, ticket_tag,
 };

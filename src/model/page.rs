@@ -42,6 +42,14 @@ impl<T> Paged<T> {
             results: self.results,
         }
     }
+
+    pub fn try_map<U, E>(self, convert: impl FnMut(T) -> Result<U, E>) -> Result<Paged<U>, E> {
+        Ok(Paged {
+            items: self.items.into_iter().map(convert).collect::<Result<_, _>>()?,
+            page: self.page,
+            results: self.results,
+        })
+    }
 }
 
 #[cfg(test)]

@@ -48,9 +48,9 @@ pub use network::{
 };
 pub use support::{
     account_mails, attachment_checks, attachments, canned_replies, desk, desk_attachments, desk_replies,
-    desk_version, entities, history, mail_choices, mail_counts, merges, notes, outgoing_mails,
-    received_mails, replies, reports, saved_views, subjects, suppressed_addresses, targets, ticket_network,
-    ticket_tags, tickets, transitions, uploaders, viewers,
+    desk_version, entities, history, mail_choices, mail_counts, mail_templates, merges, notes,
+    outgoing_mails, received_mails, replies, reports, saved_views, subjects, suppressed_addresses, targets,
+    ticket_network, ticket_tags, tickets, transitions, uploaders, viewers,
 };
 
 pub use error::{Error, Result};

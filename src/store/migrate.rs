@@ -265,6 +265,16 @@ const MIGRATIONS: &[Migration] = &[
         name: "mail counts",
         sql: include_str!("migrations/0031_mail_counts.sql"),
     },
+    Migration {
+        number: 32,
+        name: "host warnings",
+        sql: include_str!("migrations/0032_host_warnings.sql"),
+    },
+    Migration {
+        number: 33,
+        name: "mail templates",
+        sql: include_str!("migrations/0033_mail_templates.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with
@@ -320,6 +330,12 @@ pub fn migrate(sql: &mut dyn Sql, dialect: &Dialect, schema: &Schema, now: Time)
             )));
         }
         apply(sql, dialect, missing, now)?;
+        if !applied.is_empty() {
+            tracing::info!(number = missing.number, name = missing.name, "migration applied");
+        }
+    }
+    if applied.is_empty() && schema.missing == MissingMigrations::Apply {
+        tracing::info!(schema = schema.newest(), "store created");
     }
     Ok(())
 }
@@ -406,11 +422,6 @@ fn apply(sql: &mut dyn Sql, dialect: &Dialect, migration: &Migration, now: Time)
         "INSERT INTO migration (number, name, checksum, applied) VALUES ($1, $2, $3, $4)",
         args![migration.number, migration.name, checksum_of(migration), now],
     )?;
-    tracing::info!(
-        number = migration.number,
-        name = migration.name,
-        "migration applied"
-    );
     Ok(())
 }
 

@@ -61,9 +61,9 @@ pub use network::{
     free_ranges, ips, ipv6_prefixes, stored_family, subnet_names, subnets, vlans, vpc_ips, vpcs,
 };
 pub use support::{
-    attachment_checks, attachments, canned_replies, desk, entities, history, mail_counts, notes,
-    outgoing_mails, received_mails, replies, reports, saved_views, staff_mail_choices, suppressed_addresses,
-    targets, ticket_tags, tickets, viewers,
+    attachment_checks, attachments, canned_replies, desk, entities, history, mail_counts, mail_templates,
+    notes, outgoing_mails, received_mails, replies, reports, saved_views, staff_mail_choices,
+    suppressed_addresses, targets, ticket_tags, tickets, viewers,
 };
 
 use std::path::Path;

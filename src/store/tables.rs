@@ -59,6 +59,7 @@ pub const TABLES: &[Table] = &[
     numbered("note"),
     numbered("received_mail"),
     keyed("mail_count", &["outcome", "reason"]),
+    keyed("mail_text", &["name"]),
     numbered("outgoing_mail"),
     keyed("mail_notice", &["mail", "place"]),
     numbered("suppressed_address"),

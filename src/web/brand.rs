@@ -69,16 +69,23 @@ pub fn logo(brand: &Branding) -> Option<Markup> {
     Some(html! { img .brand-logo src=(url) alt=""; })
 }
 
-/// The support links and the text of the footer; `None` if there are none.
-pub fn footer(brand: &Branding) -> Option<Markup> {
+/// The links with which users reach the provider.
+pub fn support_links(brand: &Branding) -> Markup {
     let links = &brand.support_links.0;
-    if links.is_empty() && brand.footer.is_none() {
-        return None;
-    }
-    Some(html! {
+    html! {
         @if !links.is_empty() {
             ul .brand-links { @for link in links { li { a href=(link.url.as_str()) rel="noopener" { (link.label.as_str()) } } } }
         }
+    }
+}
+
+/// The support links and the text of the footer; `None` if there are none.
+pub fn footer(brand: &Branding) -> Option<Markup> {
+    if brand.support_links.0.is_empty() && brand.footer.is_none() {
+        return None;
+    }
+    Some(html! {
+        (support_links(brand))
         @if let Some(text) = &brand.footer { p .brand-footer { (text.as_str()) } }
     })
 }

@@ -691,6 +691,8 @@ fn body_for(id: &str) -> Value {
         "updateProviderAccount" => json!({"company": "Renamed"}),
         "updateProviderAccountQuotas" => json!({"vpcs_per_region": 5}),
         "updateBranding" => json!({"name": "Harbor Cloud"}),
+        "updateMailTemplates" => json!({"signature": "Harbor Lane Ltd"}),
+        "previewMailTemplate" => json!({"mail": "reply"}),
         "updateProviderAccountUser" => json!({"disabled": true}),
         "createProviderRegion" => json!({"id": "is-rkv", "country": "is"}),
         "updateProviderRegion" => json!({"status": "outage"}),

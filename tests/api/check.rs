@@ -51,6 +51,14 @@ const BREAKS: &[(&str, &str)] = &[
     ),
     (
         ACCEPTED_VALUES,
+        "INSERT INTO mail_text (name, content) VALUES ('lost.closing', 'x')",
+    ),
+    (
+        ACCEPTED_VALUES,
+        "INSERT INTO mail_text (name, content) VALUES ('reply.closing', '')",
+    ),
+    (
+        ACCEPTED_VALUES,
         "INSERT INTO outgoing_mail (kind, address, message_id, state, maybe_repeated, attempts, queued, sent)
          VALUES ('ticket', 'ada@example.com', 'x@example.com', 'lost', 0, 1, 0, 0)",
     ),

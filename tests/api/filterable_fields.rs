@@ -68,6 +68,7 @@ fn in_reference() -> BTreeMap<String, Names> {
 fn path_in_reference(operation: &Operation) -> String {
     let segment = |segment: &str| match segment {
         "{tagLabel}" => "LABEL".to_owned(),
+        "{username}" => "NAME".to_owned(),
         segment if segment.starts_with('{') => "ID".to_owned(),
         "compute" => "linode".to_owned(),
         segment => segment.to_owned(),
@@ -118,7 +119,10 @@ async fn the_documentation_has_the_filterable_fields_of_every_list() {
 
     let mut reference = in_reference();
     for operation in lists() {
-        let path = operation.path.replace("{tagLabel}", "web");
+        let path = operation
+            .path
+            .replace("{tagLabel}", "web")
+            .replace("{username}", "ada");
         let path: Vec<_> = path
             .split('/')
             .map(|part| if part.starts_with('{') { "1" } else { part })

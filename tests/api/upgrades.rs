@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::harness::{TestApp, User, context};
 use crate::rows::{Content, Row, sorted};
 
-pub const FROZEN: [&str; 31] = [
+pub const FROZEN: [&str; 33] = [
     include_str!("../upgrade/0001.sql"),
     include_str!("../upgrade/0002.sql"),
     include_str!("../upgrade/0003.sql"),
@@ -44,6 +44,8 @@ pub const FROZEN: [&str; 31] = [
     include_str!("../upgrade/0029.sql"),
     include_str!("../upgrade/0030.sql"),
     include_str!("../upgrade/0031.sql"),
+    include_str!("../upgrade/0032.sql"),
+    include_str!("../upgrade/0033.sql"),
 ];
 
 /// The tables that migrations fill. They are checked separately.
@@ -380,6 +382,11 @@ async fn assert_served(number: i64, app: &TestApp) {
     } else {
         assert_eq!(branding["updated"], json!(null), "schema {number}");
     }
+    let templates = grace.get("/provider/mail-templates").await.json();
+    match number {
+        33.. => assert_eq!(templates["signature"], "Harbor Lane Ltd\nSupport"),
+        _ => assert_eq!(templates["signature"], json!(null), "schema {number}"),
+    }
     let new = admin.create_vpc("new", &["10.0.0.0/24"]).await;
     assert_eq!(admin.get("/vpcs").await.ids(), [1, 300, 70000, new.0]);
     assert_eq!(
@@ -459,6 +466,11 @@ async fn assert_hosts_served(app: &TestApp, staff: &User<'_>) {
     assert_eq!(
         json!(hosts),
         json!([["rack-1", "offline", 1], ["rack-2", "draining", 0]])
+    );
+    let warnings = &staff.get("/hosts/1").await.json()["warnings"];
+    assert_eq!(
+        *warnings,
+        json!(["the MTU of the underlay is 9000", "a second problem"])
     );
     let agent = app.with_token(&format!("garth_host_{}", "c5".repeat(32)));
     let report = json!({"protocol": 1, "applied_revision": 3, "agent_version": "0.2.0"});

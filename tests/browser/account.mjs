@@ -76,13 +76,13 @@ async function users(page, harness) {
   await page.getByLabel("Search", { exact: true }).fill("core");
   await page.getByText("1 object", { exact: true }).waitFor();
   await page.getByLabel("Set access to").selectOption("Read/write");
-  await page.getByRole("button", { name: "For all 1 results" }).click();
+  await page.getByRole("button", { name: "Apply to all 1 results" }).click();
   await page.getByRole("button", { name: "Set 1 grant" }).click();
   await page.getByText("Grants updated.").waitFor();
   // One level for the selected rows.
   await page.getByLabel("Select core").check();
   await page.getByLabel("Set access to").selectOption("Read-only");
-  await page.getByRole("button", { name: "For selected" }).click();
+  await page.getByRole("button", { name: "Apply to selected" }).click();
   await page.getByRole("button", { name: "Set 1 grant" }).click();
   await page.getByText("Grants updated.").waitFor();
   assert.ok(await page.getByRole("row", { name: /core/ }).getByLabel("Read-only", { exact: true }).isChecked());
@@ -107,7 +107,7 @@ async function users(page, harness) {
   assert.equal(await bob.getByRole("link", { name: "Users" }).count(), 0);
 
   await page.getByRole("link", { name: "Delete" }).click();
-  await page.getByLabel("Type bob to confirm").fill("bob");
+  await page.getByLabel("Type “bob” to confirm").fill("bob");
   await page.getByRole("button", { name: "Delete user" }).click();
   await page.getByText("User deleted.").waitFor();
   await bob.goto(`${harness.origin}/vpcs`);
@@ -133,7 +133,7 @@ async function clients(page) {
   assert.notEqual(await page.locator("#secret").innerText(), secret);
   await page.getByRole("link", { name: "Done" }).click();
   await page.getByRole("link", { name: "Delete Board" }).click();
-  await page.getByLabel("Type Board to confirm").fill("Board");
+  await page.getByLabel("Type “Board” to confirm").fill("Board");
   await page.getByRole("button", { name: "Delete client" }).click();
   await page.getByText("OAuth client deleted.").waitFor();
 }

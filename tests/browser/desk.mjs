@@ -141,7 +141,7 @@ async function forCustomer(grace, ada, { origin }) {
   await grace.locator("body").press("t");
   await grace.waitForURL(/\/desk\/tickets\/new/);
   await grace.getByLabel("Account").fill("77");
-  await grace.getByText("No account has this ID.").waitFor();
+  await grace.getByText("No account matches.").waitFor();
   await grace.getByLabel("Account").fill("1");
   await grace.locator("#account-name", { hasText: "@" }).waitFor();
   await grace.getByLabel("Subject").fill("Maintenance on Tuesday");

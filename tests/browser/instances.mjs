@@ -59,9 +59,9 @@ async function attach(page, origin) {
   await page.goto(`${origin}/vpcs/1/subnets/2`);
   await page.getByRole("link", { name: "Attach an instance" }).click();
   await fitsAll(page, "the choice of an instance");
-  await page.getByRole("link", { name: "Attach web-1" }).click();
+  await page.getByRole("link", { name: "Detach or attach web-1" }).click();
   assert.equal(await page.getByLabel("Subnet").inputValue(), "2");
-  await page.getByLabel("Config").selectOption({ label: "spare" });
+  await page.locator("p", { hasText: "The config spare gets the interface." }).waitFor();
   await page.getByLabel("Private address").fill("10.0.1.300");
   await press(page, "Attach");
   await page.getByRole("alert").getByText("Must be an IPv4 address").waitFor();
@@ -96,7 +96,7 @@ async function unblock(page, origin) {
   await page.getByRole("link", { name: "Detach web-1" }).click();
   await fitsAll(page, "detaching");
   await press(page, "Detach");
-  await page.getByLabel("Type core to confirm").fill("core");
+  await page.getByLabel("Type “core” to confirm").fill("core");
   await press(page, "Delete VPC");
   await page.getByText("VPC deleted.").waitFor();
 }
@@ -112,7 +112,7 @@ async function remove(page, origin) {
   await press(page, "Save");
   await page.getByText("Instance updated.").waitFor();
   await page.getByRole("link", { name: "Delete", exact: true }).click();
-  await page.getByLabel("Type web-2 to confirm").fill("web-2");
+  await page.getByLabel("Type “web-2” to confirm").fill("web-2");
   await press(page, "Delete instance");
   await page.getByText("Instance deleted.").waitFor();
 }

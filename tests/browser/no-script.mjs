@@ -37,7 +37,7 @@ async function networks(page, { origin }) {
   await press(page, "Save");
   await shows(page, "Subnet updated.");
   await page.getByRole("link", { name: "Delete" }).click();
-  await page.getByLabel("Type other to confirm").fill("other");
+  await page.getByLabel("Type “other” to confirm").fill("other");
   await press(page, "Delete subnet");
   await shows(page, "Subnet deleted.");
   await page.goto(`${origin}/vpcs`);
@@ -84,7 +84,7 @@ async function instances(page, { origin }) {
   await shows(page, "Instance attached to the subnet.");
   await shows(page, "10.0.0.9");
   await page.getByRole("link", { name: "Delete", exact: true }).click();
-  await page.getByLabel("Type web-1 to confirm").fill("web-1");
+  await page.getByLabel("Type “web-1” to confirm").fill("web-1");
   await press(page, "Delete instance");
   await shows(page, "Instance deleted.");
 }
@@ -227,7 +227,7 @@ async function closeAndDelete(page, { origin }) {
   await press(page, "Mark all as seen");
   await shows(page, "All events marked as seen.");
   await page.goto(`${origin}/vpcs/1/delete`);
-  await page.getByLabel("Type core to confirm").fill("core");
+  await page.getByLabel("Type “core” to confirm").fill("core");
   await press(page, "Delete VPC");
   await shows(page, "VPC deleted.");
 }

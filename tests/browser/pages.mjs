@@ -204,7 +204,7 @@ async function networks(walk, harness, page, long) {
   await page.getByText("Subnet added.").waitFor();
   await walk.check(page, "an empty subnet with a notice");
   await page.getByRole("link", { name: "Delete" }).click();
-  await page.getByLabel("Type spare to confirm").fill("no");
+  await page.getByLabel("Type “spare” to confirm").fill("no");
   await press(page, "Delete subnet");
   await page.getByRole("alert").waitFor();
   await walk.check(page, "deleting refused");
@@ -507,8 +507,19 @@ async function provider(walk, sam, long) {
   await walk.visit(sam, "pageProviderAccountInstances", owner);
   await walk.visit(sam, "pageProviderAccountInstances", owner, "?q=nothing-like-it");
   await walk.visit(sam, "pageProviderAccountEdit", account);
+  await walk.visit(sam, "pageAccountUserMails", { accountId: 1, username: "mara" });
   await walk.visit(sam, "pageProviderAccountQuotas", account);
   await walk.visit(sam, "pageJobs");
+  await walk.visit(sam, "pageMailTemplates");
+  const closedMail = sam.getByRole("group", { name: "Ticket closed" });
+  await closedMail.getByLabel("Introduction").fill("I".repeat(1000));
+  await closedMail.getByLabel("Closing").fill("Until {{then}}");
+  await closedMail.getByRole("button", { name: "Preview" }).click();
+  await walk.check(sam, "a refused preview of a mail");
+  await closedMail.getByLabel("Closing").fill("Until {{ticket.id}}");
+  await closedMail.getByRole("button", { name: "Preview" }).click();
+  await sam.frameLocator("iframe").getByText("Until 12").waitFor();
+  await walk.check(sam, "a preview of a mail");
   await walk.visit(sam, "pageSuppressedAddresses");
   await walk.visit(sam, "pageProviderRegions");
   await walk.visit(sam, "pageProviderRegionNew");

@@ -147,7 +147,7 @@ async function subnets(page, origin) {
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Subnet updated.").waitFor();
   await page.getByRole("link", { name: "Delete" }).click();
-  await page.getByLabel("Type archive to confirm").fill("archive");
+  await page.getByLabel("Type “archive” to confirm").fill("archive");
   await page.getByRole("button", { name: "Delete subnet" }).click();
   await page.getByText("Subnet deleted.").waitFor();
 }
@@ -165,10 +165,10 @@ async function remove(page, harness, token) {
   await harness.api(token, "DELETE", `/linode/instances/${instance.id}`);
 
   await page.goto(`${harness.origin}/vpcs/1/delete`);
-  await page.getByLabel("Type backbone to confirm").fill("core");
+  await page.getByLabel("Type “backbone” to confirm").fill("core");
   await page.getByRole("button", { name: "Delete VPC" }).click();
-  await page.getByRole("alert").getByText("Must be backbone").waitFor();
-  await page.getByLabel("Type backbone to confirm").fill("backbone");
+  await page.getByRole("alert").getByText("Must be “backbone”").waitFor();
+  await page.getByLabel("Type “backbone” to confirm").fill("backbone");
   await page.getByRole("button", { name: "Delete VPC" }).click();
   await page.getByText("VPC deleted.").waitFor();
   await page.getByRole("heading", { name: "No VPCs yet" }).waitFor();

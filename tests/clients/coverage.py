@@ -119,7 +119,7 @@ linodego 2 expect three different messages. Garth sends the message that the pro
 DESK = "Garth's own: the desk of the provider; tested by `tests/api/support`"
 HOSTS = "Garth's own: hosts and their agents; tested by `tests/api/hosting`"
 PROVIDER = "Garth's own: the administration of the provider; tested by `tests/api/account`, `tests/api/compute` and `tests/api/identity`"
-OWN_TAGS = {"Desk": DESK, "Hosts": HOSTS, "Agents": HOSTS, "Provider": PROVIDER}
+OWN_TAGS = {"Desk": DESK, "Hosts": HOSTS, "Agents": HOSTS, "Provider": PROVIDER, "Mail": PROVIDER}
 
 
 def check(document, operations_by_client, file, update):

@@ -195,7 +195,7 @@ def forge(lab, sender, target, source=None, to=None, fragmented=False):
     inner = frames.ethernet(port["mac"], "02:00:00:00:00:99", 0x0800, datagram)
     vxlan = struct.pack("!II", 0x08000000, vni << 8) + inner
     ends, datagram = (source or underlay(1), to or underlay(2)), frames.udp(40000, 4789, vxlan)
-    in_packet, protocol = (frames.udp_in_ipv6, 0x86DD) if IPV6_UNDERLAY else (frames.ipv4, 0x0800)
+    in_packet, protocol = (frames.udp_in_ipv6, 0x86DD) if ":" in ends[0] else (frames.ipv4, 0x0800)
     packets = frames.in_fragments(*ends, datagram) if fragmented else [in_packet(*ends, datagram)]
 
     def mac(host):
@@ -228,6 +228,11 @@ def forged_clear_text(lab):
     if IPV6_UNDERLAY:
         assert forge(lab, sender, target, fragmented=True) == 0, "fragments in clear text were accepted"
         assert lab.counter_in("h2", "clear_text") == before + 6
+        # The hosts also have IPv4 addresses, as most hosts with an IPv6 underlay.
+        for host in lab.hosts:
+            shell(f"ip -n h{host} addr add 198.18.0.{host}/24 dev eth0")
+        assert forge(lab, sender, target, "198.18.0.1", "198.18.0.2") == 0, "IPv4 in clear text was accepted"
+        assert lab.counter_in("h2", "clear_text") == before + 9, "IPv4 in clear text is not counted"
 
 
 def forged_fragments(lab):
@@ -313,7 +318,8 @@ def repair(lab):
 
         def is_reported():
             warnings = {host: lab.status(host)["warnings"] for host in lab.hosts}
-            reporting.update(host for host, texts in warnings.items() if any("was started again" in text for text in texts))
+            is_restart = lambda warning: "was started again" in warning["text"]
+            reporting.update(host for host, found in warnings.items() if any(map(is_restart, found)))
             return reporting == set(lab.hosts)
 
         wait_for(is_reported, "the agents report that the processes ended", 20)

@@ -228,6 +228,7 @@ def purge(lab):
         assert [table for table in tables if table] == ["table inet other"], f"tables {tables}"
         routes = shell(f"ip -n h{host} route show proto 71; ip -n h{host} -6 route show proto 71")
         assert not routes.strip(), f"routes remain: {routes}"
+        assert not os.path.exists(f"{lab.state(host)}/desired.json"), "the stored state remains"
         assert not shell(" ".join(lab.command(host, "purge"))), "a second purge found something"
     names = set(shell("ls /run/netns").split())
     assert names == {"fabric"} | {f"h{host}" for host in lab.hosts}, f"namespaces remain: {names}"

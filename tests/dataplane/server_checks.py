@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import socket
 import subprocess
 import time
@@ -169,11 +170,18 @@ def first_revision(lab, host, offset):
     return found and int(found[1] or found[2])
 
 
+def lose_power(lab, host):
+    """Ends the agent of a host and removes its network. Its folder remains as it is."""
+    lab.kill(host)
+    stored = desired_file(lab, host).read_text()
+    shell(" ".join(lab.command(host, "purge")))
+    desired_file(lab, host).write_text(stored)
+
+
 def power_loss(lab):
     """After a power loss, an agent installs the state of the server. It uses the stored state if there is no server."""
     lost = next(machine for machine in lab.machines if lab.places()[machine.id] == 1)
-    lab.kill(1)
-    shell(" ".join(lab.command(1, "purge")))
+    lose_power(lab, 1)
     with open(f"{lab.state(1)}/desired.json") as file:
         stored = json.load(file)["revision"]
     lab.send("POST", f"/linode/instances/{lost.id}/shutdown")
@@ -186,9 +194,8 @@ def power_loss(lab):
     lab.send("POST", f"/linode/instances/{lost.id}/boot")
     lab.wait_until_running()
 
-    lab.kill(1)
     lab.kill_server()
-    shell(" ".join(lab.command(1, "purge")))
+    lose_power(lab, 1)
     offset = len(log_of(lab, 1))
     lab.start(1)
     started = time.monotonic()
@@ -240,13 +247,25 @@ def revocation(lab):
     assert ping(sender, target.address)
     token = lab.admin("host", "join-token", "rack-2", "--revoke")
     wait_for(lambda: not ping(sender, target.address), "the endpoints of a revoked host are not reachable")
-    status = lambda: json.loads(shell(" ".join(lab.command(2, "status")))).get("server_problem", "")
+    report = lambda: json.loads(shell(" ".join(lab.command(2, "status"))))
+    status = lambda: report().get("server_problem", "")
     wait_for(lambda: "refuses this host's credential" in status(), "the agent knows that its credential is revoked")
     assert "the server refuses this host's credential" in log_of(lab, 2), "the log lacks the reason"
+    # The ports remain, and are named in the status and in one line of the log.
+    with open(f"{lab.state(2)}/desired.json") as file:
+        vpcs = json.load(file)["vpcs"]
+    left = report()["left_on_host"]
+    assert left["ports"] == sorted(port["interface_id"] for vpc in vpcs for port in vpc["ports"]), f"{left}"
+    assert {f"h2-vpc-{vpc['id']}" for vpc in vpcs} <= set(left["namespaces"]), f"{left}"
+    assert left["folder"] == lab.state(2), f"{left}"
+    lines = lambda: [line for line in log_of(lab, 2).splitlines() if "left on this host" in line]
+    wait_for(lines, "the log names the objects that remain")
+    assert len(lines()) == 1 and lab.state(2) in lines()[0], f"{lines()}"
     # The agent runs, and reads the new credential without a restart.
     lab.join(2, token)
     wait_for(lambda: ping(sender, target.address), "the endpoints are reachable after the host has joined again", 40)
     wait_for(lambda: not status(), "the problem is solved")
+    assert "left_on_host" not in report(), "nothing is left on a host that the server accepts"
 
 
 def desired_file(lab, host):
@@ -263,7 +282,29 @@ def drain(lab):
         if sender.vpc == target.vpc:
             wait_for(lambda: ping(sender, target.address), f"{sender.id} reaches {target.id} after the move")
     wait_for(lambda: "h1-vpc" not in shell("ls /run/netns"), "the drained host has no networks")
+    copied_folder(lab)
     lab.admin("host", "remove", "rack-1")
+
+
+def copied_folder(lab):
+    """An agent on another machine with a copy of the folder is a problem of the host. A restart of an agent is not."""
+    lab.kill(1)
+    lab.start(1)
+    is_shared = lambda: any("several agents use" in text for text in lab.host(1)["warnings"])
+    wait_for(lambda: lab.host(1)["status"] == "draining", "the host reports")
+    time.sleep(6)
+    assert not is_shared(), "a restart of the agent is reported as a second agent"
+    copy = f"{lab.folder}/copy"
+    shutil.copytree(lab.state(1), copy)
+    run = ["run", "--resync-seconds", "2", "--state", copy, "--prefix", "c1"]
+    with open(f"{lab.folder}/copy.log", "a") as log:
+        agent = subprocess.Popen(["nsenter", "--net=/run/netns/h2", lab.garth, "agent", *run], stderr=log, stdout=log)
+    try:
+        wait_for(is_shared, "the second agent is noticed", 60)
+    finally:
+        agent.kill()
+        agent.wait()
+    shell(f"nsenter --net=/run/netns/h2 {lab.garth} agent purge --state {copy} --prefix c1")
 
 
 def removed_host(lab):

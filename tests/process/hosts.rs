@@ -195,7 +195,7 @@ fn a_join_says_that_a_server_has_no_tls_or_the_certificate_of_an_authority() {
 }
 
 #[test]
-fn a_folder_that_joins_another_server_forgets_the_desired_state() {
+fn a_folder_joins_another_server_only_with_replace_and_forgets_the_desired_state() {
     let folder = Folder::new("join-again");
     let server = folder.start();
     std::fs::create_dir(folder.path("agent")).expect("a folder");
@@ -211,8 +211,17 @@ fn a_folder_that_joins_another_server_forgets_the_desired_state() {
         token.trim_end(),
         folder.path("agent").display()
     );
-    let joined = run(&folder, &line);
-    assert_eq!(joined.code, Some(0), "{joined:?}");
+    let refused = run(&folder, &line);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(
+        refused
+            .stderr
+            .contains("that of host 1 (rack-7) of https://other.example"),
+        "{refused:?}"
+    );
+    assert!(folder.path("agent/desired.json").exists());
+    let joined = run(&folder, &format!("{line} --replace"));
+    assert_eq!(joined.code, Some(0), "the token remains valid: {joined:?}");
     assert!(
         joined
             .stderr

@@ -37,6 +37,7 @@ mod invalid_settings;
 mod jobs;
 mod limits;
 mod mail;
+mod mail_templates;
 mod outgoing_mail;
 mod password_reset;
 mod process;

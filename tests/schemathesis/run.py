@@ -44,6 +44,7 @@ UNREACHABLE = {
     "setBrandingLogo": "needs an image",
     "setBrandingFavicon": "needs an image",
     "updateProviderAccountUser": "needs a user of the same account",
+    "getProviderAccountUserMails": "needs a user of the same account",
     "reactivateProviderAccount": "needs a suspended account",
     "mergeDeskTicket": "needs two open tickets of one account",
     "deleteSuppressedAddress": "needs an address that a mail server has refused",
@@ -99,7 +100,7 @@ def operations(document, part):
                 if "Agents" in operation["tags"] and operation["security"]:
                     # No user can use these operations. tests/api tests them.
                     continue
-                secured = "the desk" if {"Desk", "Hosts", "Provider"} & set(operation["tags"]) else "tenants"
+                secured = "the desk" if {"Desk", "Hosts", "Provider", "Mail"} & set(operation["tags"]) else "tenants"
                 if part == (secured if operation["security"] else "public"):
                     yield operation["operationId"]
 

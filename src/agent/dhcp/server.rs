@@ -14,7 +14,7 @@ use super::message::ClientMessage;
 use super::{answer, target};
 use crate::agent::kernel::{LinkIdentity, inside};
 use crate::agent::names::{self, Namespace, Prefix};
-use crate::agent_protocol::HostState;
+use crate::agent_protocol::{HostState, HostWarning, WarningCode};
 
 const SERVER_PORT: u16 = 67;
 const CLIENT_PORT: u16 = 68;
@@ -44,7 +44,7 @@ impl Drop for Running {
 
 impl DhcpServers {
     /// Starts and stops servers so that they match the state. Returns the subnets without a server, with the reason.
-    pub fn update(&mut self, prefix: &Prefix, state: &HostState) -> Vec<String> {
+    pub fn update(&mut self, prefix: &Prefix, state: &HostState) -> Vec<HostWarning> {
         if let Ok(mut current) = self.state.write() {
             *current = Some(state.clone());
         }
@@ -66,7 +66,11 @@ impl DhcpServers {
         for key in wanted {
             if let Err(error) = self.start(prefix, key) {
                 self.running.remove(&key);
-                failures.push(format!("DHCP in subnet {}: {error}", key.1));
+                failures.push(HostWarning {
+                    code: WarningCode::DhcpFailed,
+                    ids: vec![key.1],
+                    text: format!("DHCP in subnet {}: {error}", key.1),
+                });
             }
         }
         failures

@@ -23,10 +23,16 @@ pub use sessions::Sessions;
 use super::encrypted_layout::{Implementation, Tunnels, port_of};
 use super::names::Prefix;
 use super::state_folder::StateFolder;
-use crate::agent_protocol::{Encryption, EncryptionReport, GenerationKey, HostState, inner_address};
+use crate::agent_protocol::{
+    Encryption, EncryptionReport, GenerationKey, HostState, HostWarning, WarningCode, inner_address,
+};
 
 /// How often the agent reads the sessions of the kernel, which needs a process.
 const KERNEL_INTERVAL: Duration = Duration::from_secs(2);
+
+fn failed(text: String) -> HostWarning {
+    HostWarning::new(WarningCode::EncryptedTunnelFailed, text)
+}
 
 /// The tunnels of this host.
 pub struct EncryptedTunnels {
@@ -107,21 +113,25 @@ impl EncryptedTunnels {
     }
 
     /// Ends the keys and processes of generations that the desired state does not have. Returns the problems.
-    pub fn remove_others(&self, state: &HostState) -> Vec<String> {
+    pub fn remove_others(&self, state: &HostState) -> Vec<HostWarning> {
         let encryption = state.underlay.encryption.as_ref();
         let generations = encryption.map_or(&[][..], |encryption| &encryption.generations);
         let removed = files::remove_others(&self.folder, generations);
-        Vec::from_iter(removed.err().map(|error| format!("tunnel files: {error}")))
+        Vec::from_iter(
+            removed
+                .err()
+                .map(|error| failed(format!("tunnel files: {error}"))),
+        )
     }
 
     /// Makes the tunnels match the desired state, after their links exist. Returns the problems.
-    pub fn update(&self, state: &HostState) -> Vec<String> {
+    pub fn update(&self, state: &HostState) -> Vec<HostWarning> {
         let Some(encryption) = &state.underlay.encryption else {
             return Vec::new();
         };
         let generations = encryption.generations.iter();
         let updated = generations.map(|generation| self.update_generation(state, encryption, *generation));
-        updated.filter_map(Result::err).collect()
+        updated.filter_map(Result::err).map(failed).collect()
     }
 
     fn update_generation(

@@ -21,6 +21,7 @@ pub use document::{PortDocument, documents};
 
 use super::retry_delay::retry_delay;
 use super::state_folder::StateFolder;
+use crate::agent_protocol::{HostWarning, WarningCode};
 
 /// Hooks of this many ports run at the same time.
 const PARALLEL_HOOKS: usize = 4;
@@ -132,14 +133,17 @@ impl Hooks {
     }
 
     /// The failed hooks of removed ports, which are in no port of the report.
-    pub fn problems_of_removed(&self) -> Vec<String> {
+    pub fn problems_of_removed(&self) -> Vec<HostWarning> {
         let queue = self.lock();
         let removed = queue
             .failures
             .iter()
             .filter(|(id, _)| !queue.wanted.contains_key(id));
         removed
-            .map(|(id, failure)| format!("removed port {id}: {}", failure.reason))
+            .map(|(id, failure)| {
+                let text = format!("removed port {id}: {}", failure.reason);
+                HostWarning::new(WarningCode::RemovedPortHookFailed, text)
+            })
             .collect()
     }
 

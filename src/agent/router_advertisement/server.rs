@@ -15,7 +15,7 @@ use super::message::is_solicitation;
 use crate::agent::kernel::{LinkIdentity, inside};
 use crate::agent::names::{self, Namespace, Prefix};
 use crate::agent::retry_delay::jittered;
-use crate::agent_protocol::HostState;
+use crate::agent_protocol::{HostState, HostWarning, WarningCode};
 
 /// The longest time between advertisements to an instance that does not solicit them.
 const MAX_INTERVAL: Duration = Duration::from_secs(600);
@@ -53,7 +53,7 @@ impl Drop for Running {
 
 impl RouterAdvertisers {
     /// Starts and stops threads so that they match the state. Returns the subnets without one, with the reason.
-    pub fn update(&mut self, prefix: &Prefix, state: &HostState) -> Vec<String> {
+    pub fn update(&mut self, prefix: &Prefix, state: &HostState) -> Vec<HostWarning> {
         let mut current = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if current.as_deref() != Some(state) {
             *current = Some(Arc::new(state.clone()));
@@ -73,7 +73,11 @@ impl RouterAdvertisers {
         for key in wanted {
             if let Err(error) = self.start(prefix, key) {
                 self.running.remove(&key);
-                failures.push(format!("router advertisements in subnet {}: {error}", key.1));
+                failures.push(HostWarning {
+                    code: WarningCode::RouterAdvertisementsFailed,
+                    ids: vec![key.1],
+                    text: format!("router advertisements in subnet {}: {error}", key.1),
+                });
             }
         }
         failures

@@ -5,7 +5,7 @@ use axum::response::Response;
 use serde::Serialize;
 
 use crate::api::handlers::ViewContext;
-use crate::model::host::Host;
+use crate::model::host::{Host, HostReport};
 use crate::model::page::Paged;
 use crate::model::port::{PortDetails, PortState};
 use crate::model::time::Time;
@@ -28,7 +28,7 @@ pub struct HostView<'a> {
     agent_version: Option<&'a str>,
     #[serde(serialize_with = "answer::optional_time")]
     pub last_seen: Option<Time>,
-    pub warnings: &'a [String],
+    pub warnings: Vec<&'a str>,
     /// Only of one host, and not in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port_errors: Option<Vec<PortErrorView<'a>>>,
@@ -72,7 +72,7 @@ impl<'a> HostView<'a> {
             capacity: host.capacity.get(),
             agent_version: report.map(|report| report.agent_version.as_str()),
             last_seen: report.map(|report| report.last_seen),
-            warnings: report.map_or(&[], |report| &report.warnings),
+            warnings: report.map_or_else(Vec::new, texts),
             port_errors: None,
             created: host.created,
             updated: host.updated,
@@ -87,6 +87,11 @@ impl<'a> HostView<'a> {
             ..self
         }
     }
+}
+
+fn texts(report: &HostReport) -> Vec<&str> {
+    let warnings = report.warnings.iter();
+    warnings.map(|warning| warning.text.as_str()).collect()
 }
 
 /// A host with its ports and the current time.

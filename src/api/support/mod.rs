@@ -6,6 +6,8 @@ pub mod desk;
 pub mod entities;
 pub mod history;
 pub mod mail_choices;
+pub mod mail_counts;
+pub mod mail_templates;
 pub mod notes;
 pub mod outgoing_mails;
 pub mod replies;
@@ -16,7 +18,7 @@ pub mod tickets;
 
 use crate::api::handlers::{change, change_at, done, list, list_at, view, view_at};
 use crate::model::id::{AccountId, TicketId};
-use crate::model::scope::Scope;
+use crate::model::scope::{Level, Scope};
 use crate::model::staff_role::StaffRole;
 use crate::rules::agent::{Agent, Staff};
 use crate::rules::caller::Caller;
@@ -41,6 +43,7 @@ const CANNED_ONE: &str = "/desk/canned-replies/{cannedReplyId}";
 const SAVED_VIEWS: &str = "/desk/views";
 const SAVED_VIEW: &str = "/desk/views/{savedViewId}";
 const MAIL_CHOICES: &str = "/desk/mail-choices";
+const MAIL_TEMPLATES: &str = "/provider/mail-templates";
 const CANNED_PREVIEW: &str = "/desk/canned-replies/{cannedReplyId}/preview";
 
 /// The operations for customers (interface §4.3).
@@ -343,6 +346,24 @@ pub fn mail_operations() -> Vec<Operation> {
         )
         .at_desk(),
         get(
+            "getMailStatus",
+            "/provider/mail-status",
+            view(|tx, _: &Staff| rules::mail_counts::status(tx), mail_counts::one),
+        )
+        .of_provider(StaffRole::Operator),
+        get(
+            "getProviderAccountUserMails",
+            "/provider/accounts/{accountId}/users/{username}/mails",
+            list_at(
+                |tx, _: &Staff, (id, name): (AccountId, String), list| {
+                    rules::account_users::mails(tx, id, &name, list)
+                },
+                outgoing_mails::page,
+            ),
+        )
+        .of_provider(StaffRole::Operator)
+        .list(),
+        get(
             "getSuppressedAddresses",
             "/provider/suppressed-addresses",
             list(
@@ -361,6 +382,46 @@ pub fn mail_operations() -> Vec<Operation> {
             ),
         )
         .of_provider(StaffRole::Operator),
+    ]
+}
+
+/// The operations on the texts of mails (decision 0049).
+pub fn mail_template_operations() -> Vec<Operation> {
+    vec![
+        get(
+            "getMailTemplates",
+            MAIL_TEMPLATES,
+            view(
+                |tx, _: &Staff| rules::mail_templates::view(tx),
+                mail_templates::one,
+            ),
+        )
+        .of_provider(StaffRole::Operator),
+        put(
+            "updateMailTemplates",
+            MAIL_TEMPLATES,
+            change(
+                |tx, _: &Staff, request| rules::mail_templates::update(tx, request),
+                mail_templates::one,
+            ),
+        )
+        .of_provider(StaffRole::Admin),
+        delete(
+            "resetMailTemplates",
+            MAIL_TEMPLATES,
+            change(
+                |tx, _: &Staff, request| rules::mail_templates::reset(tx, request),
+                done,
+            ),
+        )
+        .of_provider(StaffRole::Admin),
+        post(
+            "previewMailTemplate",
+            "/provider/mail-templates/preview",
+            handler(mail_templates::preview),
+        )
+        .of_provider(StaffRole::Operator)
+        .scope(Scope::new("provider", Level::ReadOnly)),
     ]
 }
 

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
-use crate::model::event::Action;
+use crate::model::event::{Action, Event};
 use crate::model::time::Time;
 use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
@@ -177,28 +177,40 @@ impl EventFilter {
 
     /// The URL of the list with this filter.
     pub fn url(&self) -> String {
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        for (name, value) in self.fields() {
-            if !value.is_empty() {
-                query.append_pair(name, value);
-            }
-        }
-        match query.finish() {
-            query if query.is_empty() => EVENTS_URL.to_owned(),
-            query => format!("{EVENTS_URL}?{query}"),
-        }
+        url_with(self.fields())
     }
 
-    pub fn form(&self) -> Markup {
+    /// The label of the object, from one of its events.
+    fn object_label<'a>(&self, events: &'a [Event]) -> Option<&'a str> {
+        let (kind, _, id) = self.object()?;
+        let mut entities = events.iter().filter_map(|event| event.entity.as_ref());
+        let found = entities.find(|entity| entity.kind.word() == kind && entity.id == id)?;
+        Some(found.label.as_str())
+    }
+
+    /// The same filter for all objects.
+    fn url_of_all(&self) -> String {
+        let fields = self.fields();
+        url_with(fields.into_iter().filter(|(name, _)| *name != "object"))
+    }
+
+    /// The form. The events of one object have one kind, except for those of a VPC.
+    pub fn form(&self, events: &[Event]) -> Markup {
+        let object = self.object();
+        let has_kinds = object.is_none_or(|(kind, ..)| kind == "vpc");
+        let kind_trigger = if has_kinds { ", change from:#kind" } else { "" };
         html! {
-            @if let Some((_, name, id)) = self.object() {
-                p { "Only the activity of " (name) " " span .id { (id) } ". " a href=(EVENTS_URL) { "Show all activity" } }
+            @if let Some((_, name, id)) = object {
+                p {
+                    "Only the activity of the " (name) " " @if let Some(label) = self.object_label(events) { strong { (label) } " " } span .id { (id) } ". "
+                    a href=(self.url_of_all()) { "Show the activity of all objects" }
+                }
             }
             form .search role="search" aria-label="Activity" method="get" action=(EVENTS_URL) hx-get=(EVENTS_URL) hx-target="#list"
                 hx-select="#list" hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
-                hx-trigger="submit, input changed delay:250ms from:#user, change from:#kind, change from:#action, change from:#from, change from:#to" {
-                @if self.object().is_some() { input type="hidden" name="object" value=(self.object); }
-                (choice("kind", "Object", "All objects", &self.kind, &KINDS.map(|(key, label, _)| (key, label))))
+                hx-trigger={ "submit, input changed delay:250ms from:#user, change from:#action, change from:#from, change from:#to" (kind_trigger) } {
+                @if object.is_some() { input type="hidden" name="object" value=(self.object); }
+                @if has_kinds { (choice("kind", "Object", "All objects", &self.kind, &KINDS.map(|(key, label, _)| (key, label)))) }
                 (choice("action", "Action", "All actions", &self.action, &VERBS))
                 div .field {
                     label for="user" { "User" }
@@ -209,6 +221,16 @@ impl EventFilter {
                 button type="submit" { "Filter" }
             }
         }
+    }
+}
+
+/// The URL of the list with these fields, as far as they are not empty.
+fn url_with<'a>(fields: impl IntoIterator<Item = (&'static str, &'a str)>) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(fields.into_iter().filter(|(_, value)| !value.is_empty()));
+    match query.finish() {
+        query if query.is_empty() => EVENTS_URL.to_owned(),
+        query => format!("{EVENTS_URL}?{query}"),
     }
 }
 

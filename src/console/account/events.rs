@@ -46,7 +46,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                 }
             }
         }
-        @if events.results > 0 || !filter.is_empty() { (filter.form()) }
+        @if events.results > 0 || !filter.is_empty() { (filter.form(&events.items)) }
         (event_list(&events, &existing, &filter))
     };
     Ok(visit.page("Activity", &[], &body))

@@ -28,8 +28,13 @@
     if (!secret || !navigator.clipboard) continue;
     button.hidden = false;
     button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(secret.textContent);
-      button.textContent = "Copied";
+      try {
+        await navigator.clipboard.writeText(secret.textContent);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(secret);
+        button.textContent = "Press Ctrl+C";
+      }
     });
   }
   // Focus the error summary, for screen readers.
@@ -200,7 +205,8 @@
     }
   } catch { /* The storage is disabled. */ }
   function restoreDraft(form) {
-    for (const field of drafts.fields(form)) drafts.originalValues.set(field, field.value);
+    // The text of a refused form is not sent yet, so it remains a draft.
+    for (const field of drafts.fields(form)) drafts.originalValues.set(field, field.tagName === "TEXTAREA" ? "" : field.value);
     let stored = null;
     try { stored = drafts.read(drafts.key(form)); } catch { return; }
     const empty = drafts.fields(form).every((field) => field.tagName !== "TEXTAREA" || field.value.trim() === "");
@@ -433,6 +439,8 @@
       if (confirmation) confirmation.open = false;
       (confirmation?.querySelector("summary") ?? document.body).focus();
       if (event.target.matches?.("input, textarea, select")) event.target.blur();
+      // A browser would clear a search.
+      if (event.target.matches?.("input[type=search]")) event.preventDefault();
       return;
     }
     if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;

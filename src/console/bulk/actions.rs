@@ -74,9 +74,9 @@ impl Actor for Caller {
 }
 
 impl Actor for Staff {
-    fn preview(&self, tx: &mut ReadTx, _: Target, _: Action, id: i64) -> Result<Item> {
+    fn preview(&self, tx: &mut ReadTx, _: Target, action: Action, id: i64) -> Result<Item> {
         let desk = rules::desk::load(tx, TicketId(id))?;
-        let is_closed = desk.ticket.status == ticket::Status::Closed;
+        let is_closed = action == Action::Close && desk.ticket.status == ticket::Status::Closed;
         Ok(Item {
             id,
             label: desk.ticket.summary.as_str().to_owned(),
@@ -92,6 +92,7 @@ impl Actor for Staff {
             (Target::Desk, Action::Close) => {
                 rules::desk::close(tx, &self.agent, TicketId(id), request).map(drop)
             }
+            (Target::Desk, Action::Tag) => rules::ticket_tags::add(tx, &self.agent, TicketId(id), request),
             _ => Err(Error::NotFound),
         }
     }
@@ -156,7 +157,7 @@ fn wrong_state(
     let needed = match action {
         Action::Boot => Status::Offline,
         Action::Reboot | Action::Shutdown => Status::Running,
-        Action::Close | Action::Delete => return Ok(None),
+        Action::Close | Action::Tag | Action::Delete => return Ok(None),
     };
     if instance.status != needed {
         let status = instance.status.word().replace('_', " ");

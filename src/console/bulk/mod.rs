@@ -10,18 +10,19 @@ use axum::response::Response;
 use maud::html;
 
 use super::error_page::{ErrorPage, PageResult, REQUEST_FAILED};
-use super::forms::{self, Card, FormData, FormState};
+use super::forms::{self, Card, Field, FormData, FormState};
 use super::layout::redirect_with_notice;
 use super::page::{Page, get, post};
 use super::query::Query;
 use super::visit::Visit;
 use crate::model::id::VpcId;
 use crate::model::reason::{Code, Reason};
-use crate::rules::Error;
+use crate::model::ticket_tag::TicketTag;
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::error::FieldError;
 use crate::rules::request::{Expected, Request};
+use crate::rules::{self, Error};
 use crate::web::App;
 use crate::web::extract::At;
 use actions::{Actor, Item};
@@ -154,6 +155,18 @@ async fn load(
     }
 }
 
+const TAG_FIELD: &str = "tag";
+const TAG: Field = Field {
+    name: TAG_FIELD,
+    label: "Tag",
+    hint: "Only staff see tags. Other tags of the tickets remain.",
+    optional: false,
+    autofocus: true,
+    code: false,
+    max_chars: Some(TicketTag::MAX),
+    check_url: None,
+};
+
 /// The text that the user types to confirm a deletion.
 fn phrase(target: Target, count: usize) -> String {
     format!("delete {}", target.count(count))
@@ -162,10 +175,12 @@ fn phrase(target: Target, count: usize) -> String {
 async fn run(app: &App, visit: &Visit, actor: impl Actor, target: Target, data: FormData) -> PageResult {
     let (action, ids) = selection(target, &data)?;
     let items = load(app, actor.clone(), target, action, ids.clone()).await?;
-    let is_confirmed = action != Action::Delete || data.text("label").trim() == phrase(target, ids.len());
-    if !is_confirmed {
-        let text = format!("Must be {} to confirm", phrase(target, ids.len()));
-        let error = Error::on("label", Reason::new(Code::ChoiceInvalid, text));
+    let checked = match action {
+        Action::Delete => forms::check_confirmation(&data, &phrase(target, ids.len())),
+        Action::Tag => rules::ticket_tags::check(data.text(TAG_FIELD)),
+        _ => Ok(()),
+    };
+    if let Err(error) = checked {
         let form_state = forms::from_error(data, error)?;
         return Ok(render(visit, (target, action), &items, &form_state));
     }
@@ -174,7 +189,7 @@ async fn run(app: &App, visit: &Visit, actor: impl Actor, target: Target, data: 
         let (id, version) = (item.id, data.text(&version_field(item.id)));
         let request = Request {
             expected: (!version.is_empty()).then(|| Expected::Tags(vec![version.to_owned()])),
-            ..Request::empty()
+            ..Request::with_fields(data.non_empty(&[TAG_FIELD]))
         };
         let changed = app
             .write(actor.clone(), move |tx, actor| {
@@ -254,6 +269,7 @@ fn render(
                     }
                 }
                 @if action == Action::Delete { (forms::confirmation_input(form_state, &phrase(target, possible.len()))) }
+                @if action == Action::Tag { (forms::text_input(form_state, TAG)) }
             }))
         }
     };

@@ -35,6 +35,8 @@ pub enum Action {
     Reboot,
     Shutdown,
     Close,
+    /// Add a tag.
+    Tag,
     Delete,
 }
 
@@ -43,7 +45,8 @@ impl Target {
         match self {
             Target::Vpcs | Target::Subnets(_) => &[Action::Delete],
             Target::Instances => &[Action::Boot, Action::Reboot, Action::Shutdown, Action::Delete],
-            Target::Tickets | Target::Desk => &[Action::Close],
+            Target::Tickets => &[Action::Close],
+            Target::Desk => &[Action::Close, Action::Tag],
         }
     }
 
@@ -77,6 +80,7 @@ impl Action {
             Action::Reboot => "reboot",
             Action::Shutdown => "shutdown",
             Action::Close => "close",
+            Action::Tag => "tag",
             Action::Delete => "delete",
         }
     }
@@ -87,6 +91,7 @@ impl Action {
             Action::Reboot => "Reboot",
             Action::Shutdown => "Shut down",
             Action::Close => "Close",
+            Action::Tag => "Tag",
             Action::Delete => "Delete",
         }
     }
@@ -98,6 +103,7 @@ impl Action {
             Action::Reboot => "bulk-reboot",
             Action::Shutdown => "bulk-shutdown",
             Action::Close => "bulk-close",
+            Action::Tag => "bulk-tag",
             Action::Delete => "bulk-delete",
         }
     }

@@ -123,7 +123,7 @@ impl Page {
     fn render(&self, visit: &Visit, data: &FormData, form_state: &FormState) -> Response {
         let (label, instance_url) = (self.instance.label.as_str(), instances::url(self.instance.id));
         let title = match &self.subnet {
-            Some(subnet) => format!("Detach {label} from {}?", subnet.label.as_str()),
+            Some(subnet) => format!("Detach {label} from the subnet “{}”?", subnet.label.as_str()),
             None => format!("Remove interface {} of {label}?", self.interface.id),
         };
         let body = html! {

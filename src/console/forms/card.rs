@@ -60,7 +60,7 @@ const CONFIRM_FIELD: &str = "label";
 
 /// The input for the label of the resource to be deleted.
 pub fn confirmation_input(form_state: &FormState, label: &str) -> Markup {
-    let field_label = format!("Type {label} to confirm");
+    let field_label = format!("Type “{label}” to confirm");
     let field = Field {
         name: CONFIRM_FIELD,
         label: &field_label,
@@ -76,9 +76,15 @@ pub async fn if_confirmed<T>(
     label: &str,
     action: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    if data.text(CONFIRM_FIELD).trim() == label {
-        return action.await;
+    check_confirmation(data, label)?;
+    action.await
+}
+
+/// Returns an error unless the user typed the text, with or without quotation marks.
+pub fn check_confirmation(data: &FormData, text: &str) -> Result<(), Error> {
+    if data.text(CONFIRM_FIELD).trim().trim_matches(['“', '”', '"']) == text {
+        return Ok(());
     }
-    let reason = Reason::new(Code::ChoiceInvalid, format!("Must be {label} to confirm"));
+    let reason = Reason::new(Code::ChoiceInvalid, format!("Must be “{text}” to confirm"));
     Err(Error::on(CONFIRM_FIELD, reason))
 }

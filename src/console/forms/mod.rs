@@ -10,7 +10,7 @@ mod form_files;
 mod form_state;
 mod names;
 
-pub use card::{Card, card, confirmation_input, if_confirmed};
+pub use card::{Card, card, check_confirmation, confirmation_input, if_confirmed};
 pub use fields::{Field, checkbox, password_input, select, select_or, text_input, textarea};
 pub use form_data::{FormData, NEWEST_ID_FIELD, VERSION_FIELD, newest_id_field};
 pub use form_files::FormFiles;

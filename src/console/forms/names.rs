@@ -7,7 +7,7 @@ pub fn element_id(name: &str) -> String {
 }
 
 /// Labels that differ from the field name.
-const LABELS: [(&str, &str); 27] = [
+const LABELS: [(&str, &str); 31] = [
     ("about", "Regarding"),
     ("about_id", "ID"),
     ("about_kind", "Type"),
@@ -17,6 +17,7 @@ const LABELS: [(&str, &str); 27] = [
     ("config_id", "Config"),
     ("devices.sda.disk_id", "Boot disk"),
     ("email", "E-mail"),
+    ("ends", "Shown until"),
     ("expiry", "Expires"),
     ("gpus", "GPUs"),
     ("id", "ID"),
@@ -30,11 +31,14 @@ const LABELS: [(&str, &str); 27] = [
     ("redirect_uri", "Redirect URI"),
     ("root_pass", "Root password"),
     ("scopes", "Permissions"),
+    ("starts", "Shown from"),
     ("subnet_id", "Subnet"),
+    ("subnets_per_vpc", "Subnets per VPC"),
     ("summary", "Subject"),
     ("timezone", "Time zone"),
     ("type", "Plan"),
     ("vcpus", "vCPUs"),
+    ("vpcs_per_region", "VPCs per region"),
 ];
 
 /// The label of a field: `subnets[0].ipv4` is "Subnet 1, IPv4 range".
@@ -45,6 +49,7 @@ pub(super) fn label_of(name: &str) -> String {
         (_, Some((_, label))) => (*label).to_owned(),
         ("ipv4", _) => "IPv4 range".to_owned(),
         ("ipv6", _) => "IPv6 range".to_owned(),
+        ("url", _) => "URL".to_owned(),
         (other, None) => {
             let words = other.replace('_', " ");
             let mut letters = words.chars();

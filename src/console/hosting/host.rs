@@ -1,6 +1,7 @@
 //! The page of a host: its state, its ports, and actions.
 
 use axum::extract::State;
+use axum::http::request::Parts;
 use axum::response::Response;
 use maud::{Markup, html};
 
@@ -28,6 +29,7 @@ use crate::rules::request::Request;
 use crate::store::WriteTx;
 use crate::web::App;
 use crate::web::extract::At;
+use crate::web::origin::issuer;
 
 pub fn url(id: HostId) -> String {
     format!("{}/{id}", LIST.1)
@@ -97,8 +99,8 @@ fn state(facts: &Facts, now: Time) -> Markup {
             }
             @if !warnings.is_empty() {
                 div .warning {
-                    p { strong { "The agent reports problems:" } }
-                    ul { @for warning in warnings { li { (warning) } } }
+                    p { strong { "Problems of the host:" } }
+                    ul { @for warning in warnings { li { (warning.text) } } }
                 }
             }
             section aria-labelledby="ports" {
@@ -166,8 +168,12 @@ fn actions(visit: &Visit, host: &Host) -> Markup {
 }
 
 /// The page with a new join token, the only one that shows it.
-pub fn render_token(visit: &Visit, title: &str, token: &JoinToken) -> Response {
+pub fn render_token(visit: &Visit, title: &str, server: &str, token: &JoinToken) -> Response {
     let host_url = url(token.host.id);
+    let join = format!(
+        "garth agent join --server {server} --token \"$TOKEN\" --state /var/lib/garth-agent &&\n\
+         systemctl enable --now garth-agent"
+    );
     let body = html! {
         h1 { (title) }
         (one_time_secret("The join token", token.text.reveal()))
@@ -175,15 +181,26 @@ pub fn render_token(visit: &Visit, title: &str, token: &JoinToken) -> Response {
             div { dt { "Host" } dd { (token.host.label.as_str()) } }
             div { dt { "Expires" } dd { (time(token.expiry)) } }
         }
-        p { "On the host, run:" }
-        pre .sample { code {
-            "garth agent join --server https://… --token $TOKEN --state /var/lib/garth-agent\n"
-            "systemctl enable --now garth-agent"
-        } }
+        p { "The host needs the packages iproute2 and nftables, and Garth: its Debian package, or the program with the unit " code { "deploy/garth-agent.service" } " of the source tree." }
+        p { "On the host, as root:" }
+        ol .steps {
+            li { "Run this command, then paste the token and press Enter." (command("read-token", "read -r TOKEN")) }
+            li { "Join the region, and start the agent." (command("join", &join)) }
+        }
         p { a .button href=(host_url) { "Done" } }
     };
     let label = token.host.label.as_str();
     visit.page(title, &[LIST, (label, &host_url)], &body)
+}
+
+/// A command with a button that copies it.
+fn command(id: &str, text: &str) -> Markup {
+    html! {
+        div .copied {
+            pre .sample { code #(id) tabindex="0" { (text) } }
+            button type="button" data-copy=(id) hidden { "Copy" }
+        }
+    }
 }
 
 type Path = At<HostId>;
@@ -220,8 +237,10 @@ pub async fn join_token(
     visit: Visit,
     staff: Staff,
     At(id): Path,
+    parts: Parts,
     data: FormData,
 ) -> PageResult {
+    let server = issuer(&app, &parts);
     let revoke = Input::Bool(data.text("revoke") == "true");
     let request: Request = data.request(vec![("revoke".to_owned(), revoke)]);
     let created = app
@@ -229,7 +248,7 @@ pub async fn join_token(
             rules::hosts::create_join_token(tx, id, &request)
         })
         .await?;
-    Ok(render_token(&visit, "Join token created", &created))
+    Ok(render_token(&visit, "Join token created", &server, &created))
 }
 
 /// Runs a rule, and returns to the page of the host.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use axum::extract::State;
+use axum::http::request::Parts;
 use axum::response::Response;
 use maud::{Markup, html};
 
@@ -25,6 +26,7 @@ use crate::rules::lists::ListRequest;
 use crate::rules::request::Request;
 use crate::store::ReadTx;
 use crate::web::App;
+use crate::web::origin::issuer;
 
 const NEW_URL: &str = "/hosts/new";
 /// The number of hosts with problems that the first page for staff lists.
@@ -138,7 +140,14 @@ pub async fn new(State(app): State<App>, visit: Visit) -> PageResult {
 }
 
 /// Adds a host. Only this response shows the join token.
-pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: FormData) -> PageResult {
+pub async fn create(
+    State(app): State<App>,
+    visit: Visit,
+    staff: Staff,
+    parts: Parts,
+    data: FormData,
+) -> PageResult {
+    let server = issuer(&app, &parts);
     let mut object = data.object(&["label", "region", "underlay_address"]);
     let capacity = data.text("capacity").trim();
     if !capacity.is_empty() {
@@ -156,7 +165,7 @@ pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: Fo
         })
         .await;
     match created {
-        Ok(token) => Ok(host::render_token(&visit, "Host added", &token)),
+        Ok(token) => Ok(host::render_token(&visit, "Host added", &server, &token)),
         Err(error) => {
             let form_state = forms::from_error(data, error)?;
             Ok(render_new(&app, &visit, &form_state))

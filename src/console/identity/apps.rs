@@ -68,7 +68,7 @@ pub async fn confirm_revoke(
     let form = Card::new(format!("{}/{id}/revoke", LIST.1), "Revoke access", LIST.1).danger();
     let text = html! { p { "All tokens that this application holds for you are revoked immediately. It can request access again." } };
     let body = html! {
-        h1 { "Revoke access for " (grant.client_label) "?" }
+        h1 { "Revoke access for “" (grant.client_label) "”?" }
         (forms::card(&visit, &form_state, &form, &text))
     };
     Ok(visit.page("Revoke access", &[ACCOUNT, LIST], &body))

@@ -135,7 +135,11 @@ async fn render(
                 p {
                     strong { (username) } " gets " strong { (level(bulk.level).to_lowercase()) } " on "
                     (pluralize(changing.len(), "object", "objects")) "."
-                    @if changing.len() < objects.len() { " " (pluralize(objects.len() - changing.len(), "object", "objects")) " with this access do not change." }
+                    @match objects.len() - changing.len() {
+                        0 => {},
+                        1 => " 1 object has this access already.",
+                        count => { " " (count) " objects have this access already." },
+                    }
                 }
                 (changes(&changing, bulk.level))
             }))

@@ -13,6 +13,14 @@ pub fn created_notice(app: &App) -> &'static str {
     }
 }
 
+/// The notice after the creation of a user of an account, which can have reached its limit of invitations.
+pub fn notice_of(app: &App, is_invited: bool) -> &'static str {
+    match app.sends_mail() && !is_invited {
+        true => "user-created-not-invited",
+        false => created_notice(app),
+    }
+}
+
 /// How a new user gets a password.
 pub fn hint(app: &App) -> &'static str {
     match app.sends_mail() {

@@ -230,8 +230,8 @@ fn bulk_form(objects: &Paged<ObjectGrant>, filter: &GrantFilter, url: &str) -> M
             select #to name="to" {
                 @for permission in LEVELS { option value=(url_word(permission)) { (level(permission)) } }
             }
-            button type="submit" name="apply" value="selected" { "For selected" }
-            button type="submit" name="apply" value="all" { "For all " (number(objects.results.unsigned_abs())) " results" }
+            button type="submit" name="apply" value="selected" { "Apply to selected" }
+            button type="submit" name="apply" value="all" { "Apply to all " (number(objects.results.unsigned_abs())) " results" }
         }
     }
 }

@@ -333,7 +333,7 @@ pub async fn confirm_revoke(
     let form_state = FormState::prefilled(&[(VERSION_FIELD, &EntityTag::of(&token).to_string())]);
     let form = Card::new(format!("{}/{id}/revoke", LIST.1), "Revoke token", LIST.1).danger();
     let body = html! {
-        h1 { "Revoke " (name(&token)) "?" }
+        h1 { @match token.label.as_str() { "" => "Revoke the token without a label?", label => { "Revoke “" (label) "”?" } } }
         (forms::card(&visit, &form_state, &form, &html! {
             p { "Programs that use " code { (token.prefix) "…" } " lose access immediately. This cannot be undone." }
         }))

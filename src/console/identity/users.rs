@@ -133,11 +133,15 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, data: 
     let mut object = data.object(&["username", "email"]);
     object.push(data.checkbox("restricted"));
     let request = data.request(object);
-    match user_names::add_user(&app, caller, request).await {
-        Ok(user) => Ok(redirect_with_notice(
-            &url(&user),
-            invitations::created_notice(&app),
-        )),
+    match user_names::add_user(&app, caller.clone(), request).await {
+        Ok(user) => {
+            let (user_url, id) = (url(&user), user.id);
+            let is_invited = app
+                .read(caller, move |tx, _| rules::account_mails::is_invited(tx, id))
+                .await?;
+            let notice = invitations::notice_of(&app, is_invited);
+            Ok(redirect_with_notice(&user_url, notice))
+        }
         Err(error) => {
             let form_state = forms::from_error(data, error)?;
             Ok(render_new(&app, &visit, &form_state))
@@ -163,11 +167,12 @@ pub async fn view(
     caller: Caller,
     At(username): At<String>,
 ) -> PageResult {
-    let (user, grants) = app
+    let (user, grants, is_invited) = app
         .read(caller.clone(), move |tx, caller| {
             let user = rules::users::view(tx, caller, &username)?;
             let grants = rules::grants::view(tx, caller, user.username.as_str())?;
-            Ok((user, grants))
+            let is_invited = rules::account_mails::is_invited(tx, user.id)?;
+            Ok((user, grants, is_invited))
         })
         .await?;
     let (name, user_url) = (user.username.as_str(), url(&user));
@@ -193,7 +198,7 @@ pub async fn view(
             form .card method="post" novalidate action=(format!("{user_url}/link")) {
                 (visit.form_token())
                 h2 { "No password set" }
-                @if app.sends_mail() {
+                @if app.sends_mail() && is_invited {
                     p { (name) " cannot log in yet. A mail with a password link was sent to " strong { (user.email.as_str()) }
                         ". The link works once and expires after three days. You can send the mail again, or generate a link and send it yourself." }
                 } @else {

@@ -65,8 +65,11 @@ fn facts(details: &AccountDetails) -> Markup {
             div { dt { "E-mail" } dd { (account.email) } }
             div { dt { "Created" } dd { (time(account.created)) } }
             div { dt { "ID" } dd { (account.id) } }
-            div { dt { "Tickets" } dd { a href=(format!("/desk?account={}", account.id)) {
-                (number(details.usage.open_tickets.unsigned_abs())) " open" } " of " (number(details.usage.tickets.unsigned_abs())) } }
+            div { dt { "Tickets" } dd {
+                a href=(format!("/desk?account={}", account.id)) { (number(details.usage.open_tickets.unsigned_abs())) " open" }
+                " of "
+                a href=(format!("/desk?account={}&status=all", account.id)) { (number(details.usage.tickets.unsigned_abs())) }
+            } }
         }
     }
 }

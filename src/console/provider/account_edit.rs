@@ -71,30 +71,28 @@ fn render_edit(visit: &Visit, account: &Account, form_state: &FormState) -> Resp
 /// The quota that is a size.
 const BYTES: &str = "attachment_bytes";
 /// The units of a size, the largest first.
-const UNITS: [(&str, i64); 4] = [
+const UNITS: [(&str, i64); 5] = [
     ("TiB", 1 << 40),
     ("GiB", 1 << 30),
     ("MiB", 1 << 20),
     ("KiB", 1 << 10),
+    ("bytes", 1),
 ];
+const UNIT_MISSING: &str = "Must be a size with a unit, such as 10 GiB";
 
 /// A size in the largest unit that needs no fraction: `10 GiB`.
 fn exact_size(bytes: i64) -> String {
     let unit = UNITS.iter().find(|(_, unit)| bytes > 0 && bytes % unit == 0);
     unit.map_or_else(
-        || bytes.to_string(),
+        || "0 bytes".to_owned(),
         |(name, unit)| format!("{} {name}", bytes / unit),
     )
 }
 
-/// A number of bytes, or a size with a unit.
+/// The bytes of a size with a unit.
 fn parse_size(text: &str) -> Option<i64> {
-    let found = UNITS
-        .iter()
-        .find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit)));
-    let Some((number, unit)) = found else {
-        return text.parse().ok();
-    };
+    let mut units = UNITS.iter();
+    let (number, unit) = units.find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit)))?;
     let bytes = number.trim().parse::<f64>().ok()? * unit as f64;
     (0.0..i64::MAX as f64)
         .contains(&bytes)
@@ -147,10 +145,16 @@ pub async fn update_quotas(
             rules::provider_accounts::update_quotas(tx, id, &request)
         })
         .await;
-    let form_state = match changed {
+    let mut form_state = match changed {
         Ok(_) => return Ok(redirect_with_notice(&url(id), "account-changed")),
         Err(error) => forms::from_error(data, error)?,
     };
+    let is_size = parse_size(form_state.data.text(BYTES).trim()).is_some();
+    for error in &mut form_state.errors {
+        if error.field.as_deref() == Some(BYTES) && !is_size {
+            error.reason = UNIT_MISSING.to_owned();
+        }
+    }
     let account = load(&app, staff, id).await?;
     let form_state = form_state.with_version_of(&account);
     Ok(render_quotas(&app, &visit, &account, &form_state))
@@ -210,7 +214,8 @@ mod tests {
         for (text, bytes) in [
             ("1 GiB", Some(1 << 30)),
             ("1.5GiB", Some(3 << 29)),
-            ("512", Some(512)),
+            ("512", None),
+            ("512 bytes", Some(512)),
             ("-1 GiB", None),
             ("many", None),
             ("1e99 TiB", None),
@@ -220,7 +225,7 @@ mod tests {
         }
         assert_eq!(
             [0, 100, 3 << 29, 10 << 30].map(exact_size),
-            ["0", "100", "1536 MiB", "10 GiB"]
+            ["0 bytes", "100 bytes", "1536 MiB", "10 GiB"]
         );
     }
 }

@@ -248,7 +248,7 @@ fn instance_table(account: AccountId, instances: &[Instance], ips: &[VpcIp], pol
                 tbody { @for instance in instances {
                     @let ips: Vec<_> = ips.iter().filter(|ip| ip.instance == instance.id).collect();
                     tr {
-                        th scope="row" { a href=(instance_url(account, instance.id)) { (instance.label.as_str()) } " " span .id { (instance.id) } }
+                        th scope="row" { (instance.label.as_str()) " " span .id { (instance.id) } }
                         td data-label="Status" { (status_tag(instance.status)) }
                         td data-label="Region" { (instance.region) }
                         td data-label="Plan" { (plan_label(policy, &instance.plan)) }

@@ -5,6 +5,7 @@ use axum::http::request::Parts;
 use maud::{Markup, html};
 
 use super::account_summary::{LIST, refused, url};
+use super::account_user_mails::mails_url;
 use crate::console::account::one_time_secret;
 use crate::console::error_page::PageResult;
 use crate::console::forms::FormData;
@@ -72,6 +73,9 @@ fn row(visit: &Visit, account: &Account, user: &User, sends_mail: bool) -> Marku
                         (visit.form_token())
                         button type="submit" { (label) span .hidden { " " (name) } }
                     }
+                }
+                @if sends_mail && visit.has_role(StaffRole::Operator) {
+                    a .button href=(mails_url(account.id, name)) { "Mails" span .hidden { " about " (name) } }
                 }
                 @if !is_closed && visit.has_role(StaffRole::Admin) {
                     form method="post" action=(action("link")) {

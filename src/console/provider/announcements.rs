@@ -16,6 +16,7 @@ use crate::model::announcement::{Announcement, AnnouncementText, AnnouncementTit
 use crate::model::id::AnnouncementId;
 use crate::model::input::Input;
 use crate::model::page::Page;
+use crate::model::time::Time;
 use crate::rules;
 use crate::rules::agent::Staff;
 use crate::rules::request::Request;
@@ -33,24 +34,26 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
     let announcements = app
         .read(staff, move |tx, _| rules::announcements::list(tx, &list_request))
         .await?;
+    let now = app.store().context().clock.now();
     let body = html! {
         (tabs(&visit, LIST.1))
         div .title { h1 { "Announcements" } a .button.main href=(NEW_URL) { "Create announcement" } }
-        p .lead { "Customers see current announcements on every page of the console." }
+        p .lead { "Customers see an announcement on every page of the console, while it is shown." }
         @if announcements.items.is_empty() {
             (empty_state("No announcements", "Announce maintenance and outages here.", Some(("Create announcement", NEW_URL))))
         } @else {
             table .list {
                 thead { tr {
-                    th scope="col" { "Title" } th scope="col" { "Severity" } th scope="col" { "Starts" } th scope="col" { "Ends" }
+                    th scope="col" { "Title" } th scope="col" { "Severity" } th scope="col" { "Visibility" } th scope="col" { "Shown from" } th scope="col" { "Shown until" }
                 } }
                 tbody {
                     @for announcement in &announcements.items {
                         tr {
                             th scope="row" { a href=(url(announcement.id)) { (announcement.title.as_str()) } }
                             td data-label="Severity" { (announcement.severity.word()) }
-                            td data-label="Starts" { (time(announcement.starts)) }
-                            td data-label="Ends" { @match announcement.ends { Some(ends) => (time(ends)), None => span .quiet { "Not set" } } }
+                            td data-label="Visibility" { (visibility(announcement, now)) }
+                            td data-label="Shown from" { (time(announcement.starts)) }
+                            td data-label="Shown until" { @match announcement.ends { Some(ends) => (time(ends)), None => span .quiet { "Not set" } } }
                         }
                     }
                 }
@@ -59,6 +62,15 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
         }
     };
     Ok(visit.page("Announcements", &[], &body))
+}
+
+/// Whether customers see an announcement now.
+fn visibility(announcement: &Announcement, now: Time) -> Markup {
+    html! {
+        @if announcement.starts > now { span .tag.free { "Not shown yet" } }
+        @else if announcement.ends.is_some_and(|ends| ends <= now) { span .quiet { "Ended" } }
+        @else { span .tag.on { "Shown" } }
+    }
 }
 
 fn fields(form_state: &FormState) -> Markup {
@@ -72,7 +84,7 @@ fn fields(form_state: &FormState) -> Markup {
     let text = Field {
         name: "text",
         label: "Text",
-        hint: "Markdown, as in tickets.",
+        hint: "Markdown, as in tickets. Write the times of a maintenance here.",
         max_chars: Some(AnnouncementText::MAX),
         ..Field::default()
     };
@@ -83,15 +95,15 @@ fn fields(form_state: &FormState) -> Markup {
     };
     let starts = Field {
         name: "starts",
-        label: "Starts",
-        hint: "In UTC, such as 2026-01-15T09:00:00. By default, the time at which you create the announcement.",
+        label: "Shown from",
+        hint: "In UTC, such as 2026-01-15 09:00. Customers do not see the announcement before. Empty: from now on.",
         optional: true,
         code: true,
         ..Field::default()
     };
     let ends = Field {
         name: "ends",
-        label: "Ends",
+        label: "Shown until",
         hint: "In UTC. Empty: until you delete the announcement.",
         optional: true,
         code: true,
@@ -107,10 +119,13 @@ fn fields(form_state: &FormState) -> Markup {
     }
 }
 
-/// The request of a form. An empty `ends` means that the announcement has no end.
-fn request(data: &FormData) -> Request {
+/// The request of a form. Without `starts`, the announcement is shown from now on, and without `ends`, it has no end.
+fn request(data: &FormData, now: Time) -> Request {
     let mut object = data.object(&["title", "text"]);
     object.extend(data.non_empty(&["severity", "starts", "ends"]));
+    if data.text("starts").trim().is_empty() {
+        object.push(("starts".to_owned(), Input::Text(now.to_string())));
+    }
     if data.text("ends").trim().is_empty() {
         object.push(("ends".to_owned(), Input::Null));
     }
@@ -123,7 +138,7 @@ pub async fn new(visit: Visit) -> PageResult {
 }
 
 pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: FormData) -> PageResult {
-    let request = request(&data);
+    let request = request(&data, app.store().context().clock.now());
     let created = app
         .write(staff, move |tx, _| rules::announcements::create(tx, &request))
         .await;
@@ -178,7 +193,7 @@ pub async fn update(
     At(id): Path,
     data: FormData,
 ) -> PageResult {
-    let request = request(&data);
+    let request = request(&data, app.store().context().clock.now());
     let changed = app
         .write(staff.clone(), move |tx, _| {
             rules::announcements::update(tx, id, &request)

@@ -1,9 +1,11 @@
-//! Pages with which the provider manages accounts, staff, regions, plans, background jobs, announcements and its brand.
+//! Pages with which the provider manages accounts, staff, regions, plans, background jobs, announcements, its brand and
+//! the texts of mails.
 
 mod account;
 mod account_edit;
 pub mod account_networks;
 pub mod account_summary;
+mod account_user_mails;
 mod account_users;
 mod account_vpc;
 mod accounts;
@@ -12,6 +14,9 @@ mod brand_preview;
 mod branding;
 mod catalog;
 mod jobs;
+mod mail_counts;
+mod mail_preview;
+mod mail_templates;
 mod plan_form;
 mod plans;
 mod regions;
@@ -25,6 +30,7 @@ use crate::model::staff_role::StaffRole;
 const ACCOUNT: &str = "/provider/accounts/{accountId}";
 const ANNOUNCEMENT: &str = "/provider/announcements/{announcementId}";
 const BRANDING_IMAGE: &str = "/provider/branding/images/{brandImage}";
+const MAIL_TEMPLATES: &str = "/provider/mail-templates";
 const PROVIDER_PLAN: &str = "/provider/plans/{typeId}";
 const PROVIDER_REGION: &str = "/provider/regions/{regionId}";
 const STAFF_USER: &str = "/provider/staff/{staffUsername}";
@@ -38,6 +44,7 @@ pub fn pages() -> Vec<Page> {
     pages.extend(job_pages());
     pages.extend(announcement_pages());
     pages.extend(branding_pages());
+    pages.extend(mail_template_pages());
     pages
 }
 
@@ -100,6 +107,12 @@ fn account_pages() -> Vec<Page> {
             account::close,
         )
         .role(StaffRole::Admin),
+        get(
+            "pageAccountUserMails",
+            "/provider/accounts/{accountId}/users/{username}/mails",
+            account_user_mails::page,
+        )
+        .role(StaffRole::Operator),
         post(
             "sendAccountUserDisable",
             "/provider/accounts/{accountId}/users/{username}/disable",
@@ -289,5 +302,24 @@ fn branding_pages() -> Vec<Page> {
     ];
     let for_admins = |page: Page| page.role(StaffRole::Admin);
     let view = get("pageBranding", "/provider/branding", branding::view).role(StaffRole::Operator);
+    changes.into_iter().map(for_admins).chain([view]).collect()
+}
+
+fn mail_template_pages() -> Vec<Page> {
+    let changes = vec![
+        post("sendMailTemplates", MAIL_TEMPLATES, mail_templates::update),
+        post(
+            "sendMailTemplatesPreview",
+            "/provider/mail-templates/preview",
+            mail_templates::preview,
+        ),
+        post(
+            "sendMailTemplatesReset",
+            "/provider/mail-templates/reset",
+            mail_templates::reset,
+        ),
+    ];
+    let for_admins = |page: Page| page.role(StaffRole::Admin);
+    let view = get("pageMailTemplates", MAIL_TEMPLATES, mail_templates::view).role(StaffRole::Operator);
     changes.into_iter().map(for_admins).chain([view]).collect()
 }

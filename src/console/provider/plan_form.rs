@@ -11,11 +11,11 @@ use crate::rules::request::Request;
 /// The numbers of a plan: name, label, and hint.
 const NUMBERS: [(&str, &str, &str); 6] = [
     ("vcpus", "vCPUs", ""),
-    ("memory", "Memory", "In megabytes."),
+    ("memory", "Memory", "In megabytes: 4096 for 4 GB."),
     (
         "disk",
         "Disk",
-        "In megabytes. Cannot be reduced while instances have the plan.",
+        "In megabytes: 81920 for 80 GB. Cannot be reduced while instances have the plan.",
     ),
     ("transfer", "Transfer", "In gigabytes a month."),
     ("network_out", "Outbound bandwidth", "In megabits per second."),
@@ -84,13 +84,23 @@ pub fn request(data: &FormData, is_new: bool) -> Request {
     data.request(object)
 }
 
-/// An empty field is missing. The rule refuses a text.
+/// An empty field is missing. The rule refuses a text. Digits can be grouped, as in `65,536`.
 fn integer(text: &str) -> Input {
-    match text.trim() {
+    match without_groups(text.trim()).as_str() {
         "" => Input::Null,
         text => text
             .parse()
             .map_or_else(|_| Input::Text(text.to_owned()), Input::Integer),
+    }
+}
+
+/// The digits of a number whose digits are in groups of three, and any other text unchanged.
+fn without_groups(text: &str) -> String {
+    let groups: Vec<_> = text.split([',', ' ', '\u{a0}', '\u{202f}', '\'']).collect();
+    let is_number = |group: &&str| group.chars().all(|digit| digit.is_ascii_digit());
+    match groups[1..].iter().all(|group| group.len() == 3) && groups.iter().all(is_number) {
+        true => groups.concat(),
+        false => text.to_owned(),
     }
 }
 

@@ -63,13 +63,21 @@ fn row(details: &PlanDetails) -> Markup {
             }
             td data-label="Class" { (plan.class) }
             td data-label="vCPUs" { (number_cell(plan.vcpus)) }
-            td data-label="Memory" { (number_cell(plan.memory)) " MB" }
-            td data-label="Disk" { (number_cell(plan.disk)) " MB" }
+            td data-label="Memory" { (megabytes(plan.memory)) }
+            td data-label="Disk" { (megabytes(plan.disk)) }
             td data-label="Transfer" { (number_cell(plan.transfer)) " GB" }
             td data-label="Price" { (price(plan.prices.monthly)) " a month" }
             td data-label="Instances" { (number_cell(details.instances)) }
             td data-label="Source" { (source(details.updated)) }
         }
+    }
+}
+
+/// A size in gigabytes, or in megabytes if it is not a multiple of a gigabyte.
+fn megabytes(size: i64) -> String {
+    match size % 1024 {
+        0 => format!("{} GB", number_cell(size / 1024)),
+        _ => format!("{} MB", number_cell(size)),
     }
 }
 

@@ -1,9 +1,10 @@
-//! The list of addresses that get no mails, because a mail server has refused them.
+//! The list of addresses that get no mails, because a mail server has refused them, and figures of mail.
 
 use axum::extract::State;
 use maud::{Markup, html};
 
 use super::account_summary::refused;
+use super::mail_counts;
 use super::tabs::{SUPPRESSED as LIST, tabs};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{FormData, VERSION_FIELD};
@@ -21,9 +22,10 @@ use crate::web::extract::At;
 
 pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
     let list_request = query.list_request(Page::DEFAULT_SIZE);
-    let suppressed = app
+    let (suppressed, status) = app
         .read(staff, move |tx, _| {
-            rules::suppressed_addresses::list(tx, &list_request)
+            let suppressed = rules::suppressed_addresses::list(tx, &list_request)?;
+            Ok((suppressed, rules::mail_counts::status(tx)?))
         })
         .await?;
     let body = html! {
@@ -42,6 +44,7 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
             }
             (pagination(&suppressed, LIST.1))
         }
+        (mail_counts::sections(&status))
     };
     Ok(visit.page("Suppressed addresses", &[], &body))
 }

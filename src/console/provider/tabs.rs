@@ -23,6 +23,9 @@ pub const BRANDING: (&str, &str) = ("Branding", "/provider/branding");
 /// The label and the URL of the list of suppressed addresses.
 pub const SUPPRESSED: (&str, &str) = ("Suppressed addresses", "/provider/suppressed-addresses");
 
+/// The label and the URL of the page of the texts of mails.
+pub const MAIL_TEMPLATES: (&str, &str) = ("Mail templates", "/provider/mail-templates");
+
 /// The tabs that the user's role permits.
 pub fn tabs(visit: &Visit, current_path: &str) -> Markup {
     let tabs = [
@@ -31,6 +34,7 @@ pub fn tabs(visit: &Visit, current_path: &str) -> Markup {
         (REGIONS, StaffRole::Operator),
         (PLANS, StaffRole::Operator),
         (JOBS, StaffRole::Operator),
+        (MAIL_TEMPLATES, StaffRole::Operator),
         (SUPPRESSED, StaffRole::Operator),
         (ANNOUNCEMENTS, StaffRole::Operator),
         (BRANDING, StaffRole::Operator),

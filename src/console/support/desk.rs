@@ -40,11 +40,12 @@ pub fn url(id: TicketId) -> String {
     format!("/desk/tickets/{id}")
 }
 
+pub const DEFAULT_STATUS: &str = "Open and new";
 /// The choices of the status filter: value and label.
 const STATUSES: [(&str, &str); 5] = [
-    ("", "Open and new"),
+    ("", DEFAULT_STATUS),
     ("new", "New"),
-    ("waiting", "Waiting for an answer"),
+    ("waiting", "Needs an answer"),
     ("closed", "Closed"),
     ("all", "All"),
 ];
@@ -68,7 +69,7 @@ const SORT_ORDERS: [(&str, &str, &str, &str); 4] = [
     ("", "Newest first", "opened", "desc"),
     ("oldest", "Oldest first", "opened", "asc"),
     ("pressing", "Priority", "priority", "desc"),
-    ("waiting", "Least recently updated", "updated", "asc"),
+    ("waiting", "Oldest update", "updated", "asc"),
 ];
 /// The sort order by the time left until a target is missed: value and label. It exists only if targets are set.
 const TIME_LEFT: (&str, &str) = ("left", "Time left");
@@ -293,7 +294,7 @@ fn form(
             div .field .wrong[!errors.is_empty()] {
                 label for="q" { "Search" }
                 input #q type="search" name="q" value=(search.text("q")) autocomplete="off" spellcheck="false"
-                    placeholder="Text or #ID" title="Text in tickets, replies and notes, or #ID" data-key="/";
+                    placeholder="Text, reply or #ID" title="Text in tickets, replies and notes, or #ID" data-key="/";
                 @if !errors.is_empty() { p .reason { (errors.join(". ")) } }
             }
             (choice("status", "Status", &STATUSES))
@@ -308,7 +309,7 @@ fn form(
             (choice("age", "Age", &ages))
             div .field.short {
                 label for="by-account" { "Account" }
-                input #by-account type="text" name="account" value=(search.text("account")) placeholder="Name or ID" title="Company, e-mail address or ID"
+                input #by-account type="text" name="account" value=(search.text("account")) placeholder="Name, ID" title="Company, e-mail address or ID"
                     autocomplete="off" maxlength=(MAX_SEARCH_CHARS);
             }
             (choice("order", "Sort by", &orders))
@@ -338,9 +339,10 @@ fn render_list(tickets: &Paged<DeskTicket>, search: &FormData, context: &QueueCo
             } @else if tickets.items.is_empty() && list_url == "/desk" {
                 (empty_state("No open tickets", "New tickets appear here automatically.", None))
             } @else if tickets.items.is_empty() {
-                (empty_state("No results", "No tickets match your search.", Some(("Clear search", "/desk"))))
+                (no_results(search))
             } @else {
                 p .count role="status" { (pluralize(tickets.results as usize, "ticket", "tickets")) }
+                @if let Some(url) = url_with_closed(search) { p .hint { a href=(url) { "Search closed tickets, too" } } }
                 (selection::buttons(Target::Desk))
                 table .list.queue data-rows {
                     thead { tr {
@@ -355,6 +357,33 @@ fn render_list(tickets: &Paged<DeskTicket>, search: &FormData, context: &QueueCo
             }
         }
     }
+}
+
+/// The URL of the same search among all tickets. The default of the status excludes closed tickets.
+fn url_with_closed(search: &FormData) -> Option<String> {
+    let is_search = ["q", "tag", "account"]
+        .iter()
+        .any(|name| !search.text(name).is_empty());
+    if !is_search || !search.text("status").is_empty() {
+        return None;
+    }
+    let mut with_closed = search.clone();
+    with_closed.set("status", "all");
+    Some(search_url(&with_closed))
+}
+
+fn no_results(search: &FormData) -> Markup {
+    let (text, link) = match &url_with_closed(search) {
+        None => (
+            "No tickets match your search.",
+            ("Clear search", QUEUE.1.to_owned()),
+        ),
+        Some(url) => (
+            "No open or new tickets match your search.",
+            ("Search closed tickets, too", url.clone()),
+        ),
+    };
+    empty_state("No results", text, Some((link.0, &link.1)))
 }
 
 fn row(desk: &DeskTicket, context: &QueueContext) -> Markup {
@@ -377,7 +406,7 @@ fn row(desk: &DeskTicket, context: &QueueContext) -> Markup {
             } }
             td data-label="Status" { (threads::status_tag(ticket.status)) }
             td data-label="Assignee" { span { (assignee(desk, context.me)) } }
-            @if context.has_targets { td data-label=(TIME_LEFT.1) { span { (targets::time_left(desk.targets.as_ref())) } } }
+            @if context.has_targets { td data-label=(TIME_LEFT.1) { span { (targets::time_left(desk.targets.as_ref().filter(|_| ticket.status != Status::Closed))) } } }
             td .number data-label="Age" { (age(ticket.opened, now)) }
             td .number data-label="Last updated" {
                 span { (age(ticket.updated, now)) @if let Some(by) = updated_by { " " span .quiet.small { "by " (by) } } }

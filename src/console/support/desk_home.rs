@@ -119,7 +119,8 @@ fn host_section(overview: &Overview) -> Markup {
     html! {
         section aria-labelledby="hosts" {
             h2 #hosts { a href="/hosts" { "Hosts" " " span .badge { (number(overview.hosts.unsigned_abs())) } } }
-            @if overview.problems.is_empty() { p .quiet { "No host has problems." } } @else {
+            @if overview.hosts == 0 { p .quiet { "There are no hosts. Instances and networks exist only as records." } }
+            @else if overview.problems.is_empty() { p .quiet { "No host has problems." } } @else {
                 p { a href="/hosts?problems=1" { strong { (overview.problems.len()) } " with problems" } }
                 ul .entries {
                     @for (host, count) in overview.problems.iter().take(hosts::MAX_LISTED_HOSTS) {

@@ -30,7 +30,11 @@ const FIELDS: [(&str, &str, &str); 3] = [
 /// A link to the page, if Garth sends mail.
 pub fn link(app: &App) -> Markup {
     html! {
-        @if app.store().policy().outgoing_mail.is_some() { p { a href=(URL) { "Choose your mails about tickets" } } }
+        h2 { (TITLE) }
+        @match app.store().policy().outgoing_mail {
+            Some(_) => p { a href=(URL) { "Choose your mails about tickets" } },
+            None => p .quiet { "This server sends no mail, because " code { "mail.smtp_url" } " is not set." },
+        }
     }
 }
 

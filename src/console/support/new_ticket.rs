@@ -16,13 +16,15 @@ use crate::model::account::DeskAccount;
 use crate::model::id::AccountId;
 use crate::model::input::Input;
 use crate::model::policy::Support;
+use crate::model::reason::{Code, Reason};
 use crate::model::ticket::{Priority, Summary, TicketText};
-use crate::rules;
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
+use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
 use crate::rules::subjects::{Candidate, Requester, candidates};
 use crate::rules::submission::Submission;
+use crate::rules::{self, Error};
 use crate::store::ReadTx;
 use crate::web::App;
 
@@ -166,13 +168,27 @@ pub async fn desk_form(State(app): State<App>, visit: Visit, staff: Staff, query
     render_desk_form(&app, &visit, staff, &form_state, words, false).await
 }
 
-pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, data: FormData) -> PageResult {
+pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, mut data: FormData) -> PageResult {
+    let text = data.text("account_id").to_owned();
+    let account = app
+        .read(staff.clone(), move |tx, _| find_account(tx, &text))
+        .await?;
+    if let FoundAccount::Named(account) | FoundAccount::Containing(account) = &account {
+        data.set("account_id", account.id.to_string());
+    }
     if data.has("act") {
         let shows_preview = data.text("act") == "preview";
         let form_state = FormState::with_errors(data, Vec::new());
         return render_desk_form(&app, &visit, staff, &form_state, String::new(), shows_preview).await;
     }
-    if let Some(error) = subjects::missing_type(&data) {
+    let error = match account {
+        // A part of a name can match an account that staff did not mean.
+        FoundAccount::Containing(account) if data.text(SHOWN_ACCOUNT) != account.id.to_string() => Some(
+            Error::on("account_id", Reason::new(Code::ChoiceInvalid, CONFIRM_ACCOUNT)),
+        ),
+        _ => subjects::missing_type(&data),
+    };
+    if let Some(error) = error {
         let form_state = subjects::from_error(data, error)?;
         return render_desk_form(&app, &visit, staff, &form_state, String::new(), false).await;
     }
@@ -195,12 +211,56 @@ pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, data:
             let mut form_state = subjects::from_error(data, error)?;
             for error in &mut form_state.errors {
                 if error.field.as_deref() == Some("account_id") && !is_account_id {
-                    error.reason = "Choose an account from the list, or enter its ID".to_owned();
+                    error.reason =
+                        "Choose an account from the list, or enter its ID or its complete name".to_owned();
                 }
             }
             render_desk_form(&app, &visit, staff, &form_state, String::new(), false).await
         }
     }
+}
+
+const CONFIRM_ACCOUNT: &str = "Check that this is the account, then open the ticket";
+/// The ID of the account that the page shows below the field.
+const SHOWN_ACCOUNT: &str = "shown_account";
+
+/// The account that a text in the account field means.
+enum FoundAccount {
+    None,
+    /// The account with this ID, or with this complete company name or e-mail address.
+    Named(Box<DeskAccount>),
+    /// The only account whose company name or e-mail address contains the text.
+    Containing(Box<DeskAccount>),
+    /// The number of accounts that match.
+    Several(i64),
+}
+
+fn find_account(tx: &mut ReadTx, text: &str) -> rules::Result<FoundAccount> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(FoundAccount::None);
+    }
+    if let Ok(id) = text.parse() {
+        return match rules::accounts::desk_view(tx, AccountId(id)) {
+            Ok(account) => Ok(FoundAccount::Named(Box::new(account))),
+            Err(Error::NotFound) => Ok(FoundAccount::None),
+            Err(error) => Err(error),
+        };
+    }
+    let named = Condition::contained_in(["company", "email"], text);
+    let found = rules::accounts::desk_list(tx, &ListRequest::full_page().only(named))?;
+    let is_complete = |account: &&DeskAccount| {
+        [&account.company, &account.email]
+            .iter()
+            .any(|name| name.to_lowercase() == text.to_lowercase())
+    };
+    let mut complete = found.items.iter().filter(is_complete);
+    Ok(match (complete.next(), complete.next(), &found.items[..]) {
+        (Some(account), None, _) => FoundAccount::Named(Box::new(account.clone())),
+        (_, _, []) => FoundAccount::None,
+        (_, _, [account]) => FoundAccount::Containing(Box::new(account.clone())),
+        _ => FoundAccount::Several(found.results),
+    })
 }
 
 fn account_input(data: &FormData) -> Input {
@@ -219,22 +279,19 @@ async fn render_desk_form(
     words: String,
     shows_preview: bool,
 ) -> PageResult {
-    let account = match account_input(&form_state.data) {
-        Input::Integer(id) => Some(AccountId(id)),
-        _ => None,
-    };
-    let (newest, accounts, selected, choices) = app
+    let text = form_state.data.text("account_id").to_owned();
+    let (newest, accounts, found, choices) = app
         .read(staff, move |tx, _| {
             let newest = rules::desk::newest_opened(tx)?;
             let accounts = rules::accounts::desk_list(tx, &ListRequest::full_page())?.items;
-            let (selected, choices) = match account {
-                Some(account) => (
-                    rules::accounts::desk_view(tx, account).ok(),
-                    candidates(tx, Requester::Staff(account), &words)?,
-                ),
-                None => (None, Vec::new()),
+            let found = find_account(tx, &text)?;
+            let choices = match &found {
+                FoundAccount::Named(account) | FoundAccount::Containing(account) => {
+                    candidates(tx, Requester::Staff(account.id), &words)?
+                }
+                FoundAccount::None | FoundAccount::Several(_) => Vec::new(),
             };
-            Ok((newest, accounts, selected, choices))
+            Ok((newest, accounts, found, choices))
         })
         .await?;
     let body = html! {
@@ -244,7 +301,7 @@ async fn render_desk_form(
         form .card.wide method="post" novalidate action=(DESK_NEW_TICKET_URL) data-draft="desk-ticket" {
             (visit.form_token())
             (forms::newest_id_field(newest))
-            (account_field(form_state, &accounts, selected.as_ref()))
+            (account_field(form_state, &accounts, &found))
             (subject(form_state))
             (subjects::render(form_state, &choices, DESK_NEW_TICKET_URL))
             (threads::markdown_editor(form_state, Field { label: MESSAGE_LABEL, hint: "", ..DESCRIPTION }, 10, shows_preview))
@@ -266,7 +323,7 @@ async fn render_desk_form(
     Ok(visit.form_page(form_state, title, &[desk::QUEUE], &body))
 }
 
-fn account_field(form_state: &FormState, accounts: &[DeskAccount], selected: Option<&DeskAccount>) -> Markup {
+fn account_field(form_state: &FormState, accounts: &[DeskAccount], found: &FoundAccount) -> Markup {
     let errors = form_state.errors_on("account_id");
     let has_value = !form_state.data.text("account_id").trim().is_empty();
     html! {
@@ -281,13 +338,14 @@ fn account_field(form_state: &FormState, accounts: &[DeskAccount], selected: Opt
             }
             @if !errors.is_empty() { p .reason { (errors.join(". ")) } }
             div #account-name role="status" {
-                @match selected {
-                    Some(account) => p { strong { (account.company) } @if !account.company.is_empty() { " · " } (account.email) },
-                    None if has_value && errors.is_empty() => p .quiet { "No account has this ID. Choose one from the list." },
-                    None => {},
+                @match found {
+                    FoundAccount::Named(account) | FoundAccount::Containing(account) => p { strong { (account.company) } @if !account.company.is_empty() { " · " } (account.email) " " span .id { (account.id) } input type="hidden" name=(SHOWN_ACCOUNT) value=(account.id); },
+                    FoundAccount::Several(count) => p .quiet { (count) " accounts match. Enter more of the name, or the ID." },
+                    FoundAccount::None if has_value && errors.is_empty() => p .quiet { "No account matches." },
+                    FoundAccount::None => {},
                 }
             }
-            p .hint { "Enter an account ID, or type a company name or e-mail address to search." }
+            p .hint { "ID, company name or e-mail address." }
         }
     }
 }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use crate::console::desk::{QUEUE, filter_label};
+use crate::console::desk::{DEFAULT_STATUS, QUEUE, filter_label};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
 use crate::console::layout::{empty_state, redirect_with_notice};
@@ -107,13 +107,13 @@ fn row(visit: &Visit, saved: &SavedView) -> Markup {
 
 /// The filters as a text: `Status: new, Tag: network`.
 fn describe(filters: &QueueFilters) -> String {
+    let has_status = filters.iter().any(|(name, _)| name == "status");
+    let default_status = (!has_status).then(|| format!("Status: {}", DEFAULT_STATUS.to_lowercase()));
     let filters = filters
         .iter()
         .map(|(name, value)| format!("{}: {value}", filter_label(name)));
-    match filters.collect::<Vec<_>>().join(", ") {
-        text if text.is_empty() => "None".to_owned(),
-        text => text,
-    }
+    let texts: Vec<_> = default_status.into_iter().chain(filters).collect();
+    texts.join(", ")
 }
 
 pub async fn form(visit: Visit, query: Query) -> PageResult {
@@ -156,6 +156,7 @@ fn render(visit: &Visit, form_state: &FormState) -> Response {
         h1 { "Save view" }
         (forms::card(visit, form_state, &Card::new(NEW_URL.to_owned(), "Save", &cancel_url), &html! {
             dl .facts {
+                @if form_state.data.text("status").is_empty() { div { dt { "Status" } dd { (DEFAULT_STATUS.to_lowercase()) } } }
                 @for (name, value) in filters() { div { dt { (filter_label(name)) } dd { (value) } } }
             }
             @for (name, value) in filters() { input type="hidden" name=(name) value=(value); }

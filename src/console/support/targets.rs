@@ -25,19 +25,27 @@ pub fn time_left(targets: Option<&TicketTargets>) -> Markup {
 }
 
 /// The targets as entries of a definition list.
-pub fn facts(targets: &TicketTargets) -> Markup {
+pub fn facts(targets: &TicketTargets, is_closed: bool) -> Markup {
     html! {
-        @if let Some(target) = &targets.first_response { div { dt { "First response" } dd { (state(target)) } } }
-        @if let Some(target) = &targets.resolution { div { dt { "Resolution" } dd { (state(target)) } } }
+        @if let Some(target) = &targets.first_response { div { dt { "First response" } dd { (state(target, is_closed)) } } }
+        @if let Some(target) = &targets.resolution { div { dt { "Resolution" } dd { (state(target, is_closed)) } } }
     }
 }
 
-fn state(target: &TargetProgress) -> Markup {
+fn state(target: &TargetProgress, is_closed: bool) -> Markup {
+    if is_closed && target.reached.is_none() {
+        return html! { span .quiet { "Ended when the ticket was closed" } };
+    }
     let left = duration(target.remaining_seconds.abs());
     html! {
         @match (target.reached, target.is_breached()) {
-            (Some(_), false) => span .tag.on { "Met" },
-            (Some(_), true) => span .tag.bad { "Missed by " (left) },
+            (Some(_), false) => {
+                span .tag.on { "Met" } " "
+                span .quiet { "after " (duration(target.target_seconds - target.remaining_seconds)) ", target " (duration(target.target_seconds)) }
+            },
+            (Some(_), true) => {
+                span .tag.bad { "Missed by " (left) } " " span .quiet { "target " (duration(target.target_seconds)) }
+            },
             (None, true) => span .tag.bad { "Overdue by " (left) },
             (None, false) => { (left) " left" }
         }

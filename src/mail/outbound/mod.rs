@@ -5,4 +5,4 @@
 pub mod message;
 pub mod server;
 pub mod smtp;
-mod template;
+pub mod template;

@@ -18,6 +18,8 @@ pub enum ChangeKind {
     Host,
     Instance,
     Interface,
+    /// All texts of mails that the provider has changed.
+    MailTemplates,
     OauthClient,
     /// An authorization of an OAuth client by a user.
     OauthGrant,
@@ -41,7 +43,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    pub const ALL: [ChangeKind; 28] = [
+    pub const ALL: [ChangeKind; 29] = [
         ChangeKind::Account,
         ChangeKind::Announcement,
         ChangeKind::Attachment,
@@ -55,6 +57,7 @@ impl ChangeKind {
         ChangeKind::Host,
         ChangeKind::Instance,
         ChangeKind::Interface,
+        ChangeKind::MailTemplates,
         ChangeKind::OauthClient,
         ChangeKind::OauthGrant,
         ChangeKind::Plan,
@@ -87,6 +90,7 @@ impl ChangeKind {
             ChangeKind::Host => "host",
             ChangeKind::Instance => "instance",
             ChangeKind::Interface => "interface",
+            ChangeKind::MailTemplates => "mail_templates",
             ChangeKind::OauthClient => "oauth_client",
             ChangeKind::OauthGrant => "oauth_grant",
             ChangeKind::Plan => "plan",

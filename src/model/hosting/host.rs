@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr};
 
+use crate::model::host_warning::HostWarning;
 use crate::model::id::HostId;
 use crate::model::label::Label;
 use crate::model::reason::{Code, Reason, Reasons};
@@ -37,7 +38,7 @@ pub struct HostReport {
     pub last_seen: Time,
     pub agent_version: String,
     /// Problems of the host that belong to no port.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<HostWarning>,
 }
 
 /// The entity tag of a host does not depend on the time of the last report, which changes every few seconds.
@@ -185,9 +186,9 @@ pub struct UnderlayAddress(String);
 impl UnderlayAddress {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         match raw.parse::<IpAddr>() {
-            Ok(address) if is_of_interface(address) => Ok(Self(address.to_string())),
+            Ok(address) if is_of_interface(address) && is_routed(address) => Ok(Self(address.to_string())),
             _ => {
-                let text = "Must be the IPv4 or IPv6 address of a network interface";
+                let text = "Must be the IPv4 or IPv6 address of a network interface that other hosts reach";
                 Err(vec![Reason::new(Code::AddressInvalid, text)])
             }
         }
@@ -204,7 +205,8 @@ impl UnderlayAddress {
 
     /// The address from a database row, if it is valid.
     pub fn checked(raw: String) -> Option<Self> {
-        Self::parse(&raw).ok()
+        let address: IpAddr = raw.parse().ok()?;
+        is_of_interface(address).then(|| Self(address.to_string()))
     }
 
     pub fn as_str(&self) -> &str {
@@ -213,6 +215,14 @@ impl UnderlayAddress {
 
     pub fn ip(&self) -> IpAddr {
         self.0.parse().expect("an underlay address was parsed")
+    }
+}
+
+/// Whether the address is not local to a link. Earlier versions accepted these addresses.
+fn is_routed(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => !address.is_link_local(),
+        IpAddr::V6(address) => !address.is_unicast_link_local() && address.to_ipv4_mapped().is_none(),
     }
 }
 
@@ -236,7 +246,10 @@ mod tests {
             "0.0.0.0",
             "::",
             "127.0.0.1",
+            "169.254.0.1",
             "::1",
+            "fe80::1",
+            "::ffff:192.0.2.1",
             "224.0.0.1",
             "192.0.2.1/24",
         ] {

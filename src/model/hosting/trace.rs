@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use crate::model::cidr::{Cidr, Cidr6};
+use crate::model::host_warning::{HostWarning, PathUse};
 pub use crate::model::hosting::trace_result::{DropCause, Hop, Outcome, ReportAge, Trace};
 use crate::model::id::{HostId, InterfaceId, SubnetId};
 use crate::model::interface::{Interface, VpcAttachment, slaac_address};
@@ -68,8 +69,8 @@ pub struct TraceHost {
     pub has_key: bool,
     /// Whether the agent has applied the current desired state.
     pub is_current: bool,
-    /// A problem of the host that its agent reports.
-    pub warning: Option<String>,
+    /// The problems of the host that its agent reports.
+    pub warnings: Vec<HostWarning>,
 }
 
 /// The path of a packet from the sender to an address.
@@ -79,9 +80,11 @@ pub fn trace(network: &TraceNetwork, to: IpAddr) -> Trace {
         hops: Vec::new(),
         reports: Vec::new(),
         doubt: None,
+        uses: Vec::new(),
     };
     let outcome = path.follow(to).unwrap_or_else(|outcome| outcome);
-    let outcome = match (outcome, path.doubt) {
+    let doubt = path.doubt.take().or_else(|| path.problem());
+    let outcome = match (outcome, doubt) {
         (Outcome::Delivered | Outcome::Leaves(_), Some(doubt)) => Outcome::Uncertain(doubt),
         (outcome, _) => outcome,
     };
@@ -98,6 +101,8 @@ struct Path<'a> {
     reports: Vec<ReportAge>,
     /// Why a host may not have the desired state.
     doubt: Option<String>,
+    /// The parts of the hosts on the path that the packet needs.
+    uses: Vec<(&'a TraceHost, PathUse)>,
 }
 
 type Step<T> = Result<T, Outcome>;
@@ -137,6 +142,14 @@ impl<'a> Path<'a> {
         }
         let host = self.require_up(port, DropCause::PortNotUp)?;
         self.add(&host.label, "accepts the source addresses of the port".to_owned());
+        self.uses.push((
+            host,
+            PathUse {
+                is_ipv4: to.is_ipv4(),
+                subnets: subnet_id(source).into_iter().collect(),
+                ..PathUse::default()
+            },
+        ));
         let subnet = subnet_of(network, source);
         let target_subnet = network.subnets.iter().find(|subnet| subnet.has(to));
         if let Some(gateway) = network.subnets.iter().find(|subnet| subnet.is_gateway(to)) {
@@ -200,8 +213,6 @@ impl<'a> Path<'a> {
             ));
         } else if !host.is_current {
             self.doubt = Some(format!("{} has not applied the latest changes yet", host.label));
-        } else if let Some(warning) = &host.warning {
-            self.doubt = Some(format!("{} reports a problem: {warning}", host.label));
         }
         Ok(host)
     }
@@ -255,6 +266,7 @@ impl<'a> Path<'a> {
             );
         }
         let other = self.require_up(target_port, DropCause::TargetPortNotUp)?;
+        self.use_host_of_target(other, port, target_port, subnet_id(target));
         self.add(
             &other.label,
             format!(
@@ -298,10 +310,12 @@ impl<'a> Path<'a> {
                     &host.label,
                     format!("replaces the source by {public} (1:1 NAT), and sends to its own network"),
                 );
+                self.use_uplink();
                 Ok(leaves(host, public))
             }
             (IpAddr::V6(_), _) if is_public => {
                 self.add(&host.label, "routes to its own network".to_owned());
+                self.use_uplink();
                 Ok(leaves(host, from))
             }
             _ if self.network.is_in_other_vpc => Err(of_other_vpc(to)),
@@ -332,6 +346,45 @@ impl<'a> Path<'a> {
         }
         let text = format!("{to} is a private address, but not in this VPC. {NAT_IS_NO_HELP}");
         Outcome::Dropped(DropCause::UnknownAddress, text)
+    }
+
+    /// Notes what the packet needs of the host of the target, and of the network between the hosts.
+    fn use_host_of_target(
+        &mut self,
+        host: &'a TraceHost,
+        port: &TracePort,
+        target_port: &TracePort,
+        subnet: Option<i64>,
+    ) {
+        let Some((_, sender)) = self.uses.first_mut() else {
+            return;
+        };
+        if port.host == target_port.host {
+            return sender.subnets.extend(subnet);
+        }
+        sender.other_host = Some(target_port.host.0);
+        let target = PathUse {
+            other_host: Some(port.host.0),
+            subnets: subnet.into_iter().collect(),
+            ..*sender
+        };
+        self.uses.push((host, target));
+    }
+
+    /// Notes that the packet leaves the VPC through the host of the sender.
+    fn use_uplink(&mut self) {
+        for (_, sender) in &mut self.uses {
+            sender.is_public = true;
+        }
+    }
+
+    /// A problem of a host that affects the part of the host which the packet needs.
+    fn problem(&self) -> Option<String> {
+        self.uses.iter().find_map(|(host, used)| {
+            let mut warnings = host.warnings.iter();
+            let warning = warnings.find(|warning| warning.affects(used))?;
+            Some(format!("{} reports a problem: {}", host.label, warning.text))
+        })
     }
 
     fn add(&mut self, place: &str, action: String) {
@@ -387,6 +440,10 @@ impl TraceSubnet {
 
 fn attachment(interface: &Interface) -> Option<&VpcAttachment> {
     interface.vpc.as_ref()
+}
+
+fn subnet_id(interface: &Interface) -> Option<i64> {
+    attachment(interface).map(|vpc| vpc.subnet.0)
 }
 
 fn subnet_of<'a>(network: &'a TraceNetwork, interface: &Interface) -> Option<&'a TraceSubnet> {

@@ -1,6 +1,7 @@
 //! Tests of traces, on two hosts with three instances in two subnets.
 
 use crate::model::cidr::{Cidr, Cidr6};
+use crate::model::host_warning::{HostWarning, WarningCode};
 use crate::model::id::{HostId, InstanceId, InterfaceId, SubnetId, VpcId};
 use crate::model::interface::{Interface, Ipv6Attachment, Purpose, VpcAttachment};
 use crate::model::port::PortState;
@@ -67,7 +68,7 @@ fn network() -> TraceNetwork {
             has_credential: true,
             has_key: false,
             is_current: true,
-            warning: None,
+            warnings: Vec::new(),
         };
         (HostId(number), host)
     };
@@ -342,7 +343,50 @@ fn the_state_of_hosts_matters_only_on_the_path() {
     ));
     assert_eq!(cause(&network, "10.0.0.77"), DropCause::UnknownAddress);
     let host = network.hosts.get_mut(&HostId(1)).unwrap();
-    (host.is_current, host.warning) = (true, Some("net.ipv4.ip_forward is 0".to_owned()));
-    let doubt = "rack-1 reports a problem: net.ipv4.ip_forward is 0".to_owned();
-    assert_eq!(trace_to(&network, "10.0.1.4").outcome, Outcome::Uncertain(doubt));
+    host.is_current = true;
+    assert_eq!(actions(&network, "10.0.1.4").len(), 4);
+}
+
+#[test]
+fn a_problem_of_a_host_matters_only_if_it_affects_the_path() {
+    let mut network = network();
+    let instance = &mut network.interfaces[0];
+    let vpc = instance.vpc.as_mut().unwrap();
+    vpc.nat_1_1 = Some(0xcb00_7107);
+    vpc.ipv6.as_mut().unwrap().is_public = true;
+    let uncertain = |network: &TraceNetwork, address: &str| {
+        let outcome = trace_to(network, address).outcome;
+        match outcome {
+            Outcome::Uncertain(text) => Some(text),
+            Outcome::Delivered | Outcome::Leaves(_) => None,
+            Outcome::Dropped(..) => panic!("{address}: {outcome:?}"),
+        }
+    };
+    // In the same subnet on the other host, in another subnet on the same host, and outside of the VPC.
+    let addresses = ["10.0.0.3", "10.0.1.4", "198.51.100.9", "2001:db8::9"];
+    let table = [
+        (WarningCode::UnderlayAddressMissing, vec![], [1, 0, 0, 0]),
+        (WarningCode::NoSession, vec![2], [1, 0, 0, 0]),
+        (WarningCode::NoSession, vec![3], [0, 0, 0, 0]),
+        (WarningCode::Ipv4ForwardingOff, vec![], [0, 0, 1, 0]),
+        (WarningCode::Ipv6ForwardingOff, vec![], [0, 0, 0, 1]),
+        (WarningCode::DhcpFailed, vec![1], [0, 1, 0, 0]),
+        (WarningCode::DhcpFailed, vec![0], [1, 1, 1, 0]),
+        (WarningCode::RemovedPortHookFailed, vec![], [0, 0, 0, 0]),
+        (WarningCode::Other, vec![], [1, 1, 1, 1]),
+    ];
+    for (code, ids, expected) in table {
+        let text = "a text".to_owned();
+        let warning = HostWarning { code, ids, text };
+        network.hosts.get_mut(&HostId(1)).unwrap().warnings = vec![warning.clone()];
+        let found = addresses.map(|address| i32::from(uncertain(&network, address).is_some()));
+        assert_eq!(found, expected, "{warning:?}");
+    }
+    // The host of the target.
+    network.hosts.get_mut(&HostId(1)).unwrap().warnings.clear();
+    let mtu = HostWarning::new(WarningCode::UnderlayMtuSmall, "the MTU is 1400");
+    network.hosts.get_mut(&HostId(2)).unwrap().warnings = vec![mtu];
+    let text = "rack-2 reports a problem: the MTU is 1400".to_owned();
+    let found = addresses.map(|address| uncertain(&network, address));
+    assert_eq!(found, [Some(text), None, None, None]);
 }

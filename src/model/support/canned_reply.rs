@@ -1,7 +1,8 @@
 //! Canned replies with placeholders.
 
+use super::placeholders;
 use crate::model::id::CannedReplyId;
-use crate::model::reason::{Code, Reason, Reasons};
+use crate::model::reason::Reasons;
 use crate::model::reply::ReplyText;
 use crate::model::text::Line;
 use crate::model::time::Time;
@@ -37,21 +38,8 @@ pub const PLACEHOLDERS: [&str; 9] = [
 impl Template {
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         ReplyText::parse(raw)?;
-        let is_unknown = |name: &&str| !PLACEHOLDERS.contains(&name.trim());
-        match placeholder_names(raw).find(is_unknown) {
-            None if raw.matches("{{").count() > placeholder_names(raw).count() => {
-                let text = "Unclosed placeholder: missing }}";
-                Err(vec![Reason::new(Code::PlaceholderUnknown, text)])
-            }
-            None => Ok(Self(raw.to_owned())),
-            Some(name) => {
-                let text = format!(
-                    "Unknown placeholder {{{{{name}}}}}; must be one of {}",
-                    PLACEHOLDERS.join(", ")
-                );
-                Err(vec![Reason::new(Code::PlaceholderUnknown, text)])
-            }
-        }
+        placeholders::check(raw, &PLACEHOLDERS)?;
+        Ok(Self(raw.to_owned()))
     }
 
     /// The template from a database row, if it is valid. A placeholder that only a newer build supports is replaced by
@@ -66,31 +54,8 @@ impl Template {
 
     /// Replaces every placeholder.
     pub fn fill(&self, value: impl Fn(&str) -> String) -> String {
-        let mut filled = String::with_capacity(self.0.len());
-        let mut rest = self.0.as_str();
-        while let Some((before, name, after)) = next_placeholder(rest) {
-            filled.push_str(before);
-            filled.push_str(&value(name.trim()));
-            rest = after;
-        }
-        filled + rest
+        placeholders::fill(&self.0, value)
     }
-}
-
-fn placeholder_names(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let (_, name, after) = next_placeholder(rest)?;
-        rest = after;
-        Some(name)
-    })
-}
-
-/// The text before the next `{{name}}`, the name, and the text after it.
-fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
-    let (before, rest) = text.split_once("{{")?;
-    let (name, after) = rest.split_once("}}")?;
-    Some((before, name, after))
 }
 
 #[cfg(test)]

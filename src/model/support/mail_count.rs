@@ -3,7 +3,7 @@
 use crate::model::time::Time;
 
 /// What happened to a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MailOutcome {
     Accepted,
     Dropped,
@@ -33,8 +33,26 @@ impl MailOutcome {
     }
 }
 
+/// The mails that Garth has not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct QueueFigures {
+    /// Mails that are to be sent, for the first time or again.
+    pub queued: i64,
+    /// Mails that the mail server has refused, or that could not be sent for too long.
+    pub failed: i64,
+    /// The time since which the oldest queued mail waits.
+    pub oldest_queued: Option<Time>,
+}
+
+/// The state of mail in both directions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MailStatus {
+    pub received: Vec<MailCount>,
+    pub queue: QueueFigures,
+}
+
 /// The messages with one outcome and reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MailCount {
     pub outcome: MailOutcome,
     pub reason: String,

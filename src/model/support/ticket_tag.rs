@@ -7,12 +7,15 @@ use crate::model::reason::{Code, Reason, Reasons};
 pub struct TicketTag(String);
 
 impl TicketTag {
+    /// The maximum number of characters.
+    pub const MAX: usize = 50;
+
     /// Parses a tag, without the spaces at its ends and in lower case, so that staff do not create several spellings of
     /// a tag. A comma separates tags in the console.
     pub fn parse(raw: &str) -> Result<Self, Reasons> {
         let label: String = raw.trim_matches(' ').chars().map(lower_case).collect();
         let is_forbidden = |c: char| c.is_control() || c == ',';
-        let has_length = raw.chars().count() <= 50 && label.chars().count() >= 3;
+        let has_length = raw.chars().count() <= Self::MAX && label.chars().count() >= 3;
         match has_length && !label.contains(is_forbidden) {
             true => Ok(Self(label)),
             false => {

@@ -1,5 +1,8 @@
 //! Hosts: add, change, drain and remove them, and let their agents join.
 
+use std::net::IpAddr;
+
+use crate::agent_protocol::is_inner_address;
 use crate::model::host::{Capacity, Host, NewHost, UnderlayAddress};
 use crate::model::id::HostId;
 use crate::model::job::JobKind;
@@ -177,6 +180,7 @@ pub fn join(tx: &mut WriteTx, request: &Request) -> Result<Joined> {
     }
     let credential = Secret::new(new_credential(tx.random()));
     store::host_credentials::set_credential(tx, host.id, &TokenHash::of(credential.reveal()))?;
+    store::host_reports::forget_runs(tx, host.id)?;
     store::host_revisions::credential_changed(tx, host.id);
     underlay_changed(tx, &host)?;
     Ok(Joined { host, credential })
@@ -257,6 +261,11 @@ fn refuse_conflicts(
     {
         let reason = Reason::new(Code::AddressTaken, "An instance has this address");
         form.refuse("underlay_address", reason);
+    } else if let IpAddr::V6(ipv6) = address.ip()
+        && is_inner_address(ipv6)
+    {
+        let text = "Must not be in the range of addresses inside encrypted tunnels";
+        form.refuse("underlay_address", Reason::new(Code::AddressInvalid, text));
     } else if let Some(other) = store::hosts::of_other_family(tx, region, address, except)? {
         let family = if address.is_ipv6() { "IPv4" } else { "IPv6" };
         let text = format!(

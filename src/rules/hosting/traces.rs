@@ -128,11 +128,7 @@ fn add_ports(tx: &mut ReadTx, network: &mut TraceNetwork, vpc: VpcId) -> Result<
             report: ReportAge::new(label, last_seen, now),
             has_credential: facts.host.has_credential,
             has_key: facts.has_key,
-            warning: facts
-                .host
-                .report
-                .as_ref()
-                .and_then(|report| report.warnings.first().cloned()),
+            warnings: facts.host.report.map_or_else(Vec::new, |report| report.warnings),
             is_current: facts
                 .applied_revision
                 .is_some_and(|applied| applied >= facts.revision),

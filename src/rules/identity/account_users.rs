@@ -3,6 +3,7 @@
 use crate::model::entity::Entity;
 use crate::model::event::Action;
 use crate::model::id::AccountId;
+use crate::model::outgoing_mail::OutgoingMail;
 use crate::model::page::Paged;
 use crate::model::token::TokenText;
 use crate::model::user::User;
@@ -48,6 +49,18 @@ pub fn make_link(tx: &mut WriteTx, account: AccountId, username: &str) -> Result
 pub fn invite_again(tx: &mut WriteTx, account: AccountId, username: &str) -> Result<()> {
     let user = load(tx, account, username)?;
     account_mails::invite_again(tx, &user)
+}
+
+/// The mails about a user: invitations, links for a new password and security notices. They have no content.
+pub fn mails(
+    tx: &mut ReadTx,
+    account: AccountId,
+    username: &str,
+    list: &ListRequest,
+) -> Result<Paged<OutgoingMail>> {
+    let user = load(tx, account, username)?;
+    let query = list.read(tx.policy(), &store::outgoing_mails::FIELDS)?;
+    Ok(store::outgoing_mails::list_about_user(tx, user.id, &query)?)
 }
 
 fn load(tx: &mut ReadTx, account: AccountId, username: &str) -> Result<User> {

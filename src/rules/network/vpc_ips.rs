@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use crate::model::grant::Permission;
 use crate::model::id::{InterfaceId, VpcId};
+use crate::model::instance::Instance;
 use crate::model::network_map::NetworkHolder;
 use crate::model::page::Paged;
 use crate::model::vpc_ip::{VpcIp, VpcIpv6};
 use crate::rules::caller::Caller;
+use crate::rules::conditions::Condition;
 use crate::rules::error::Result;
 use crate::rules::lists::ListRequest;
 use crate::rules::vpcs;
@@ -25,6 +27,16 @@ pub fn of_vpc(tx: &mut ReadTx, caller: &Caller, vpc: VpcId, list: &ListRequest) 
 }
 
 /// All IPv6 networks of the account that the caller can see.
+/// The first addresses of these instances.
+pub fn of_instances(tx: &mut ReadTx, caller: &Caller, instances: &[Instance]) -> Result<Vec<VpcIp>> {
+    if instances.is_empty() {
+        return Ok(Vec::new());
+    }
+    let of_instance = |instance: &Instance| Condition::equal("linode_id", instance.id.0);
+    let any = Condition::Any(instances.iter().map(of_instance).collect());
+    Ok(list(tx, caller, &ListRequest::full_page().only(any))?.items)
+}
+
 pub fn list_ipv6(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Paged<VpcIpv6>> {
     ipv6_page(tx, caller, Scope::All, list)
 }

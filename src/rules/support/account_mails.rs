@@ -19,6 +19,10 @@ const LINK_INTERVAL_SECONDS: i64 = 5 * 60;
 /// The number of users who get a link if a visitor enters their common address.
 const MAX_USERS_PER_ADDRESS: i64 = 5;
 
+/// The number of invitations to users of an account within `LIMIT_PERIOD_SECONDS`.
+const MAX_INVITATIONS: i64 = 50;
+const LIMIT_PERIOD_SECONDS: i64 = 24 * 3600;
+
 /// The content of a mail about a user.
 #[derive(Clone, Debug)]
 pub enum AccountContent {
@@ -36,9 +40,29 @@ pub enum AccountContent {
     },
 }
 
-/// Queues an invitation to a new user, if Garth sends mail.
+/// Queues an invitation to a new user, if Garth sends mail and the account has not reached its limit.
 pub fn invite(tx: &mut WriteTx, user: &User) -> Result<()> {
-    queue(tx, MailKind::Invitation, user, None)
+    match has_reached_limit(tx, user)? {
+        true => Ok(()),
+        false => queue(tx, MailKind::Invitation, user, None),
+    }
+}
+
+/// Whether an invitation to a user was queued.
+pub fn is_invited(tx: &mut ReadTx, user: UserId) -> Result<bool> {
+    let newest = store::outgoing_mails::newest_of_kind(tx, MailKind::Invitation, user)?;
+    Ok(newest.is_some())
+}
+
+/// Whether the account of a user gets no more invitations now, so that customers cannot use Garth to send mail to
+/// strangers. Staff have no limit.
+fn has_reached_limit(tx: &mut ReadTx, user: &User) -> Result<bool> {
+    let Some(account) = user.account else {
+        return Ok(false);
+    };
+    let since = tx.now().plus_seconds(-LIMIT_PERIOD_SECONDS);
+    let count = store::outgoing_mails::count_invitations(tx, account, since)?;
+    Ok(count >= MAX_INVITATIONS)
 }
 
 /// Queues another invitation to a user without a password.
@@ -54,6 +78,12 @@ pub fn invite_again(tx: &mut WriteTx, user: &User) -> Result<()> {
         return refused(
             "An invitation was sent less than 5 minutes ago, or is still queued; try again later",
         );
+    }
+    if has_reached_limit(tx, user)? {
+        let text = format!(
+            "The users of this account have got {MAX_INVITATIONS} invitations within 24 hours; create a link"
+        );
+        return refused(&text);
     }
     invite(tx, user)
 }

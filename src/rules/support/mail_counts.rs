@@ -2,12 +2,20 @@
 //!
 //! The counts are in the store, because `garth mail receive` is another process than the server.
 
-use crate::model::mail_count::{MailCount, MailOutcome};
+use crate::model::mail_count::{MailCount, MailOutcome, MailStatus};
 use crate::rules::error::Result;
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn count(tx: &mut WriteTx, outcome: MailOutcome, reason: &str) -> Result<()> {
     Ok(store::mail_counts::add(tx, outcome, reason)?)
+}
+
+/// The counts, and the queue of mails to send.
+pub fn status(tx: &mut ReadTx) -> Result<MailStatus> {
+    Ok(MailStatus {
+        received: list(tx)?,
+        queue: store::outgoing_mails::queue_figures(tx)?,
+    })
 }
 
 /// All counts, by outcome and reason.

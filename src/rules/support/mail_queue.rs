@@ -25,6 +25,7 @@ pub(super) fn add(
         kind,
         ticket,
         recipient: user.id,
+        account: user.account.filter(|_| kind == MailKind::Invitation),
         address: &user.email,
         message_id: &message_id,
     };

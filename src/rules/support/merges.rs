@@ -69,22 +69,38 @@ fn read_target(tx: &mut ReadTx, form: &mut Form, source: &Ticket, into: TicketId
         form.refuse("into", Reason::new(Code::MergeInvalid, text));
         return Ok(None);
     };
-    // No user may see more than before, and the customer must be able to continue in the target.
-    if !is_open_to_opener(tx, source, &target, Permission::ReadWrite)? {
-        refuse_hidden(form, source, &target);
-    } else if !is_open_to_opener(tx, &target, source, Permission::ReadOnly)? {
-        refuse_hidden(form, &target, source);
+    if let Some(text) = missing_access(tx, source, &target)? {
+        form.refuse("into", Reason::new(Code::MergeInvalid, text));
     }
     refuse_unless_allowed(tx, form, &target, TicketAction::StaffReply);
     Ok(Some(target))
 }
 
-fn refuse_hidden(form: &mut Form, opened: &Ticket, hidden: &Ticket) {
-    let text = format!(
-        "{}, who opened ticket {}, has no access to ticket {}",
-        opened.opened_by, opened.id, hidden.id
-    );
-    form.refuse("into", Reason::new(Code::MergeInvalid, text));
+/// The reason why a merge into another ticket of the account is refused, if an opener lacks access: no user may see
+/// more than before, and the customer must be able to continue in the target.
+pub fn missing_access(tx: &mut ReadTx, source: &Ticket, target: &Ticket) -> Result<Option<String>> {
+    let no_access = |opened: &Ticket, hidden: &Ticket| {
+        format!(
+            "{}, who opened ticket {}, has no access to ticket {}",
+            opened.opened_by, opened.id, hidden.id
+        )
+    };
+    if !is_open_to_opener(tx, source, target, Permission::ReadWrite)? {
+        return Ok(Some(no_access(source, target)));
+    }
+    let may_read =
+        is_from_staff_only(tx, source)? || is_open_to_opener(tx, target, source, Permission::ReadOnly)?;
+    Ok((!may_read).then(|| no_access(target, source)))
+}
+
+/// Whether staff wrote all messages of a ticket, for example after a call of the customer.
+fn is_from_staff_only(tx: &mut ReadTx, ticket: &Ticket) -> Result<bool> {
+    let has_merged_texts = !sources(tx, ticket.id)?.is_empty();
+    if ticket.opener.is_some() || has_merged_texts {
+        return Ok(false);
+    }
+    let replies = store::replies::all(tx, ticket.id)?;
+    Ok(replies.iter().all(|reply| reply.from_staff))
 }
 
 /// Whether the user who opened a ticket has this permission on another ticket of the account.

@@ -8,12 +8,13 @@ use crate::model::branding::Branding;
 use crate::model::grant::Permission;
 use crate::model::id::{OutgoingMailId, TicketId};
 use crate::model::job::{Job, Outcome};
+use crate::model::mail_template::MailTemplates;
 use crate::model::outgoing_mail::{
     DIGEST_SECONDS, MailKind, MailState, Notice, NoticeKind, OutgoingMail, SendResult, is_bad_address,
 };
 use crate::model::page::Paged;
 use crate::model::policy::OutgoingMailPolicy;
-use crate::model::ticket::Ticket;
+use crate::model::ticket::{DeskTicket, Ticket};
 use crate::model::time::Time;
 use crate::model::user::User;
 use crate::rules::error::{Error, Result};
@@ -32,6 +33,7 @@ pub struct Draft {
     pub envelope_sender: String,
     pub policy: OutgoingMailPolicy,
     pub brand: Branding,
+    pub templates: MailTemplates,
     pub message_id: String,
     pub date: Time,
     /// The name of the recipient.
@@ -55,6 +57,8 @@ pub struct TicketContent {
     pub unsubscribe_url: String,
     pub ticket: TicketId,
     pub summary: String,
+    /// The company of the account; possibly empty.
+    pub company: String,
     pub notices: Vec<DraftNotice>,
     /// The number of earlier notices that are not in the mail.
     pub omitted: usize,
@@ -134,6 +138,7 @@ pub fn begin(tx: &mut WriteTx, job: &Job) -> Result<Option<Draft>> {
         recipient: user.email.as_str().to_owned(),
         envelope_sender,
         brand: store::branding::load(tx)?,
+        templates: store::mail_templates::load(tx)?,
         message_id: mail.message_id,
         date: tx.now(),
         username: user.username.as_str().to_owned(),
@@ -181,7 +186,7 @@ fn find(tx: &mut ReadTx, job: &Job) -> Result<Option<OutgoingMail>> {
 fn recipient(
     tx: &mut ReadTx,
     mail: &OutgoingMail,
-) -> Result<std::result::Result<(User, Ticket), &'static str>> {
+) -> Result<std::result::Result<(User, DeskTicket), &'static str>> {
     let (Some(user), Some(ticket)) = (mail.recipient, mail.ticket) else {
         return Ok(Err("no_access"));
     };
@@ -198,7 +203,7 @@ fn recipient(
         return Ok(Err("address_suppressed"));
     }
     match store::desk::find(tx, ticket)? {
-        Some(desk) => Ok(Ok((user, desk.ticket))),
+        Some(ticket) => Ok(Ok((user, ticket))),
         None => Ok(Err("no_access")),
     }
 }
@@ -207,9 +212,11 @@ fn ticket_content(
     tx: &mut WriteTx,
     mail: &OutgoingMail,
     user: &User,
-    ticket: &Ticket,
+    ticket: &DeskTicket,
     policy: &OutgoingMailPolicy,
 ) -> Result<TicketContent> {
+    let company = ticket.company.clone();
+    let ticket = &ticket.ticket;
     let key = mail_key::load(tx)?;
     let desk = tx.policy().mail.as_ref();
     let mut references = vec![policy.thread_id(ticket.id)];
@@ -221,6 +228,7 @@ fn ticket_content(
         unsubscribe_url: mail_choices::link(&key, policy, user.id),
         ticket: ticket.id,
         summary: ticket.summary.as_str().to_owned(),
+        company,
         notices,
         omitted,
     })

@@ -3,18 +3,24 @@
 use std::collections::BTreeSet;
 
 use crate::model::history::HistoryStep;
+use crate::model::id::TicketId;
 use crate::model::input::Input;
 use crate::model::ticket::DeskTicket;
 use crate::model::ticket_tag::{self, TicketTag};
+use crate::rules::agent::Agent;
 use crate::rules::conditions::Condition;
+use crate::rules::desk::{author, load_unchanged};
 use crate::rules::error::Result;
 use crate::rules::form::Form;
+use crate::rules::request::Request;
 use crate::rules::tags::{MAX_TAGS_PER_OBJECT, too_many_tags};
 use crate::rules::tickets::{TicketAuthor, append_history};
 use crate::store::history::NewHistory;
 use crate::store::{self, ReadTx, WriteTx};
 
 const FIELD: &str = "tags";
+/// The field of the tag that is added.
+const ADDED: &str = "tag";
 
 /// The first tags in use, by name, for a choice.
 pub fn in_use(tx: &mut ReadTx) -> Result<Vec<TicketTag>> {
@@ -40,6 +46,28 @@ pub(super) fn read(form: &mut Form) -> Option<Vec<TicketTag>> {
         _ => None,
     })?;
     Some(tags.into_iter().collect::<BTreeSet<_>>().into_iter().collect())
+}
+
+/// Fails if a text is not a tag.
+pub fn check(tag: &str) -> Result<()> {
+    let request = Request::with_fields([(ADDED, Input::from(tag))]);
+    let mut form = request.form()?;
+    let tag = form.required(ADDED, TicketTag::parse);
+    form.finish(|| tag).map(drop)
+}
+
+/// Adds the tag in `tag` to a ticket.
+pub fn add(tx: &mut WriteTx, agent: &Agent, id: TicketId, request: &Request) -> Result<()> {
+    let desk = load_unchanged(tx, id, request)?;
+    let mut form = request.form()?;
+    let tag = form.required(ADDED, TicketTag::parse);
+    let tags: BTreeSet<_> = desk.tags.iter().cloned().chain(tag.clone()).collect();
+    if tags.len() > MAX_TAGS_PER_OBJECT {
+        form.refuse(ADDED, too_many_tags());
+    }
+    form.finish(|| tag)?;
+    let author = author(tx, agent);
+    set(tx, &desk, &author, &tags.into_iter().collect::<Vec<_>>())
 }
 
 /// Replaces the tags of a ticket. The account sees neither the tags nor the change.

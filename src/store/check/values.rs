@@ -10,9 +10,9 @@ use crate::store::tx::ReadTx;
 use crate::store::value::args;
 use crate::store::{
     accounts, announcements, attachments, branding, canned_replies, configs, disks, encryption, entities,
-    events, history, hosts, instances, interfaces, ips, jobs, login_records, mail_counts, oauth_clients,
-    oauth_grants, outgoing_mails, plans, ports, regions, replies, saved_views, ssh_keys, subnets,
-    suppressed_addresses, tags, ticket_tags, tickets, tokens, users, vpcs,
+    events, history, hosts, instances, interfaces, ips, jobs, login_records, mail_counts, mail_templates,
+    oauth_clients, oauth_grants, outgoing_mails, plans, ports, regions, replies, saved_views, ssh_keys,
+    subnets, suppressed_addresses, tags, ticket_tags, tickets, tokens, users, vpcs,
 };
 
 pub const INVARIANTS: &[Invariant] = &[Invariant::function(
@@ -45,6 +45,7 @@ const TABLES: &[ModelRows] = &[
     replies::ROWS,
     history::ROWS,
     mail_counts::ROWS,
+    mail_templates::ROWS,
     attachments::ROWS,
     outgoing_mails::ROWS,
     outgoing_mails::NOTICE_ROWS,

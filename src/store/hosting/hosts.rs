@@ -9,6 +9,7 @@ use crate::model::page::Paged;
 use crate::store::changes::PROVIDER;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
+use crate::store::host_reports::read_warnings;
 use crate::store::list::{Collection, ListQuery};
 use crate::store::model_rows::ModelRows;
 use crate::store::tx::{ReadTx, WriteTx};
@@ -16,7 +17,8 @@ use crate::store::value::{FromValue, Row, Value, args};
 
 const COLUMNS: &str = "h.id, h.label, h.region, h.underlay_address, h.capacity, h.is_draining,
     CAST(CASE WHEN EXISTS (SELECT 1 FROM host_credential c WHERE c.host = h.id) THEN 1 ELSE 0 END AS BIGINT),
-    (SELECT count(*) FROM placement p WHERE p.host = h.id), r.last_seen, r.agent_version, r.warnings, h.created, h.updated";
+    (SELECT count(*) FROM placement p WHERE p.host = h.id), r.last_seen, r.agent_version, r.warnings, r.warning_codes,
+    h.created, h.updated";
 const TABLES: &str = "host h LEFT JOIN host_report r ON r.host = h.id";
 
 /// Every row, for `garth check`.
@@ -134,15 +136,20 @@ pub fn serve_region(tx: &mut ReadTx, region: &str) -> Result<bool, StoreError> {
     Ok(tx.find(sql, args![region])?.is_some())
 }
 
-/// The host of the region with the most free capacity: online, not draining, and not full.
+/// The host of the region with the most free capacity: online, not draining, and not full. Hosts that reach no other host
+/// are last: they report it, or the region encrypts and they have no key.
 pub fn with_most_capacity(tx: &mut ReadTx, region: &str) -> Result<Option<HostId>, StoreError> {
     let since = online_since(tx.now());
     let row = tx.find(
         "SELECT f.id FROM (
-             SELECT h.id AS id, h.capacity - (SELECT count(*) FROM placement p WHERE p.host = h.id) AS free
+             SELECT h.id AS id, h.capacity - (SELECT count(*) FROM placement p WHERE p.host = h.id) AS free,
+                 CASE WHEN r.is_isolated = 1 OR EXISTS (SELECT 1 FROM region_encryption e
+                         WHERE e.region = h.region AND e.is_enabled = 1)
+                     AND NOT EXISTS (SELECT 1 FROM host_key k WHERE k.host = h.id)
+                     THEN 1 ELSE 0 END AS is_isolated
              FROM host h JOIN host_report r ON r.host = h.id JOIN host_credential c ON c.host = h.id
              WHERE h.region = $1 AND h.is_draining = 0 AND r.last_seen >= $2) f
-         WHERE f.free > 0 ORDER BY f.free DESC, f.id LIMIT 1",
+         WHERE f.free > 0 ORDER BY f.is_isolated, f.free DESC, f.id LIMIT 1",
         args![region, since],
     )?;
     row.map(|mut row| row.take()).transpose()
@@ -218,12 +225,12 @@ fn read(row: &mut Row) -> Result<Host, StoreError> {
 
 fn read_report(row: &mut Row) -> Result<Option<HostReport>, StoreError> {
     let (last_seen, agent_version) = (row.take()?, row.take::<Option<String>>()?);
-    let warnings: Option<String> = row.take()?;
+    let (warnings, codes): (Option<String>, Option<String>) = (row.take()?, row.take()?);
     let last_seen: Option<_> = last_seen;
     Ok(last_seen.map(|last_seen| HostReport {
         last_seen,
         agent_version: agent_version.unwrap_or_default(),
-        warnings: warnings.unwrap_or_default().lines().map(str::to_owned).collect(),
+        warnings: read_warnings(&warnings.unwrap_or_default(), &codes.unwrap_or_default()),
     }))
 }
 

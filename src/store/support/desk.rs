@@ -136,9 +136,15 @@ pub fn load_all(tx: &mut ReadTx, ids: &[TicketId]) -> Result<Vec<DeskTicket>, St
 
 /// The open tickets whose last message is from the customer.
 pub fn waiting(tx: &mut ReadTx) -> Result<WaitingTickets, StoreError> {
-    // The provider's own tickets have no opener.
-    let sql = "SELECT count(*), min(coalesce(r.created, t.opened))
-        FROM ticket t LEFT JOIN reply r ON r.id = (SELECT max(id) FROM reply WHERE ticket = t.id)
+    // The provider's own tickets have no opener. A ticket waits since the first message after the last answer.
+    let sql = "SELECT count(*), min(coalesce(
+            (SELECT min(created) FROM reply WHERE ticket = t.id AND id > a.id),
+            CASE WHEN t.opener IS NULL THEN (SELECT min(created) FROM reply WHERE ticket = t.id) END,
+            t.opened))
+        FROM ticket t
+            LEFT JOIN reply r ON r.id = (SELECT max(id) FROM reply WHERE ticket = t.id)
+            LEFT JOIN reply a ON a.id = (
+                SELECT max(id) FROM reply WHERE ticket = t.id AND coalesce(answers, from_staff) = 1)
         WHERE t.is_closed = 0 AND coalesce(r.answers, r.from_staff, CASE WHEN t.opener IS NULL THEN 1 ELSE 0 END) = 0";
     let mut row = tx.one(sql, args![])?;
     Ok(WaitingTickets {

@@ -7,6 +7,7 @@ pub mod desk;
 pub mod entities;
 pub mod history;
 pub mod mail_counts;
+pub mod mail_templates;
 pub mod notes;
 pub mod outgoing_mails;
 pub mod received_mails;

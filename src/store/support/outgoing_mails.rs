@@ -1,8 +1,10 @@
 //! The `outgoing_mail` table, and the notices of mails in `mail_notice`.
 
-use crate::model::id::{OutgoingMailId, TicketId, UserId};
+use crate::model::id::{AccountId, OutgoingMailId, TicketId, UserId};
+use crate::model::mail_count::QueueFigures;
 use crate::model::outgoing_mail::{MailKind, MailState, Notice, NoticeKind, OutgoingMail};
 use crate::model::page::Paged;
+use crate::model::time::Time;
 use crate::model::user::Email;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, Kind};
@@ -36,17 +38,37 @@ pub struct NewMail<'a> {
     pub kind: MailKind,
     pub ticket: Option<TicketId>,
     pub recipient: UserId,
+    /// The account of the recipient of an invitation.
+    pub account: Option<AccountId>,
     pub address: &'a Email,
     pub message_id: &'a str,
 }
 
 /// The mails about a ticket, newest first.
 pub fn list(tx: &mut ReadTx, ticket: TicketId, query: &ListQuery) -> Result<Paged<OutgoingMail>, StoreError> {
+    list_where(tx, "ticket = $1", args![ticket], query)
+}
+
+/// The mails about a user, newest first.
+pub fn list_about_user(
+    tx: &mut ReadTx,
+    user: UserId,
+    query: &ListQuery,
+) -> Result<Paged<OutgoingMail>, StoreError> {
+    list_where(tx, "recipient = $1 AND ticket IS NULL", args![user], query)
+}
+
+fn list_where(
+    tx: &mut ReadTx,
+    condition: &str,
+    args: &[Value],
+    query: &ListQuery,
+) -> Result<Paged<OutgoingMail>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
         from: "outgoing_mail",
-        condition: "ticket = $1".to_owned(),
-        args: args![ticket].to_vec(),
+        condition: condition.to_owned(),
+        args: args.to_vec(),
         key: &["id"],
         order: Some("id DESC"),
         tallied: None,
@@ -93,8 +115,8 @@ pub fn insert(tx: &mut WriteTx, new: &NewMail) -> Result<OutgoingMailId, StoreEr
     let now = tx.now();
     tx.one(
         "INSERT INTO outgoing_mail (kind, ticket, recipient, address, message_id, state, maybe_repeated, attempts,
-             queued)
-         VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7) RETURNING id",
+             queued, account)
+         VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, $8) RETURNING id",
         args![
             new.kind.word(),
             new.ticket,
@@ -102,10 +124,32 @@ pub fn insert(tx: &mut WriteTx, new: &NewMail) -> Result<OutgoingMailId, StoreEr
             new.address,
             new.message_id,
             MailState::Queued.word(),
-            now
+            now,
+            new.account
         ],
     )?
     .take()
+}
+
+/// The number of invitations to users of an account since a time, including deleted users.
+pub fn count_invitations(tx: &mut ReadTx, account: AccountId, since: Time) -> Result<i64, StoreError> {
+    let sql = "SELECT count(*) FROM outgoing_mail WHERE account = $1 AND queued > $2 AND kind = $3";
+    tx.one(sql, args![account, since, MailKind::Invitation.word()])?
+        .take()
+}
+
+/// The mails that are not sent yet, and those that have failed.
+pub fn queue_figures(tx: &mut ReadTx) -> Result<QueueFigures, StoreError> {
+    let sql = "SELECT count(*), min(queued) FROM outgoing_mail WHERE state IN ($1, $2)";
+    let mut row = tx.one(sql, args![MailState::Queued.word(), MailState::Sending.word()])?;
+    let (queued, oldest_queued) = (row.take()?, row.take()?);
+    let sql = "SELECT count(*) FROM outgoing_mail WHERE state = $1";
+    let failed = tx.one(sql, args![MailState::Failed.word()])?.take()?;
+    Ok(QueueFigures {
+        queued,
+        failed,
+        oldest_queued,
+    })
 }
 
 /// Stores everything that an attempt can change.

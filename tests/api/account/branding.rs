@@ -477,7 +477,7 @@ async fn the_page_previews_saves_and_resets_the_brand() {
             &[("support_links[0].url", "http://x")],
         )
         .await;
-    assert_contains(&refused, ">Support link 1, Url</a>");
+    assert_contains(&refused, ">Support link 1, URL</a>");
     let reset = browser
         .submit(&page, "/provider/branding/reset", &[("version", "")])
         .await;

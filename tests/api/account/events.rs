@@ -49,7 +49,7 @@ const UPDATES: [(&str, &str, &str); 16] = [
     ),
 ];
 /// Updates without an event: of the preferences of the web app, of objects of the provider, and those that are not offered.
-const WITHOUT_EVENT: [&str; 19] = [
+const WITHOUT_EVENT: [&str; 20] = [
     "updatePreferences",
     "updateDeskTicket",
     "updateCannedReply",
@@ -58,6 +58,7 @@ const WITHOUT_EVENT: [&str; 19] = [
     "updateRegionEncryption",
     "updateAnnouncement",
     "updateBranding",
+    "updateMailTemplates",
     "updateProviderRegion",
     "updateProviderPlan",
     "setBrandingLogo",

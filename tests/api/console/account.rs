@@ -6,7 +6,7 @@ use crate::browser::{Browser, PASSWORD, text};
 use crate::console::{
     app_with_ada, assert_contains, assert_lacks, assert_redirects_to, browser, links, logged_in,
 };
-use crate::harness::Reply;
+use crate::harness::{Reply, TestApp};
 
 const LONGER: &str = "a rather longer passphrase";
 
@@ -17,8 +17,9 @@ pub fn version(page: &Reply) -> String {
 
 #[tokio::test]
 async fn a_profile_is_updated_and_errors_preserve_the_input() {
-    let app = app_with_ada().await;
-    let mut ada = browser(&app, "ada").await;
+    let app = TestApp::new().await;
+    let user = app.user("ada").await;
+    let mut ada = logged_in(&app, "ada").await;
     let page = ada.get("/account").await;
     let tag = version(&page);
     let wrong = [
@@ -65,8 +66,7 @@ async fn a_profile_is_updated_and_errors_preserve_the_input() {
     }
     // Garth sends no mail, so the form does not offer it, and does not change the setting of API clients.
     assert_lacks(&page, "email_notifications");
-    let profile = app.user("ada-2").await.get("/profile").await.json();
-    assert_eq!(profile["email_notifications"], true);
+    assert_eq!(user.get("/profile").await.json()["email_notifications"], true);
     // The version in the form is outdated now.
     assert_eq!(ada.submit(&page, "/account", &right).await.status, 412);
 }

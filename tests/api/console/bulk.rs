@@ -72,7 +72,7 @@ async fn selected_vpcs_are_deleted_after_confirmation_except_those_in_use() {
     assert_eq!(maker.count("/vpcs").await, 4);
     let refused = confirm(&mut ada, &page, "/vpcs/bulk", "delete").await;
     assert_eq!(refused.status, 400);
-    assert_contains(&refused, "Must be delete 2 VPCs to confirm");
+    assert_contains(&refused, "Must be “delete 2 VPCs” to confirm");
     assert_eq!(maker.count("/vpcs").await, 4);
     let done = confirm(&mut ada, &refused, "/vpcs/bulk", "delete 2 VPCs").await;
     assert_redirects_to(&done, "/vpcs?done=bulk-delete");
@@ -307,4 +307,40 @@ async fn users_who_can_change_no_object_have_no_selection() {
     }
     let mut ada = browser(&app, "ada").await;
     assert_contains(&ada.get("/vpcs").await, "Selected:");
+}
+
+#[tokio::test]
+async fn staff_tag_selected_tickets() {
+    let app = app_with_ada().await;
+    let maker = app.user("maker").await;
+    for summary in ["First", "Second", "Third"] {
+        maker.open_ticket(summary).await;
+    }
+    let staff = app.user("sam").staff().await;
+    staff.put("/desk/tickets/1", json!({"tags": ["network"]})).await;
+    let mut sam = logged_in(&app, "sam").await;
+    let page = sam.get("/desk/bulk?action=tag&id.1=on&id.2=on").await;
+    assert_contains(&page, "Tag 2 tickets?");
+    let mut fields = hidden_fields(&page);
+    fields.push(("tag".to_owned(), "no".to_owned()));
+    let send = async |sam: &mut Browser<'_>, fields: &[(String, String)]| {
+        let fields = fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        sam.submit(&page, "/desk/bulk", &fields.collect::<Vec<_>>()).await
+    };
+    let refused = send(&mut sam, &fields).await;
+    assert_eq!(refused.status, 400);
+    assert_contains(&refused, "A tag of a ticket must be 3 to 50 characters");
+
+    fields.last_mut().expect("the tag").1 = "Billing".to_owned();
+    let tagged = send(&mut sam, &fields).await;
+
+    assert_redirects_to(&tagged, "/desk?done=bulk-tag");
+    for (id, tags) in [
+        (1, json!(["billing", "network"])),
+        (2, json!(["billing"])),
+        (3, json!([])),
+    ] {
+        let ticket = staff.get(&format!("/desk/tickets/{id}")).await.json();
+        assert_eq!(ticket["tags"], tags);
+    }
 }

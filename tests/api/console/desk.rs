@@ -44,11 +44,15 @@ async fn only_staff_can_use_the_desk_and_its_forms_need_a_token() {
                 page.id
             );
             let with_proof = grace.post(&path, &[("form_token", &grace_page)]).await;
-            // An empty form restores the defaults of the brand, or chooses no mails.
+            // An empty form restores the defaults of the brand and of the texts of mails, or chooses no mails.
             let expected = match page.id {
-                "sendBranding" | "sendBrandingPreview" | "sendBrandingReset" | "sendMailChoices" => {
-                    [200, 303]
-                }
+                "sendBranding"
+                | "sendBrandingPreview"
+                | "sendBrandingReset"
+                | "sendMailTemplates"
+                | "sendMailTemplatesPreview"
+                | "sendMailTemplatesReset"
+                | "sendMailChoices" => [200, 303],
                 _ => [400, 404],
             };
             assert!(

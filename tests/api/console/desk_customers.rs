@@ -115,13 +115,25 @@ async fn the_form_for_a_customer_ticket_shows_the_account() {
         &grace.get("/desk/tickets/new?account_id=1").await,
         "<strong>Example</strong> · owner@example.com",
     );
+    for name in ["exam", "EXAMPLE", "owner@example.com"] {
+        assert_contains(
+            &grace.get(&format!("/desk/tickets/new?account_id={name}")).await,
+            "<strong>Example</strong> · owner@example.com",
+        );
+    }
     for unknown in ["77", "Tidewater"] {
         let page = grace
             .get(&format!("/desk/tickets/new?account_id={unknown}"))
             .await;
-        assert_contains(&page, "No account has this ID.");
+        assert_contains(&page, "No account matches.");
     }
-    assert_lacks(&form, "No account has this ID.");
+    assert_lacks(&form, "No account matches.");
+    // A complete name has priority over parts of names.
+    app.another_account().await;
+    let page = grace.get("/desk/tickets/new?account_id=example").await;
+    assert_contains(&page, "<strong>Example</strong>");
+    let page = grace.get("/desk/tickets/new?account_id=example.com").await;
+    assert_contains(&page, "2 accounts match.");
     assert_eq!(ada.count("/support/tickets").await, 0);
 }
 
@@ -202,11 +214,22 @@ async fn staff_open_close_and_reopen_tickets_for_customers() {
         text(&named).contains("Choose an account from the list"),
         "{named}"
     );
+    // A part of a name must be confirmed, unless the page has shown the account: it can match an account that staff did
+    // not mean.
+    let part = [("summary", "Works"), ("description", "x"), ("account_id", "exam")];
+    let part = grace.submit(&form, "/desk/tickets/new", &part).await;
+    assert_eq!(part.status, 400);
+    assert_contains(&part, "Check that this is the account");
+    assert_contains(
+        &part,
+        "name=\"account_id\" list=\"accounts\" required autocomplete=\"off\" value=\"1\"",
+    );
     let about = format!("vpc_id:{vpc}");
     let fields = [
         ("summary", "Works"),
         ("description", "At night"),
-        ("account_id", "1"),
+        ("account_id", "exam"),
+        ("shown_account", "1"),
         ("about", about.as_str()),
         ("priority", "high"),
         ("closable", "on"),

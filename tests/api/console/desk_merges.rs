@@ -81,3 +81,20 @@ async fn a_refused_merge_shows_the_reason() {
     assert_eq!(refused.status, 400);
     assert_eq!(ada.count("/support/tickets/1/replies").await, 0);
 }
+
+#[tokio::test]
+async fn a_ticket_that_an_opener_cannot_see_is_listed_with_the_reason() {
+    let app = app_with_desk().await;
+    app.user("bob").restricted().await.open_ticket("Disk slow").await;
+    app.user("cleo").restricted().await.open_ticket("Disk full").await;
+    let mut grace = logged_in(&app, "grace").await;
+
+    let page = grace.get("/desk/tickets/1/merge").await;
+
+    assert_contains(&page, "Disk full");
+    assert_contains(
+        &page,
+        "Cannot be chosen: bob, who opened ticket 1, has no access to ticket 2",
+    );
+    assert_lacks(&page, "into=2");
+}

@@ -78,6 +78,29 @@ async fn the_queue_shows_and_sorts_by_the_time_left() {
     let reply = [("description", "Yes.")];
     grace.submit(&page, "/desk/tickets/3/replies", &reply).await;
     assert_contains(&grace.get("/desk/tickets/3").await, "Missed by 30 min");
+    // A closed ticket waits for no response.
+    let page = grace.get("/desk/tickets/2").await;
+    grace.submit(&page, "/desk/tickets/2/close", &[]).await;
+    assert_contains(
+        &grace.get("/desk/tickets/2").await,
+        "Ended when the ticket was closed",
+    );
+    let queue = grace.get("/desk?status=closed").await;
+    assert_contains(&queue, ">1 ticket");
+    assert_contains(
+        &queue,
+        "data-label=\"Time left\"><span><span class=\"quiet\">–</span>",
+    );
+    // A search says that it omits closed tickets.
+    let found = grace.get("/desk?q=disk").await;
+    assert_contains(
+        &found,
+        "href=\"/desk?q=disk&amp;status=all\">Search closed tickets, too",
+    );
+    assert_lacks(
+        &grace.get("/desk?q=disk&status=all").await,
+        "Search closed tickets, too",
+    );
 }
 
 #[tokio::test]

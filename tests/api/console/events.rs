@@ -220,7 +220,7 @@ async fn the_activity_of_one_object_has_the_subnets_of_a_vpc() {
         created
     );
     let page = ada.get("/events?object=vpc-2").await;
-    assert_contains(&page, "Only the activity of VPC");
+    assert_contains(&page, "Only the activity of the VPC <strong>edge</strong>");
     assert_contains(&page, "type=\"hidden\" name=\"object\" value=\"vpc-2\"");
     // An object that does not exist has no activity; a value that is no object has no effect.
     assert!(sentences(&mut ada, "/events?object=vpc-9").await.is_empty());
@@ -228,7 +228,7 @@ async fn the_activity_of_one_object_has_the_subnets_of_a_vpc() {
 }
 
 /// The changes of the newest event on the activity page, as text without elements.
-async fn newest_changes(browser: &mut Browser<'_>) -> Vec<String> {
+pub async fn newest_changes(browser: &mut Browser<'_>) -> Vec<String> {
     let html = text(&browser.get("/events").await);
     let newest = html.split("<ol class=\"events\">").nth(1).unwrap_or_default();
     let newest = newest.split("</time>").nth(1).unwrap_or_default();
@@ -244,6 +244,26 @@ async fn newest_changes(browser: &mut Browser<'_>) -> Vec<String> {
         parts.collect::<String>()
     };
     items.map(plain).collect()
+}
+
+#[tokio::test]
+async fn the_event_of_a_config_shows_added_and_deleted_interfaces() {
+    let app = app_with_ada().await;
+    let bob = app.user("bob").await;
+    bob.create_vpc("core", &["10.0.0.0/24"]).await;
+    assert_eq!(bob.create_instance_on(1).await.status, 200);
+    let mut ada = logged_in(&app, "ada").await;
+    let interfaces = "/linode/instances/1/configs/1/interfaces";
+    let vlan = json!({"purpose": "vlan", "label": "office", "ipam_address": "10.1.0.1/24"});
+    let created = bob.post(interfaces, vlan).await;
+    assert_eq!(created.status, 200, "{created}");
+    let id = &created.json()["id"];
+    let added = format!("Interface {id}: empty → vlan office 10.1.0.1/24");
+    assert_eq!(newest_changes(&mut ada).await, [added]);
+    let deleted = bob.delete(&format!("{interfaces}/{id}")).await;
+    assert_eq!(deleted.status, 200, "{deleted}");
+    let removed = format!("Interface {id}: vlan office 10.1.0.1/24 → empty");
+    assert_eq!(newest_changes(&mut ada).await, [removed]);
 }
 
 #[tokio::test]

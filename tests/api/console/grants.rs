@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::SESSION;
 use super::account::version;
+use super::events::newest_changes;
 use crate::browser::{Browser, text};
 use crate::console::{app_with_ada, assert_contains, assert_lacks, assert_redirects_to, browser};
 use crate::harness::{Reply, TestApp, User};
@@ -151,6 +152,10 @@ async fn one_level_is_set_for_the_results_of_a_filter_or_for_selected_rows() {
         ]
     );
     assert_eq!(maker.count("/account/events").await, events + 1);
+    assert_eq!(
+        newest_changes(&mut ada).await,
+        ["Grants: empty → read_only on 3 objects"]
+    );
     // Selected rows, with and without access.
     let selected = [
         ("to", "read_write"),

@@ -121,7 +121,14 @@ async fn staff_see_the_queue_by_age_and_hosts_with_problems() {
     let oldest = grace.get(&link_of(&page, 1, "aged over 7 days")).await;
     assert_contains(&oldest, ">Old</a>");
     assert_contains(&page, ">10 d<");
-    assert_contains(&page, "No host has problems.");
+    // A merge is no answer, so that the ticket has waited for as long as before.
+    app.advance(DAY_SECONDS);
+    sam.post("/desk/tickets/3/merge", json!({"into": 1})).await;
+    let mut grace = logged_in(&app, "sam").await;
+    let merged = grace.get("/desk/home").await;
+    assert_contains(&merged, "The longest wait for an answer is");
+    assert_contains(&merged, ">11 d<");
+    assert_contains(&page, "There are no hosts.");
     assert_contains(&page, "No dead jobs.");
 
     ada.create_vpc("core", &["10.0.0.0/24"]).await;

@@ -1,5 +1,8 @@
 //! Mails in the console: choices, the mails of a ticket, and suppressed addresses.
 
+use garth::model::mail_count::MailOutcome;
+use garth::model::staff_role::StaffRole;
+use garth::rules::mail_counts;
 use serde_json::json;
 
 use super::account::version;
@@ -100,4 +103,53 @@ async fn staff_see_mails_of_a_ticket_and_operators_allow_addresses() {
         .await;
     assert_redirects_to(&allowed, &format!("{list}?done=address-allowed"));
     assert_lacks(&sam.get(list).await, "ada@example.com");
+}
+
+#[tokio::test]
+async fn operators_see_the_queue_and_the_received_messages() {
+    let app = TestApp::with(enable_mail).await;
+    let (ada, noor, sam) = (
+        app.user("ada").await,
+        app.user("noor").role(StaffRole::Operator).await,
+        app.user("sam").role(StaffRole::Support).await,
+    );
+    let status = "/provider/mail-status";
+    let empty = json!({"received": [], "queue": {"queued": 0, "failed": 0, "oldest_queued": null}});
+    assert_eq!(noor.get(status).await.json(), empty);
+    ada.open_ticket("Help").await;
+    let server = SmtpServer::start(Behavior::RefuseContent("554 5.7.1 refused"));
+    assert_eq!(send_due(&app, &server).await, 2);
+    app.advance(60);
+    reply(&noor, "An answer").await;
+    let counted = app.store.write(|tx| {
+        mail_counts::count(tx, MailOutcome::Dropped, "stranger")?;
+        mail_counts::count(tx, MailOutcome::Dropped, "stranger")?;
+        mail_counts::count(tx, MailOutcome::Refused, "ticket_closed")
+    });
+    counted.await.expect("the messages are counted");
+
+    let at = "2024-06-01T12:01:00";
+    let expected = json!({
+        "received": [
+            {"outcome": "dropped", "reason": "stranger", "messages": 2, "last_received": at},
+            {"outcome": "refused", "reason": "ticket_closed", "messages": 1, "last_received": at},
+        ],
+        "queue": {"queued": 1, "failed": 2, "oldest_queued": at},
+    });
+    assert_eq!(noor.get(status).await.json(), expected);
+    assert_eq!(sam.get(status).await.errors(), ["- role_missing"]);
+    let page = logged_in(&app, "noor")
+        .await
+        .get("/provider/suppressed-addresses")
+        .await;
+    for text in [
+        "<dt>Queued</dt><dd>1</dd>",
+        "<dt>Failed</dt><dd>2</dd>",
+        "<code>stranger</code>",
+        "data-label=\"Messages\">2<",
+        "<code>ticket_closed</code>",
+        "Refused",
+    ] {
+        assert_contains(&page, text);
+    }
 }

@@ -2,6 +2,7 @@
 
 mod account;
 mod address_map;
+mod announcements;
 mod bulk;
 mod conflicts;
 mod desk;

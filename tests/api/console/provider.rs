@@ -68,6 +68,9 @@ async fn an_admin_creates_an_account_changes_it_suspends_it_and_closes_it() {
     ];
     let refused = sam.submit(&quotas, "/provider/accounts/2/quotas", &limits).await;
     assert_eq!(refused.status, 400);
+    let limits = [limits[0], limits[1], ("attachment_bytes", "10")];
+    let refused = sam.submit(&quotas, "/provider/accounts/2/quotas", &limits).await;
+    assert_contains(&refused, "Must be a size with a unit, such as 10 GiB");
     let limits = [limits[0], limits[1], ("attachment_bytes", "1.5 GiB")];
     let saved = sam.submit(&quotas, "/provider/accounts/2/quotas", &limits).await;
     assert_redirects_to(&saved, "/provider/accounts/2?done=account-changed");
@@ -259,12 +262,12 @@ async fn an_operator_adds_changes_and_retires_a_plan() {
         ("class", "standard"),
         ("vcpus", "many"),
         ("memory", "2048"),
-        ("disk", "51200"),
+        ("disk", "51,200"),
         ("price.monthly", "ten"),
     ];
     let refused = sam.submit(&form, "/provider/plans/new", &fields).await;
     assert_eq!(refused.status, 400);
-    for expected in ["Must be an integer", "Must be a number", "value=\"51200\""] {
+    for expected in ["Must be an integer", "Must be a number", "value=\"51,200\""] {
         assert_contains(&refused, expected);
     }
     let mut fields = fields;
@@ -273,7 +276,7 @@ async fn an_operator_adds_changes_and_retires_a_plan() {
     let added = sam.submit(&form, "/provider/plans/new", &fields).await;
     assert_redirects_to(&added, "/provider/plans?done=plan-saved");
     let listed = sam.get("/provider/plans").await;
-    for expected in ["Small", "$10.50 a month", "38 plans"] {
+    for expected in ["Small", "$10.50 a month", "38 plans", ">2 GB<", ">50 GB<"] {
         assert_contains(&listed, expected);
     }
     let mut ada = logged_in(&app, "ada").await;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{StateStream, add_host, create_instance, join};
-use crate::harness::TestApp;
+use crate::harness::{TestApp, User};
 
 #[tokio::test]
 async fn a_join_token_can_be_used_once_within_an_hour() {
@@ -290,4 +290,85 @@ async fn the_mtu_of_a_region_is_the_smallest_that_its_hosts_report() {
     assert_eq!(first.last().unwrap()["type"], "underlay");
     assert_eq!(one.state().await["underlay"]["mtu"], 8900);
     assert_eq!(two.state().await["underlay"]["mtu"], 8900);
+}
+
+/// The problems of host 1.
+async fn warnings(staff: &User<'_>) -> Vec<String> {
+    let host = staff.get("/hosts/1").await.json();
+    let warnings = host["warnings"].as_array().expect("warnings").iter();
+    let text = |warning: &Value| warning.as_str().expect("a text").to_owned();
+    warnings.map(text).collect()
+}
+
+#[tokio::test]
+async fn two_agents_with_one_credential_are_noticed_and_their_values_are_not_used() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let agent = add_host(&sam, 1, 5).await;
+    create_instance(&ada, 1).await;
+    let report = async |run: &str, mtu: i64, bytes: i64| {
+        let traffic =
+            json!({"received_bytes": bytes, "received_packets": 1, "sent_bytes": 0, "sent_packets": 0});
+        let port = json!({"interface_id": 1, "status": "up", "traffic": traffic});
+        let fields = json!({"agent_run": run, "underlay_mtu": mtu, "ports": [port]});
+        let reply = agent.report_with(fields).await;
+        assert_eq!(reply.status, 200, "{reply}");
+        app.advance(10);
+    };
+    let mtu = async || agent.state().await["underlay"]["mtu"].as_i64().expect("an MTU");
+    let received = async || ada.get("/linode/instances/1/transfer/2024/6").await.json()["bytes_in"].clone();
+    let none: [String; 0] = [];
+
+    report("first", 1500, 100).await;
+    report("second", 1500, 100).await;
+    report("third", 1400, 300).await;
+    assert_eq!(warnings(&sam).await, none, "restarts of one agent");
+    assert_eq!((mtu().await, received().await), (1400, json!(300)));
+
+    report("copy", 9000, 300).await;
+    let revision = agent.state().await["revision"].clone();
+    for _ in 0..3 {
+        report("third", 1400, 900).await;
+        report("copy", 9000, 20).await;
+    }
+    let found = warnings(&sam).await;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with("several agents use the credential"),
+        "{found:?}"
+    );
+    assert_eq!((mtu().await, received().await), (9000, json!(300)));
+    assert_eq!(
+        agent.state().await["revision"],
+        revision,
+        "the region has not changed"
+    );
+
+    // The copy is stopped. The MTU is that of the remaining agent again.
+    for _ in 0..8 {
+        report("third", 1400, 950).await;
+    }
+    assert_eq!(warnings(&sam).await, none);
+    assert_eq!((mtu().await, received().await), (1400, json!(950)));
+}
+
+#[tokio::test]
+async fn an_agent_that_joins_again_is_not_a_second_agent() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let agent = add_host(&sam, 1, 5).await;
+    for run in ["first", "second"] {
+        agent.report_with(json!({"agent_run": run})).await;
+    }
+    // The first agent still runs. Its machine gets a new credential, so that the second one is refused.
+    let first = app.with_token(&join(&sam, agent.id).await);
+    assert_eq!(
+        agent.report_with(json!({"agent_run": "second"})).await.status,
+        401
+    );
+    let report =
+        json!({"protocol": 1, "applied_revision": 1, "agent_version": "0.2.0", "agent_run": "first"});
+    assert_eq!(first.post("/agent/status", report).await.status, 200);
+    assert_eq!(warnings(&sam).await, [""; 0]);
 }

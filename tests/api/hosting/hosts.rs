@@ -99,6 +99,7 @@ async fn a_host_has_an_address_of_a_machine_and_a_label_that_is_no_number() {
         "224.0.0.1",
         "::1",
         "ff02::1",
+        "fe80::1",
     ] {
         let body = json!({"label": "42", "region": "us-east", "underlay_address": address});
         let refused = sam.post("/hosts", body).await;

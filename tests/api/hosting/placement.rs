@@ -153,6 +153,60 @@ async fn an_offline_host_gets_no_instances() {
 }
 
 #[tokio::test]
+async fn a_host_that_reaches_no_other_host_is_the_last_choice() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let (one, two) = (add_host(&sam, 1, 9).await, add_host(&sam, 2, 5).await);
+    let warn = async |code: &str| {
+        let warning = json!({"code": code, "text": "a problem"});
+        let reply = one.report_with(json!({"warnings": [warning]})).await;
+        assert_eq!(reply.status, 200, "{reply}");
+    };
+    let ports = async || (ports_of(&one).await, ports_of(&two).await);
+    for (code, expected) in [
+        ("underlay_mtu_small", (1, 0)),
+        ("underlay_address_missing", (1, 1)),
+        ("no_sessions", (1, 2)),
+        ("host_filter_failed", (1, 3)),
+        ("no_session", (2, 3)),
+    ] {
+        warn(code).await;
+        create_instance(&ada, 1).await;
+        assert_eq!(ports().await, expected, "{code}");
+    }
+
+    // Without another usable host, the instance boots there.
+    warn("underlay_address_missing").await;
+    assert_eq!(sam.post("/hosts/2/drain", json!({})).await.status, 200);
+    create_instance(&ada, 1).await;
+    assert_eq!(ports().await, (3, 3));
+    assert_eq!(sam.get("/hosts/1").await.json()["warnings"], json!(["a problem"]));
+    assert_eq!(sam.post("/hosts/2/undrain", json!({})).await.status, 200);
+    one.report(json!([])).await;
+    create_instance(&ada, 1).await;
+    assert_eq!(ports().await, (4, 3), "the problem is solved");
+}
+
+#[tokio::test]
+async fn a_host_without_a_key_is_the_last_choice_in_a_region_that_encrypts() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let (one, two) = (add_host(&sam, 1, 9).await, add_host(&sam, 2, 5).await);
+    let on = sam
+        .put("/hosts/encryption/us-east", json!({"enabled": true}))
+        .await;
+    assert_eq!(on.status, 200, "{on}");
+    two.report_key(1, 'b').await;
+    create_instance(&ada, 1).await;
+    assert_eq!((ports_of(&one).await, ports_of(&two).await), (0, 1));
+    one.report_key(1, 'a').await;
+    create_instance(&ada, 1).await;
+    assert_eq!((ports_of(&one).await, ports_of(&two).await), (1, 1));
+}
+
+#[tokio::test]
 async fn regions_without_hosts_remain_as_they_are() {
     let app = TestApp::new().await;
     let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);

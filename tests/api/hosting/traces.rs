@@ -89,6 +89,52 @@ async fn staff_trace_packets_between_hosts() {
 }
 
 #[tokio::test]
+async fn a_problem_of_a_host_makes_only_the_paths_uncertain_that_it_affects() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24", "10.0.1.0/24"]).await;
+    let (one, two) = (add_host(&sam, 1, 2).await, add_host(&sam, 2, 1).await);
+    for subnet in [1, 1, 2] {
+        create_instance(&ada, subnet).await;
+    }
+    let path = "/linode/instances/1/configs/1/interfaces/1";
+    let changed = ada.put(path, json!({"ipv4": {"nat_1_1": "any"}})).await;
+    assert_eq!(changed.status, 200, "{changed}");
+    one.apply().await;
+    two.apply().await;
+    let state = two.state().await;
+    let crossing = state["vpcs"][0]["ports"][0]["ipv4"].as_str().expect("an address");
+    assert_eq!(crossing, "10.0.1.2", "instance 3 is on the other host");
+    let outcomes = async || {
+        let mut found = Vec::new();
+        for address in ["10.0.0.3", "10.0.1.2", "198.51.100.9"] {
+            found.push(trace(&sam, 1, address).await["outcome"].clone());
+        }
+        found
+    };
+    assert_eq!(outcomes().await, ["delivered", "delivered", "leaves_the_vpc"]);
+    for (warning, expected) in [
+        (
+            json!({"code": "ipv4_forwarding_off", "text": "x"}),
+            ["delivered", "delivered", "uncertain"],
+        ),
+        (
+            json!({"code": "no_session", "ids": [9, two.id], "text": "x"}),
+            ["delivered", "uncertain", "leaves_the_vpc"],
+        ),
+        (
+            json!({"code": "no_session", "ids": [9], "text": "x"}),
+            ["delivered", "delivered", "leaves_the_vpc"],
+        ),
+        (json!("of an earlier agent"), ["uncertain"; 3]),
+    ] {
+        let reply = one.report_with(json!({"warnings": [warning]})).await;
+        assert_eq!(reply.status, 200, "{reply}");
+        assert_eq!(outcomes().await, expected, "{warning}");
+    }
+}
+
+#[tokio::test]
 async fn a_packet_to_the_outside_leaves_the_vpc_and_is_not_delivered() {
     let app = TestApp::new().await;
     let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);

@@ -9,7 +9,7 @@ use crate::browser::{Browser, PASSWORD};
 use crate::console::{assert_contains, assert_lacks, assert_redirects_to, browser, logged_in};
 use crate::harness::{TestApp, User};
 use crate::smtp_server::{Behavior, SmtpServer};
-use crate::support::outgoing_mails::{enable_mail, send_due, text, to};
+use crate::support::outgoing_mails::{enable_mail, reply, send_due, text, to};
 
 const NEW: &str = "new@example.com";
 const DAY_SECONDS: i64 = 24 * 3600;
@@ -394,4 +394,96 @@ async fn a_failed_attempt_does_not_hide_a_new_device() {
     assert_eq!(attacker.submit(&page, "/login", &fields).await.status, 401);
     attacker.log_in_at_console("ada").await;
     assert_eq!(send_due(&app, &server).await, 1);
+}
+
+#[tokio::test]
+async fn an_account_gets_fifty_invitations_a_day() {
+    let app = TestApp::with(enable_mail).await;
+    let (ada, admin) = (
+        app.user("ada").await,
+        app.user("sam").role(StaffRole::Admin).await,
+    );
+    for number in 0..50 {
+        let (name, email) = (format!("guest{number}"), format!("guest{number}@example.com"));
+        let body = json!({"username": name, "email": email, "restricted": true});
+        assert_eq!(ada.post("/account/users", body).await.status, 200);
+        // The invitation of a deleted user counts.
+        assert_eq!(ada.delete(&format!("/account/users/{name}")).await.status, 200);
+        app.advance(1);
+    }
+    let queued = async || admin.get("/provider/mail-status").await.json()["queue"]["queued"].clone();
+    assert_eq!(queued().await, 50);
+    create_user(&ada).await;
+    assert_eq!(queued().await, 50, "the user is created without a mail");
+    // Staff and other accounts have their own limits.
+    let staff = json!({"username": "noor", "email": "noor@example.com", "role": "support"});
+    assert_eq!(admin.post("/provider/staff", staff).await.status, 200);
+    let account = json!({"email": "owner@example.com", "username": "owner"});
+    assert_eq!(admin.post("/provider/accounts", account).await.status, 200);
+    assert_eq!(queued().await, 52);
+
+    let mut browser = logged_in(&app, "ada").await;
+    let form = browser.get("/account/new-user").await;
+    let fields = [("username", "late"), ("email", NEW), ("restricted", "true")];
+    let created = browser.submit(&form, "/account/new-user", &fields).await;
+    assert_redirects_to(&created, "/account/users/late?done=user-created-not-invited");
+    let page = browser
+        .get("/account/users/late?done=user-created-not-invited")
+        .await;
+    assert_contains(&page, "No mail is sent");
+    assert_contains(&page, "Generate a password link and send it to");
+    let invitation = "/account/users/late/invitation";
+    assert_redirects_to(
+        &browser.submit(&page, invitation, &[]).await,
+        "/account/users/late",
+    );
+    assert_contains(
+        &browser.get("/account/users/late").await,
+        "50 invitations within 24 hours",
+    );
+    app.advance(DAY_SECONDS - 50);
+    let mut browser = logged_in(&app, "ada").await;
+    let page = browser.get("/account/users/late").await;
+    let sent = browser.submit(&page, invitation, &[]).await;
+    assert_redirects_to(&sent, "/account/users/late?done=user-invited");
+}
+
+#[tokio::test]
+async fn operators_see_the_mails_about_a_user_without_their_links() {
+    let app = TestApp::with(enable_mail).await;
+    let (ada, noor, sam) = (
+        app.user("ada").await,
+        app.user("noor").role(StaffRole::Operator).await,
+        app.user("sam").role(StaffRole::Support).await,
+    );
+    let server = SmtpServer::start(Behavior::RefuseRecipient("550 5.1.1 unknown"));
+    create_user(&ada).await;
+    ada.open_ticket("Help").await;
+    // The mail to ada is about the ticket, not about the user.
+    reply(&noor, "An answer").await;
+    send_due(&app, &server).await;
+    let mails = "/provider/accounts/1/users/newcomer/mails";
+    let listed = noor.get(mails).await;
+    let expected = json!([{
+        "id": 1, "kind": "invitation", "address": NEW, "state": "failed", "maybe_repeated": false, "attempts": 1,
+        "queued": "2024-06-01T12:00:00", "last_attempt": "2024-06-01T12:00:00", "sent": null, "error": "550 5.1.1",
+    }]);
+    assert_eq!(json!(listed.data()), expected);
+    assert_eq!(noor.count("/provider/accounts/1/users/ada/mails").await, 0);
+    assert_eq!(
+        noor.get("/provider/accounts/1/users/noor/mails").await.status,
+        404
+    );
+    assert_eq!(
+        noor.get("/provider/accounts/2/users/newcomer/mails").await.status,
+        404
+    );
+    assert_eq!(sam.get(mails).await.errors(), ["- role_missing"]);
+    let mut browser = logged_in(&app, "noor").await;
+    assert_contains(&browser.get("/provider/accounts/1").await, mails);
+    let page = browser.get(mails).await;
+    for text in ["Invitation", NEW, "failed", "550 5.1.1"] {
+        assert_contains(&page, text);
+    }
+    assert_lacks(&page, "/oauth/password/");
 }

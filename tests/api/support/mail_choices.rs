@@ -44,7 +44,9 @@ async fn staff_get_only_the_mails_that_they_have_chosen() {
     send_due(&app, &server).await;
     assert_eq!(count("sam@example.com"), 1, "replies are not chosen");
 
-    sam.put(CHOICES, json!({"assigned": false})).await;
+    // With no choice at all, no mail would be sent for another reason.
+    sam.put(CHOICES, json!({"assigned": false, "replies": true}))
+        .await;
     sam.post("/desk/tickets/1/release", json!({})).await;
     tess.post("/desk/tickets/1/claim", json!({"assignee": "sam"}))
         .await;

@@ -164,6 +164,17 @@ async fn a_merge_shows_no_messages_to_users_without_access() {
     }
     assert_eq!(merge(&sam, 4, 2).await.status, 200);
     assert_eq!(bob.count("/support/tickets/2/replies").await, 1);
+    // Bob may read the texts of staff, but not those of other users.
+    let called = json!({"account_id": 1, "summary": "Bob called", "description": "The disk is full."});
+    for (ticket, reply_of_ada, expected) in [(5, false, 200), (6, true, 400)] {
+        let opened = sam.post("/desk/tickets", called.clone()).await;
+        assert_eq!(opened.json()["id"], ticket, "{opened}");
+        if reply_of_ada {
+            let path = format!("/support/tickets/{ticket}/replies");
+            ada.post(&path, json!({"description": "I know."})).await;
+        }
+        assert_eq!(merge(&sam, ticket, 2).await.status, expected, "{ticket}");
+    }
     // A user who may only read the target could not reply there.
     app.grant("bob", Grant::AccountAccess(Permission::ReadOnly)).await;
     assert_eq!(merge(&sam, 2, 1).await.errors(), ["into merge_invalid"]);

@@ -10,6 +10,7 @@ mod desk_replies;
 mod entities;
 pub mod lmtp;
 mod mail_choices;
+mod mail_templates;
 mod merges;
 pub mod outgoing_mails;
 pub mod received_mails;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use garth::jobs::mails;
+use garth::mail::delivery::Delivery;
 use garth::mail::outbound::server::SmtpUrl;
 use garth::model::bounce_address;
 use garth::model::id::{OutgoingMailId, TicketId};
@@ -10,6 +11,7 @@ use garth::model::job::JobKind;
 use garth::model::outgoing_mail::{MailState, OutgoingMail};
 use garth::model::policy::{MailPolicy, OutgoingMailPolicy, Policy};
 use garth::model::reply_address::MailAddress;
+use garth::model::staff_role::StaffRole;
 use garth::model::user::Email;
 use garth::rules::lists::ListRequest;
 use garth::rules::{jobs, outgoing_mails, received_mails, suppressed_addresses};
@@ -21,6 +23,7 @@ use serde_json::json;
 
 use crate::harness::{TestApp, User};
 use crate::smtp_server::{Behavior, ReceivedMail, SmtpServer};
+use crate::support::received_mails::{message, send, signed};
 
 const DESK: &str = "support@desk.example.net";
 const DAY_SECONDS: i64 = 24 * 3600;
@@ -424,6 +427,87 @@ async fn only_participants_who_see_the_ticket_get_mails() {
         .map(|mail| mail.recipient.clone())
         .collect();
     assert_eq!(recipients, ["ada@example.com"]);
+}
+
+#[tokio::test]
+async fn a_queued_mail_is_not_sent_after_its_recipient_has_lost_access_or_unsubscribed() {
+    let app = TestApp::with(enable_mail).await;
+    let admin = app.user("sam").role(StaffRole::Admin).await;
+    let (ada, ben, dora) = (
+        app.user("ada").await,
+        app.user("ben").await,
+        app.user("dora").await,
+    );
+    let server = SmtpServer::start(Behavior::Accept);
+    ada.open_ticket("Help").await;
+    for user in [&ben, &dora] {
+        let body = json!({"description": "Me, too"});
+        assert_eq!(user.post("/support/tickets/1/replies", body).await.status, 200);
+    }
+    send_due(&app, &server).await;
+    app.advance(60);
+    let before = server.mails().len();
+    reply(&admin, "An answer").await;
+    let disabled = admin
+        .put("/provider/accounts/1/users/ben", json!({"disabled": true}))
+        .await;
+    assert_eq!(disabled.status, 200, "{disabled}");
+    let off = dora.put("/profile", json!({"email_notifications": false})).await;
+    assert_eq!(off.status, 200, "{off}");
+    assert_eq!(send_due(&app, &server).await, 3);
+    let recipients: Vec<_> = server.mails()[before..]
+        .iter()
+        .map(|mail| mail.recipient.clone())
+        .collect();
+    assert_eq!(recipients, ["ada@example.com"]);
+
+    app.advance(60);
+    reply(&admin, "Another answer").await;
+    let suspended = admin.post("/provider/accounts/1/suspend", json!({})).await;
+    assert_eq!(suspended.status, 200, "{suspended}");
+    assert_eq!(send_due(&app, &server).await, 1);
+    assert_eq!(server.mails().len(), before + 1, "the account is suspended");
+    let mails = listed(&app).await.into_iter();
+    let mut reasons: Vec<_> = mails
+        .filter(|mail| mail.state == MailState::Suppressed)
+        .map(|mail| format!("{} {}", mail.address.as_str(), mail.error.unwrap_or_default()))
+        .collect();
+    reasons.sort();
+    let expected = [
+        "ada@example.com no_access",
+        "ben@example.com no_access",
+        "dora@example.com unsubscribed",
+    ];
+    assert_eq!(reasons, expected);
+}
+
+#[tokio::test]
+async fn a_mail_after_a_reply_by_mail_continues_its_thread() {
+    let app = TestApp::with(enable_mail).await;
+    let ada = app.user("ada").await;
+    let staff = app.user("sam").staff().await;
+    let server = SmtpServer::start(Behavior::Accept);
+    ada.open_ticket("Help").await;
+    reply(&staff, "Which VPC is it?").await;
+    send_due(&app, &server).await;
+    let answer = message("ada@example.com", "reply@example.com", "It is the VPC core.");
+    let delivered = send(&app, &signed(&app, 1, 1).await, &answer).await;
+    assert_eq!(delivered, Delivery::Accepted("reply"));
+    app.advance(60);
+    reply(&staff, "Thank you.").await;
+    send_due(&app, &server).await;
+    let mails = server.mails();
+    let to_ada = to(&mails, "ada@example.com");
+    let threads: Vec<_> = to_ada
+        .iter()
+        .map(|mail| (field(mail, "In-Reply-To"), field(mail, "References")))
+        .collect();
+    let (root, last) = ("<ticket-1@example.net>", "<reply@example.com>");
+    let expected = [
+        (root.to_owned(), root.to_owned()),
+        (last.to_owned(), format!("{root} {last}")),
+    ];
+    assert_eq!(threads, expected);
 }
 
 #[tokio::test]

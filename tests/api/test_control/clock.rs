@@ -34,6 +34,31 @@ async fn an_advance_of_a_frozen_clock_expires_a_token_and_its_stream() {
     assert_ends(stream).await;
 }
 
+/// An advance computes its end first, then waits for jobs. Another advance during this time must not be lost.
+#[tokio::test]
+async fn an_advance_during_another_one_is_added_to_it() {
+    let app = TestApp::with_test_control().await;
+    freeze(&app).await;
+    app.controls(Method::PUT, "/settings", json!({"compute.settle_ms": 60_000}))
+        .await;
+    let admin = app.admin();
+    // Each instance has a job, so that the first advance has many steps.
+    let body = json!({"type": "g6-nanode-1", "region": "us-east"});
+    for _ in 0..10 {
+        assert_eq!(admin.post("/linode/instances", body.clone()).await.status, 200);
+        advance(&app, 1).await;
+    }
+    let now = async || app.controls(Method::GET, "/clock", Value::Null).await["now"].clone();
+    let begin = now().await;
+    assert_eq!(begin, "2024-06-01T12:00:10");
+    let during = async {
+        while now().await == begin {}
+        advance(&app, 60).await;
+    };
+    tokio::join!(advance(&app, 600), during);
+    assert_eq!(now().await, "2024-06-01T12:11:10");
+}
+
 #[tokio::test]
 async fn null_returns_to_the_running_clock_of_the_system() {
     let app = TestApp::with_test_control().await;

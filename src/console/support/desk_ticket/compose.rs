@@ -11,6 +11,7 @@ use crate::console::desk::{account_name, url};
 use crate::console::forms::Field;
 use crate::console::visit::Visit;
 use crate::console::{markdown, threads};
+use crate::model::account::status::AccountStatus;
 use crate::model::attachment::EXTENSIONS;
 use crate::model::history::{History, HistoryStep};
 use crate::model::policy::Support;
@@ -81,6 +82,9 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms, support: &Suppor
             @if !is_closed {
                 details .reply name="compose" open[!is_note] {
                     summary data-key="r" { span .what { "Reply to customer" } span .who-reads { "visible to users of " (account_name(&page.desk)) } }
+                    @if page.desk.account_status != AccountStatus::Active {
+                        p .warning { "The account is " (page.desk.account_status.word()) ". Its users cannot read replies." }
+                    }
                     @if !is_note { (forms.compose.alert_with_labels(&[("description", "Reply"), (threads::FILE_FIELD, "Files")])) }
                     (canned_reply_picker(page, &ticket_url, &reply_url))
                     div #reply data-draft=(format!("desk-reply-{}", ticket.id)) {

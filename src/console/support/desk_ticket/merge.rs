@@ -33,8 +33,8 @@ struct MergePage {
     source: DeskTicket,
     /// The selected ticket, if the page is the confirmation.
     target: Option<DeskTicket>,
-    /// The open tickets of the account that match the search.
-    candidates: Paged<DeskTicket>,
+    /// The open tickets of the account that match the search, each with the reason why it cannot be the target.
+    candidates: Paged<(DeskTicket, Option<String>)>,
     now: Time,
 }
 
@@ -110,8 +110,12 @@ fn load(tx: &mut ReadTx, id: TicketId, words: &str, into: Option<TicketId>) -> r
         None | Some(Err(Error::NotFound)) => None,
         Some(found) => Some(found?),
     };
+    let candidates = rules::desk::list(tx, &list, search)?.try_map(|candidate| {
+        let missing_access = rules::merges::missing_access(tx, &source.ticket, &candidate.ticket)?;
+        Ok::<_, Error>((candidate, missing_access))
+    })?;
     Ok(MergePage {
-        candidates: rules::desk::list(tx, &list, search)?,
+        candidates,
         target: target.filter(|target| target.ticket.account == account && target.ticket.id != id),
         source,
         now: tx.now(),
@@ -151,10 +155,15 @@ fn search(page: &MergePage, form_state: &FormState) -> Markup {
             table .list {
                 thead { tr { th scope="col" { "Ticket" } th scope="col" { "Status" } th scope="col" { "Opened by" } th scope="col" .number { "Age" } } }
                 tbody {
-                    @for candidate in &page.candidates.items {
+                    @for (candidate, missing_access) in &page.candidates.items {
                         @let ticket = &candidate.ticket;
                         tr {
-                            th scope="row" { a href=(format!("{merge_url}?into={}", ticket.id)) { (ticket.summary.as_str()) } " " span .id { (ticket.id) } }
+                            th scope="row" {
+                                @match missing_access {
+                                    None => { a href=(format!("{merge_url}?into={}", ticket.id)) { (ticket.summary.as_str()) } " " span .id { (ticket.id) } },
+                                    Some(reason) => { (ticket.summary.as_str()) " " span .id { (ticket.id) } p .quiet.small { "Cannot be chosen: " (reason) } },
+                                }
+                            }
                             td data-label="Status" { (threads::status_tag(ticket.status)) }
                             td data-label="Opened by" { (ticket.opened_by) }
                             td .number data-label="Age" { (age(ticket.opened, page.now)) }

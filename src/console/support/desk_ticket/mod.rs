@@ -90,7 +90,7 @@ fn head(visit: &Visit, page: &TicketPage) -> Markup {
             dl .facts {
                 div { dt { "Status" } dd { (threads::status_tag(ticket.status)) } }
                 div { dt { "Assignee" } dd { (assignee(desk, &visit.username)) @if let Some(claim) = &desk.claim { " " span .quiet { "since " (time(claim.since)) } } } }
-                @if let Some(targets) = &desk.targets { (targets::facts(targets)) }
+                @if let Some(targets) = &desk.targets { (targets::facts(targets, ticket.status == Status::Closed)) }
                 @if !desk.tags.is_empty() { div { dt { "Tags" } dd { (tags(&desk.tags)) } } }
                 @if let Some(target) = ticket.merged_into { div { dt { "Merged into" } dd { a href=(url(target)) { "ticket " (target) } } } }
                 @if !page.merged.is_empty() {

@@ -3,6 +3,8 @@
 use maud::html;
 
 use super::frame::{self, Parts};
+use super::values;
+use crate::model::mail_template::TemplateKind;
 use crate::model::outgoing_mail::NoticeKind;
 use crate::model::time::Time;
 use crate::model::token::TokenText;
@@ -33,10 +35,11 @@ pub fn parts(draft: &Draft, content: &AccountContent, accent: &str) -> Parts<'st
         text: format!("{paragraphs}\n\n{}: {}\n\n", texts.label, texts.url),
         html: html! {
             @for paragraph in &texts.paragraphs {
-                p style="margin:0 0 12px;white-space:pre-wrap;overflow-wrap:anywhere" { (paragraph) }
+                (frame::paragraph("0 0 12px", paragraph))
             }
             (frame::link(&texts.url, texts.label, accent))
         },
+        signature: None,
         accepts_replies: false,
         reason: REASON,
         unsubscribe_url: None,
@@ -44,13 +47,12 @@ pub fn parts(draft: &Draft, content: &AccountContent, accent: &str) -> Parts<'st
 }
 
 fn invitation(draft: &Draft, link: &TokenText) -> Texts {
-    let (brand, username) = (draft.brand.name(), &draft.username);
     Texts {
         title: "Choose your password",
         paragraphs: vec![
-            format!("A user was created for you at {brand}. Your username is {username}."),
+            values::introduction(draft, TemplateKind::Invitation),
             "Choose a password to log in. The link works once and expires after three days.".to_owned(),
-            "If you did not expect this mail, ignore it.".to_owned(),
+            values::closing(draft, TemplateKind::Invitation),
         ],
         label: "Choose a password",
         url: link_url(draft, link),
@@ -58,14 +60,13 @@ fn invitation(draft: &Draft, link: &TokenText) -> Texts {
 }
 
 fn reset(draft: &Draft, link: &TokenText) -> Texts {
-    let username = &draft.username;
     Texts {
         title: "Choose a new password",
         paragraphs: vec![
-            format!("A visitor of the log-in page requested a new password for the user {username}."),
+            values::introduction(draft, TemplateKind::Reset),
             "If this was you, choose a new password. The link works once and expires after one hour."
                 .to_owned(),
-            "If this was not you, ignore this mail. Your password has not changed.".to_owned(),
+            values::closing(draft, TemplateKind::Reset),
         ],
         label: "Choose a new password",
         url: link_url(draft, link),

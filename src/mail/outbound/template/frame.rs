@@ -22,6 +22,8 @@ pub struct Parts<'a> {
     /// Ends with a line break.
     pub text: String,
     pub html: Markup,
+    /// Between the content and the reason.
+    pub signature: Option<String>,
     /// Whether the recipient can reply above a marker.
     pub accepts_replies: bool,
     /// Why the recipient gets the mail, and how to answer.
@@ -54,6 +56,9 @@ fn text(draft: &Draft, parts: &Parts) -> String {
         text.push_str(&format!("-- {REPLY_MARKER} --\n\n"));
     }
     text.push_str(&parts.text);
+    if let Some(signature) = &parts.signature {
+        text.push_str(&format!("\n{signature}\n\n"));
+    }
     text.push_str(&format!("{}\n", parts.reason));
     if let Some(url) = parts.unsubscribe_url {
         text.push_str(&format!("Stop these mails: {url}\n"));
@@ -82,6 +87,7 @@ fn html(draft: &Draft, parts: &Parts, accent: &str) -> String {
                         p style={ "margin:0 0 4px;font-weight:bold;color:" (accent) } { (draft.brand.name()) }
                         h1 style="margin:0 0 16px;font-size:18px" { (parts.title) }
                         (parts.html)
+                        @if let Some(signature) = &parts.signature { (paragraph("20px 0 0", signature)) }
                     }
                 }
                 (footer(draft, parts))
@@ -104,6 +110,13 @@ fn footer(draft: &Draft, parts: &Parts) -> Markup {
                 p style="margin:8px 0 0;white-space:pre-wrap" { (footer.as_str()) }
             }
         }
+    }
+}
+
+/// A paragraph that keeps its line breaks.
+pub fn paragraph(margin: &str, text: &str) -> Markup {
+    html! {
+        p style={ "margin:" (margin) ";white-space:pre-wrap;overflow-wrap:anywhere" } { (text) }
     }
 }
 

@@ -3,6 +3,7 @@
 mod account;
 mod frame;
 mod ticket;
+mod values;
 
 use crate::rules::outgoing_mails::{Content, Draft};
 pub use frame::Rendered;

@@ -1,0 +1,321 @@
+//! The page for the texts of mails: a form, and a preview with sample data.
+
+use axum::extract::State;
+use axum::response::Response;
+use maud::{Markup, html};
+
+use super::account_summary::refused;
+use super::mail_preview::preview as preview_of;
+use super::tabs::{MAIL_TEMPLATES, tabs};
+use crate::console::error_page::PageResult;
+use crate::console::forms::{self, Field, FormData, FormState};
+use crate::console::layout::{permit_style_attributes, redirect_with_notice};
+use crate::console::query::Query;
+use crate::console::threads::confirmation;
+use crate::console::visit::Visit;
+use crate::mail::outbound::template::{self, Rendered};
+use crate::model::input::Input;
+use crate::model::mail_template::{MailTemplates, TemplateKind, TextName};
+use crate::model::staff_role::StaffRole;
+use crate::rules::agent::Staff;
+use crate::rules::request::Request;
+use crate::rules::{self, mail_templates};
+use crate::web::App;
+
+const URL: &str = MAIL_TEMPLATES.1;
+const PREVIEW_URL: &str = "/provider/mail-templates/preview";
+const SIGNATURE: &str = "signature";
+const PARTS: [&str; 2] = ["introduction", "closing"];
+
+/// A page to render.
+struct Shown<'a> {
+    form_state: &'a FormState,
+    stored: &'a MailTemplates,
+    /// The mail in the preview.
+    kind: TemplateKind,
+    rendered: &'a Rendered,
+    is_saved: bool,
+}
+
+fn field_name(kind: TemplateKind, part: &str) -> String {
+    let at = TemplateKind::ALL.into_iter().position(|known| known == kind);
+    format!("templates[{}].{part}", at.unwrap_or_default())
+}
+
+fn label(kind: TemplateKind) -> &'static str {
+    match kind {
+        TemplateKind::Reply => "Reply",
+        TemplateKind::Closed => "Ticket closed",
+        TemplateKind::Reopened => "Ticket reopened",
+        TemplateKind::Opened => "Ticket opened by staff",
+        TemplateKind::NewTicket => "New ticket, to staff",
+        TemplateKind::Assigned => "Ticket assigned, to staff",
+        TemplateKind::Invitation => "Invitation",
+        TemplateKind::Reset => "New password",
+    }
+}
+
+async fn load(app: &App, staff: Staff) -> rules::Result<MailTemplates> {
+    app.read(staff, |tx, _| mail_templates::view(tx)).await
+}
+
+/// A mail with the stored texts and those of the request.
+async fn rendered(app: &App, staff: Staff, request: Request) -> rules::Result<Rendered> {
+    let draft = app
+        .read(staff, move |tx, _| mail_templates::preview(tx, &request))
+        .await?;
+    Ok(template::render(&draft))
+}
+
+fn of_kind(kind: TemplateKind) -> (String, Input) {
+    ("mail".to_owned(), Input::Text(kind.word().to_owned()))
+}
+
+pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
+    let kind = TemplateKind::find(query.text("mail")).unwrap_or(TemplateKind::Reply);
+    let stored = load(&app, staff.clone()).await?;
+    let rendered = rendered(&app, staff, Request::with_fields([of_kind(kind)])).await?;
+    let form_state = prefilled(&stored).with_version_of(&stored);
+    let shown = Shown {
+        form_state: &form_state,
+        stored: &stored,
+        kind,
+        rendered: &rendered,
+        is_saved: true,
+    };
+    Ok(render(&visit, &shown))
+}
+
+fn prefilled(stored: &MailTemplates) -> FormState {
+    let mut form_state = FormState::default();
+    let mut set = |field: &str, name: TextName| {
+        form_state.data.set(field, stored.text(name).unwrap_or_default());
+    };
+    set(SIGNATURE, TextName::Signature);
+    for kind in TemplateKind::ALL {
+        set(&field_name(kind, PARTS[0]), TextName::Introduction(kind));
+        set(&field_name(kind, PARTS[1]), TextName::Closing(kind));
+    }
+    form_state
+}
+
+/// The fields of the form. An empty field means the default.
+fn object(data: &FormData) -> Vec<(String, Input)> {
+    let value = |field: &str| {
+        let text = data.text(field).trim().replace("\r\n", "\n");
+        match text.is_empty() {
+            true => Input::Null,
+            false => Input::Text(text),
+        }
+    };
+    let template = |kind: TemplateKind| {
+        let parts = PARTS.map(|part| (part.to_owned(), value(&field_name(kind, part))));
+        Input::Object([of_kind(kind)].into_iter().chain(parts).collect())
+    };
+    let templates = TemplateKind::ALL.into_iter().map(template).collect();
+    vec![
+        (SIGNATURE.to_owned(), value(SIGNATURE)),
+        ("templates".to_owned(), Input::List(templates)),
+    ]
+}
+
+/// Shows a mail with the submitted texts, without saving them. With the field `restore`, the texts of that mail are
+/// replaced by their defaults before.
+pub async fn preview(State(app): State<App>, visit: Visit, staff: Staff, mut data: FormData) -> PageResult {
+    let restored = TemplateKind::find(data.text("restore"));
+    if let Some(kind) = restored {
+        for part in PARTS {
+            data.set(&field_name(kind, part), "");
+        }
+    }
+    let kind = restored.or(TemplateKind::find(data.text("preview")));
+    let kind = kind.unwrap_or(TemplateKind::Reply);
+    let mut fields = object(&data);
+    fields.push(of_kind(kind));
+    let stored = load(&app, staff.clone()).await?;
+    let previewed = rendered(&app, staff.clone(), data.request(fields)).await;
+    let is_saved = previewed.is_err();
+    let (form_state, rendered) = match previewed {
+        Ok(rendered) => (FormState::with_errors(data, Vec::new()), rendered),
+        Err(error) => {
+            let stored = Request::with_fields([of_kind(kind)]);
+            (
+                forms::from_error(data, error)?,
+                rendered(&app, staff, stored).await?,
+            )
+        }
+    };
+    let shown = Shown {
+        form_state: &form_state,
+        stored: &stored,
+        kind,
+        rendered: &rendered,
+        is_saved,
+    };
+    Ok(render(&visit, &shown))
+}
+
+pub async fn update(State(app): State<App>, visit: Visit, staff: Staff, data: FormData) -> PageResult {
+    let request = data.request(object(&data));
+    let changed = app
+        .write(staff.clone(), move |tx, _| mail_templates::update(tx, &request))
+        .await;
+    let form_state = match changed {
+        Ok(_) => return Ok(redirect_with_notice(URL, "mail-templates-saved")),
+        Err(error) => forms::from_error(data, error)?,
+    };
+    let stored = load(&app, staff.clone()).await?;
+    let kind = TemplateKind::Reply;
+    let rendered = rendered(&app, staff, Request::with_fields([of_kind(kind)])).await?;
+    let form_state = form_state.with_version_of(&stored);
+    let shown = Shown {
+        form_state: &form_state,
+        stored: &stored,
+        kind,
+        rendered: &rendered,
+        is_saved: true,
+    };
+    Ok(render(&visit, &shown))
+}
+
+pub async fn reset(State(app): State<App>, staff: Staff, data: FormData) -> PageResult {
+    let request = data.request(Vec::new());
+    let reset = app
+        .write(staff, move |tx, _| mail_templates::reset(tx, &request))
+        .await;
+    match reset {
+        Ok(()) => Ok(redirect_with_notice(URL, "mail-templates-reset")),
+        Err(error) => refused(URL, error),
+    }
+}
+
+fn render(visit: &Visit, shown: &Shown) -> Response {
+    let can_change = visit.has_role(StaffRole::Admin);
+    let body = html! {
+        (tabs(visit, URL))
+        div .title {
+            h1 { "Mail templates" }
+            @if can_change && !shown.stored.0.is_empty() { div .actions { (reset_form(visit)) } }
+        }
+        p .lead { "The texts of mails about tickets and users. An empty text means the default." }
+        @if let Some(text) = &visit.refused { p .alert role="alert" { (text) } }
+        (alert(shown.form_state))
+        section aria-labelledby="preview" {
+            h2 #preview { "Preview: " (label(shown.kind)) }
+            nav .mail-kinds aria-label="Preview of another mail" {
+                ul {
+                    @for kind in TemplateKind::ALL {
+                        li { a href={ (URL) "?mail=" (kind.word()) } aria-current=[(kind == shown.kind).then_some("true")] { (label(kind)) } }
+                    }
+                }
+            }
+            @if !shown.is_saved { p .warning role="status" { "These texts are not saved yet." } }
+            p .quiet { "With sample data. Links in it do not work." }
+            (preview_of(shown.rendered))
+        }
+        @if can_change {
+            (form(visit, shown.form_state))
+        } @else {
+            p .quiet { "Only admins can change the texts." }
+        }
+    };
+    permit_style_attributes(visit.form_page(shown.form_state, "Mail templates", &[], &body))
+}
+
+/// The errors of the form. The labels of its fields name the mail.
+fn alert(form_state: &FormState) -> Markup {
+    let parts = TemplateKind::ALL.into_iter().flat_map(|kind| {
+        [(PARTS[0], "introduction"), (PARTS[1], "closing")]
+            .map(|(part, name)| (field_name(kind, part), format!("{}, {name}", label(kind))))
+    });
+    let labels: Vec<_> = parts.collect();
+    let labels: Vec<_> = labels
+        .iter()
+        .map(|(field, label)| (field.as_str(), label.as_str()))
+        .collect();
+    form_state.alert_with_labels(&labels)
+}
+
+fn reset_form(visit: &Visit) -> Markup {
+    confirmation(
+        "Reset to defaults",
+        (true, None),
+        &html! {
+            p { "This deletes the signature and all texts." }
+            form method="post" action={ (URL) "/reset" } {
+                (visit.form_token())
+                button .danger type="submit" { "Reset to defaults" }
+            }
+        },
+    )
+}
+
+fn form(visit: &Visit, form_state: &FormState) -> Markup {
+    let hint = hint(
+        "Plain text under each mail about a ticket.",
+        None,
+        TextName::Signature,
+    );
+    let signature = Field {
+        name: SIGNATURE,
+        label: "Signature",
+        hint: &hint,
+        optional: true,
+        max_chars: Some(TextName::Signature.max_chars()),
+        ..Field::default()
+    };
+    html! {
+        form .card.wide method="post" novalidate action=(URL) {
+            (visit.form_token())
+            (form_state.version_field())
+            (forms::textarea(form_state, signature, 3))
+            @for kind in TemplateKind::ALL { (fields(form_state, kind)) }
+            div .actions {
+                button .main type="submit" { "Save" }
+                a .button href=(URL) { "Cancel" }
+            }
+        }
+    }
+}
+
+fn fields(form_state: &FormState, kind: TemplateKind) -> Markup {
+    let default = Some(kind.default_introduction());
+    let introduction = (TextName::Introduction(kind), "Introduction", default);
+    let closing = (TextName::Closing(kind), "Closing", kind.default_closing());
+    html! {
+        fieldset .mail-template {
+            legend { (label(kind)) }
+            @for ((name, label, default), part) in [introduction, closing].into_iter().zip(PARTS) {
+                @let hint = hint("", default, name);
+                @let field = field_name(kind, part);
+                (forms::textarea(form_state, Field {
+                    name: &field,
+                    label,
+                    hint: &hint,
+                    optional: true,
+                    max_chars: Some(name.max_chars()),
+                    ..Field::default()
+                }, 2))
+            }
+            p .hint { "Placeholders: " (placeholders(TextName::Closing(kind))) }
+            div .actions {
+                button type="submit" formaction=(PREVIEW_URL) name="preview" value=(kind.word()) { "Preview" span .hidden { ": " (label(kind)) } }
+                button .link type="submit" formaction=(PREVIEW_URL) name="restore" value=(kind.word()) { "Restore default" span .hidden { ": " (label(kind)) } }
+            }
+        }
+    }
+}
+
+fn hint(purpose: &str, default: Option<&str>, name: TextName) -> String {
+    match (name, default) {
+        (TextName::Signature, _) => format!("{purpose} Placeholders: {}", placeholders(name)),
+        (_, Some(default)) => format!("Default: {default}"),
+        (_, None) => "Default: no text".to_owned(),
+    }
+}
+
+fn placeholders(name: TextName) -> String {
+    let placeholder = |name: &&str| format!("{{{{{name}}}}}");
+    let placeholders: Vec<_> = name.placeholders().iter().map(placeholder).collect();
+    placeholders.join(" ")
+}
