@@ -5,6 +5,7 @@ use clap::Subcommand;
 
 use super::outgoing_mail;
 use super::output::Output;
+use super::policy::mail_of;
 use super::settings::Settings;
 use super::store_args::{OpenStore, StoreArgs};
 use crate::api::mail_counts::QueueView;
@@ -12,11 +13,14 @@ use crate::api::outgoing_mails::MailView;
 use crate::api::suppressed_addresses::SuppressedAddressView;
 use crate::mail::outbound::message;
 use crate::mail::outbound::smtp::{self, Delivery, Failure, Step};
-use crate::model::id::TicketId;
+use crate::model::bounce_address;
+use crate::model::id::{OutgoingMailId, TicketId};
 use crate::model::outgoing_mail::{OutgoingMail, SuppressedAddress};
+use crate::model::reply_address::ReplyKey;
+use crate::model::token::TokenText;
 use crate::rules::lists::ListRequest;
 use crate::rules::{mail_counts, outgoing_mails, suppressed_addresses};
-use crate::store::context::Clock;
+use crate::store::context::{Clock, RandomSource};
 
 /// The number of rows in a list.
 const MAX_LISTED: i64 = 500;
@@ -62,11 +66,20 @@ async fn test(store: &StoreArgs, output: Output, address: &str) -> anyhow::Resul
         bail!("mail.smtp_url: required, such as smtp://user@mx.example.com:587");
     };
     let from = policy.from.as_str();
-    let now = Clock::System.now();
-    let content =
-        message::test(from, address, now).with_context(|| format!("{address} is not an address"))?;
+    let (now, random) = (Clock::System.now(), RandomSource::System);
+    let message_id = policy.message_id(&random.bytes());
+    let content = message::test(from, address, &message_id, now)
+        .with_context(|| format!("{address} is not an address"))?;
+    // The mail server must accept senders of this form. The test mail is in no store, so that its signature is random.
+    let sender = match mail_of(&settings)? {
+        Some(desk) => {
+            let key = ReplyKey::new(TokenText::from_bytes(random.bytes()));
+            bounce_address::sign(&key, &desk.reply_address, OutgoingMailId(0))
+        }
+        None => from.to_owned(),
+    };
     let delivery = Delivery {
-        sender: from,
+        sender: &sender,
         recipient: address,
         content: &content,
     };
@@ -121,8 +134,14 @@ pub fn advice(failure: &Failure) -> &'static str {
             "the server offers no STARTTLS on this port; use smtps:// or another port"
         }
         (Step::Encrypt, _) => "check the certificate of the mail server and the host name in mail.smtp_url",
+        (Step::LogIn, "not_supported" | "530 5.7.0" | "538 5.7.11") => {
+            "the server offers no log-in with PLAIN or LOGIN on this connection; if it offers one after STARTTLS, \
+             append ?starttls=on to mail.smtp_url"
+        }
         (Step::LogIn, _) => "check the user in mail.smtp_url and the password in mail.password_file",
-        (Step::Sender, _) => "let the mail server accept mail.from for this user",
+        (Step::Sender, _) => {
+            "let the mail server accept mail.from, and all addresses below mail.reply_address, as senders of this user"
+        }
         (Step::Recipient, _) => "check the address, and that the mail server relays for this user",
         (Step::Data | Step::Content, _) => "the log of the mail server has the reason",
     }

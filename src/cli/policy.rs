@@ -232,7 +232,8 @@ fn support_of(settings: &Settings) -> anyhow::Result<Support> {
     })
 }
 
-fn mail_of(settings: &Settings) -> anyhow::Result<Option<MailPolicy>> {
+/// The policy for messages that arrive by mail; `None` if the desk has no mail address.
+pub fn mail_of(settings: &Settings) -> anyhow::Result<Option<MailPolicy>> {
     let mail = &settings.mail;
     let text = |setting: &Option<String>| setting.clone().filter(|text| !text.is_empty());
     let (reply_address, authserv_id) = match (text(&mail.reply_address), text(&mail.authserv_id)) {

@@ -8,7 +8,7 @@ use super::policy::policy_of;
 use super::settings::{FieldNames, LimitSettings, Profile, Settings};
 use super::store_args::StoreArgs;
 use super::test_mode::TestMode;
-use super::{bucket_keys, logging, open_files, outgoing_mail};
+use super::{bucket_keys, listeners, logging, open_files, outgoing_mail};
 use crate::files::{Files, Scanner};
 use crate::web::connections::MaxConnections;
 use crate::web::tls::Certificate;
@@ -27,6 +27,7 @@ pub fn find_invalid(store: &StoreArgs, settings: &Settings) -> Vec<anyhow::Error
         validate_attachments(store, settings),
         TestMode::find(settings).map(drop),
         outgoing_mail::server_of(settings).map(drop),
+        listeners::lmtp_address(settings).map(drop),
     ];
     results.into_iter().filter_map(Result::err).collect()
 }

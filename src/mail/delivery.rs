@@ -58,7 +58,7 @@ pub async fn deliver(uploads: &Uploads, authserv_id: &str, envelope: Envelope) -
     let (sender, message) = (envelope.sender, envelope.message);
     // A large message takes some time to parse.
     let parsing = tokio::task::spawn_blocking(move || {
-        let mail = inbound::parse(&message, &authserv_id, sender.as_deref())?;
+        let mail = inbound::parse_effective(&message, &authserv_id, sender.as_deref())?;
         let mail = with_long_text(mail);
         let key = message_key(&mail, &message);
         Ok((mail, key))
@@ -68,7 +68,12 @@ pub async fn deliver(uploads: &Uploads, authserv_id: &str, envelope: Envelope) -
         Err(_) => Err(Unreadable::TooComplex),
     };
     let mut deliveries = Vec::with_capacity(recipients.len());
-    for recipient in recipients {
+    // A message that is a reply opens no ticket, so that its replies are first.
+    let (replies, others): (Vec<_>, Vec<_>) = recipients
+        .into_iter()
+        .enumerate()
+        .partition(|(_, recipient)| recipient.contains('+'));
+    for (place, recipient) in replies.into_iter().chain(others) {
         let delivered = match &parsed {
             Ok((mail, key)) => deliver_parsed(uploads, recipient, mail, key).await,
             Err(unreadable) => Ok(Delivery::Refused(unreadable.word())),
@@ -79,9 +84,10 @@ pub async fn deliver(uploads: &Uploads, authserv_id: &str, envelope: Envelope) -
             outcome.unwrap_or(Delivery::Deferred("unavailable")),
         )
         .await;
-        deliveries.push(delivered);
+        deliveries.push((place, delivered));
     }
-    deliveries
+    deliveries.sort_unstable_by_key(|(place, _)| *place);
+    deliveries.into_iter().map(|(_, delivered)| delivered).collect()
 }
 
 /// Counts a message under its outcome and reason. If the store fails, the message is not counted.
@@ -189,10 +195,11 @@ fn with_long_text(mut mail: ReceivedMail) -> ReceivedMail {
     mail
 }
 
-/// Identifies a message. The Message-ID of a message without one is replaced by its content.
+/// Identifies a message: the hash of its Message-ID, or of its content if it has none. The prefix ensures that no
+/// Message-ID has the hash of a content.
 fn message_key(mail: &ReceivedMail, message: &[u8]) -> String {
     match &mail.message_id {
         Some(id) => hex(&Sha256::digest(id.as_bytes())),
-        None => hex(&Sha256::digest(message)),
+        None => format!("content-{}", hex(&Sha256::digest(message))),
     }
 }

@@ -154,6 +154,18 @@ fn lmtp_is_not_offered_to_other_machines_unless_permitted() {
         let refused = Process::spawn(&mut serve).wait();
         assert_ne!(refused.code, Some(0), "{address}");
         assert!(refused.stderr.contains(message), "{address}: {}", refused.stderr);
+
+        let mut doctor = folder.garth("doctor --json");
+        doctor
+            .env("GARTH_LISTEN", "127.0.0.1:0")
+            .env("GARTH_MAIL_LMTP_LISTEN", address);
+        if !desk.is_empty() {
+            doctor.env("GARTH_MAIL_REPLY_ADDRESS", desk);
+            doctor.env("GARTH_MAIL_AUTHSERV_ID", AUTHSERV_ID);
+        }
+        let found = Process::spawn(&mut doctor).wait();
+        assert_eq!(found.code, Some(1), "{address}: {found:?}");
+        assert!(found.stdout.contains(message), "{address}: {found:?}");
     }
     let mut permitted = folder.serve();
     permitted

@@ -121,6 +121,24 @@ fn a_test_mail_prints_each_step_or_advice() {
         ]
     );
     assert_eq!(mail.mails()[0].recipient, "ada@example.org");
+    assert_eq!(mail.mails()[0].sender, "support@example.com");
+    let content = &mail.mails()[0].content;
+    assert!(message_id(content).ends_with("@example.com>"), "{content}");
+    assert!(content.contains("MIME-Version: 1.0\r\n"), "{content}");
+
+    // The sender has the form of those of mails about tickets.
+    let mut command = folder.garth("mail test ada@example.org");
+    command
+        .env("GARTH_MAIL_REPLY_ADDRESS", "desk@example.org")
+        .env("GARTH_MAIL_AUTHSERV_ID", "mx.example.org");
+    let signed = Process::spawn(with_mail(&mut command, &mail)).wait();
+    assert_eq!(signed.code, Some(0), "{signed:?}");
+    let sender = mail.mails()[1].sender.clone();
+    let is_signed = sender.starts_with("desk+b-0-") && sender.ends_with("@example.org");
+    assert!(
+        is_signed && sender.len() == "desk+b-0-@example.org".len() + 24,
+        "{sender}"
+    );
 
     mail.set(Behavior::RefuseRecipient(
         "554 5.7.1 relaying denied for ada@example.org",
@@ -204,6 +222,21 @@ fn a_mail_is_sent_over_tls_and_after_a_log_in() {
             "{encryption:?}"
         );
     }
+}
+
+#[test]
+fn a_log_in_that_needs_starttls_names_the_setting() {
+    let folder = Folder::new("mail-log-in-starttls");
+    let (server, certificate) = protected(&folder, Encryption::StartTls);
+    // STARTTLS is not required on a loopback address.
+    let url = format!("smtp://garth@{}", server.address);
+    let refused = mail_test(&folder, &url, PASSWORD, &certificate);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(
+        refused.stderr.contains("cannot log in: not_supported;") && refused.stderr.contains("?starttls=on"),
+        "{refused:?}"
+    );
+    assert_eq!((server.mails().len(), server.passwords()), (0, 0));
 }
 
 #[test]

@@ -1,7 +1,9 @@
-//! Parses messages that arrive by mail (decision 0032). These functions use no network, store or clock, and take linear time.
+//! Parses messages that arrive by mail (decision 0032). These functions use no network, store or clock, and take linear
+//! time.
 
 mod automatic;
 mod bounces;
+mod boundaries;
 mod flowed;
 mod header_fields;
 mod html_text;
@@ -9,10 +11,13 @@ mod prepared;
 mod quote_phrases;
 mod quotes;
 mod sender;
+mod structure;
+
+use std::borrow::Cow;
 
 use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
-use crate::model::received_mail::{MailFile, ReceivedMail};
+use crate::model::received_mail::{Automatic, MailFile, ReceivedMail};
 
 pub use automatic::ORIGIN_FIELD;
 
@@ -28,7 +33,7 @@ const MAX_MESSAGE_ID_BYTES: usize = 998;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreadable {
     TooLarge,
-    /// The parser would need too much time.
+    /// The parser would need too much time or memory.
     TooComplex,
     /// There are no header fields.
     NoHeader,
@@ -50,27 +55,62 @@ pub fn parse(
     authserv_id: &str,
     envelope_sender: Option<&str>,
 ) -> Result<ReceivedMail, Unreadable> {
-    if raw.len() > MAX_MESSAGE_BYTES {
-        return Err(Unreadable::TooLarge);
-    }
-    let prepared = prepared::prepare(raw)?;
+    let prepared = prepare(raw)?;
     let message = MessageParser::default().parse(prepared.as_ref());
-    let message = message.filter(|message| !message.headers().is_empty());
-    let message = message.ok_or(Unreadable::NoHeader)?;
-    let text = body_text(&message);
+    let message = with_header(message)?;
+    let (text, recovered) = body_of(&message);
     let split = quotes::split(&text);
-    let (files, dropped_files) = files_of(&message);
+    let (files, dropped_files) = files_of(&message, recovered);
     Ok(ReceivedMail {
-        message_id: message_id(&message),
-        sender: sender::sender_of(&message, authserv_id),
-        subject: plain_line(message.subject().unwrap_or_default()),
         text: split.new,
         folded: split.folded,
         files,
         dropped_files,
-        automatic: automatic::automatic_kind(&message, envelope_sender),
         bounce: bounces::bounce_in(&message),
+        ..header_of(&message, authserv_id, envelope_sender)
     })
+}
+
+/// Like `parse`, without the text and the files of a message that will have no effect: its sender is not verified, and
+/// it is no report. Strangers can send such messages, so that they should cost little.
+pub fn parse_effective(
+    raw: &[u8],
+    authserv_id: &str,
+    envelope_sender: Option<&str>,
+) -> Result<ReceivedMail, Unreadable> {
+    let header = {
+        let prepared = prepare(raw)?;
+        let message = MessageParser::default().parse_headers(prepared.as_ref());
+        header_of(&with_header(message)?, authserv_id, envelope_sender)
+    };
+    let is_verified = header.sender.as_ref().is_some_and(|sender| sender.is_verified);
+    match is_verified || header.automatic == Some(Automatic::Bounce) {
+        true => parse(raw, authserv_id, envelope_sender),
+        false => Ok(header),
+    }
+}
+
+fn prepare(raw: &[u8]) -> Result<Cow<'_, [u8]>, Unreadable> {
+    match raw.len() > MAX_MESSAGE_BYTES {
+        true => Err(Unreadable::TooLarge),
+        false => prepared::prepare(raw),
+    }
+}
+
+fn with_header(message: Option<Message<'_>>) -> Result<Message<'_>, Unreadable> {
+    let message = message.filter(|message| !message.headers().is_empty());
+    message.ok_or(Unreadable::NoHeader)
+}
+
+/// What the header of a message says.
+fn header_of(message: &Message, authserv_id: &str, envelope_sender: Option<&str>) -> ReceivedMail {
+    ReceivedMail {
+        message_id: message_id(message),
+        sender: sender::sender_of(message, authserv_id),
+        subject: plain_line(message.subject().unwrap_or_default()),
+        automatic: automatic::automatic_kind(message, envelope_sender),
+        ..ReceivedMail::default()
+    }
 }
 
 fn message_id(message: &Message) -> Option<String> {
@@ -79,8 +119,8 @@ fn message_id(message: &Message) -> Option<String> {
     is_valid.then(|| id.to_owned())
 }
 
-/// The text of all body parts.
-fn body_text(message: &Message) -> String {
+/// The text of all body parts, and the part that became the text although the parser takes it for a file.
+fn body_of<'a>(message: &'a Message<'a>) -> (String, Option<&'a MessagePart<'a>>) {
     let mut texts: Vec<String> = Vec::new();
     let mut bytes = 0;
     for part in message.text_bodies() {
@@ -101,20 +141,42 @@ fn body_text(message: &Message) -> String {
             .filter(|part| matches!(part.body, PartType::Html(_)));
         texts = html.take(1).map(|part| plain_text(&part_text(part))).collect();
     }
-    // The parser takes a broken multipart message for one file.
-    if let (true, Some(only)) = (texts.is_empty(), broken_body(message)) {
-        texts.push(plain_text(&part_text(only)));
+    if texts.iter().all(|text| text.trim().is_empty())
+        && let Some(part) = message.parts.iter().find(|part| is_broken_text(part))
+    {
+        let text = plain_text(&broken_text(part));
+        return (text.trim_matches('\n').to_owned(), Some(part));
     }
-    texts.join("\n\n")
+    (texts.join("\n\n"), None)
 }
 
-/// The only part of a multipart message whose boundary does not occur.
-fn broken_body<'a>(message: &'a Message<'a>) -> Option<&'a MessagePart<'a>> {
-    let root = message.root_part();
-    let is_multipart = root
-        .content_type()
-        .is_some_and(|kind| kind.ctype() == "multipart");
-    (is_multipart && matches!(root.body, PartType::Text(_))).then_some(root)
+/// Whether a part that the parser takes for a file is a text: a multipart whose boundary is missing or does not occur,
+/// or a text that does not end.
+fn is_broken_text(part: &MessagePart) -> bool {
+    let kind = part.content_type().map(|kind| kind.ctype());
+    let is_multipart = kind.is_some_and(|kind| kind.eq_ignore_ascii_case("multipart"));
+    let is_text = kind.is_none_or(|kind| kind.eq_ignore_ascii_case("text"));
+    let is_file = part
+        .content_disposition()
+        .is_some_and(|kind| kind.is_attachment());
+    match part.body {
+        PartType::Multipart(_) | PartType::Message(_) => false,
+        PartType::Text(_) | PartType::Html(_) => {
+            is_multipart || (is_text && part.is_encoding_problem && !is_file)
+        }
+        PartType::Binary(_) | PartType::InlineBinary(_) => is_multipart,
+    }
+}
+
+fn broken_text(part: &MessagePart) -> String {
+    match &part.body {
+        PartType::Binary(bytes) | PartType::InlineBinary(bytes) => {
+            let end = bytes.len().min(MAX_TEXT_BYTES);
+            String::from_utf8_lossy(&bytes[..end]).into_owned()
+        }
+        PartType::Text(text) if part.is_content_type("text", "html") => html_text::html_to_text(cut(text)),
+        _ => part_text(part),
+    }
 }
 
 fn part_text(part: &MessagePart) -> String {
@@ -164,12 +226,12 @@ fn plain_line(text: &str) -> String {
     words.join(" ")
 }
 
-/// The files of a message, and the number of files that are dropped.
-fn files_of(message: &Message) -> (Vec<MailFile>, usize) {
-    if broken_body(message).is_some() {
-        return (Vec::new(), 0);
-    }
-    let files = message.attachments().filter(|part| !is_signature_part(part));
+/// The files of a message, and the number of files that are dropped. `recovered` became the text.
+fn files_of(message: &Message, recovered: Option<&MessagePart>) -> (Vec<MailFile>, usize) {
+    let is_recovered = |part: &MessagePart| recovered.is_some_and(|text| std::ptr::eq(text, part));
+    let files = message
+        .attachments()
+        .filter(|part| !is_signature_part(part) && !is_recovered(part));
     let (mut kept, mut dropped) = (Vec::new(), 0);
     for part in files {
         if kept.len() == MAX_FILES {

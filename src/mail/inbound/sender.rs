@@ -29,14 +29,15 @@ pub fn sender_of(message: &Message, authserv_id: &str) -> Option<MailSender> {
     Some(MailSender { address, is_verified })
 }
 
-/// Whether DMARC passed, or DKIM or SPF passed for the domain of the author. Of several results of one method, the
-/// topmost counts, because servers add their fields at the top.
+/// Whether DMARC passed, or DKIM or SPF passed for the domain of the author, and DMARC did not fail. Of several results
+/// of one method, the topmost counts, because servers add their fields at the top.
 fn is_verified(message: &Message, authserv_id: &str, domain: &str) -> bool {
     const METHODS: [&str; 3] = ["dmarc", "dkim", "spf"];
     if authserv_id.is_empty() {
         return false;
     }
     let mut decided = [false; METHODS.len()];
+    let mut has_passed = false;
     for value in raw_values(message, "Authentication-Results") {
         let clean = without_comments(value);
         let mut parts = clean.split(';');
@@ -46,21 +47,22 @@ fn is_verified(message: &Message, authserv_id: &str, domain: &str) -> bool {
         }
         let results: Vec<MethodResult> = parts.filter_map(MethodResult::parse).collect();
         for (method, decided) in METHODS.iter().zip(&mut decided) {
-            let mut of_method = results
-                .iter()
-                .filter(|result| result.method == *method)
-                .peekable();
-            if *decided || of_method.peek().is_none() {
+            let of_method: Vec<_> = results.iter().filter(|result| result.method == *method).collect();
+            if *decided || of_method.is_empty() {
                 continue;
             }
             *decided = true;
             // A message can have several DKIM signatures: one that is valid and aligned is enough.
-            if of_method.any(|result| result.passes_for(domain)) {
-                return true;
+            let passes = of_method.iter().any(|result| result.passes_for(domain));
+            // The owner of the domain can require stricter alignment than this function.
+            let fails = *method == "dmarc" && of_method.iter().any(|result| result.result == "fail");
+            if fails && !passes {
+                return false;
             }
+            has_passed |= passes;
         }
     }
-    false
+    has_passed
 }
 
 struct MethodResult {
@@ -90,7 +92,9 @@ impl MethodResult {
     fn passes_for(&self, domain: &str) -> bool {
         let names: &[&str] = match self.method.as_str() {
             "dmarc" => &["header.from"],
-            "dkim" => &["header.d", "header.i"],
+            // `header.i` names a user of the signing domain, and can be a domain below it.
+            "dkim" if self.has("header.d") => &["header.d"],
+            "dkim" => &["header.i"],
             _ => &["smtp.mailfrom", "smtp.mail", "envelope-from"],
         };
         let values = self
@@ -99,6 +103,10 @@ impl MethodResult {
             .filter(|(name, _)| names.contains(&name.as_str()));
         let mut domains = values.map(|(_, value)| value.rsplit('@').next().unwrap_or_default());
         self.result == "pass" && domains.any(|passed| is_aligned(domain, passed))
+    }
+
+    fn has(&self, property: &str) -> bool {
+        self.properties.iter().any(|(name, _)| name == property)
     }
 }
 
@@ -157,6 +165,23 @@ mod tests {
             ),
             ("mx.example.net; spf=pass smtp.mailfrom=bounce@example.com", true),
             ("mx.example.net; dkim=pass header.i=@example.com", true),
+            (
+                "mx.example.net; dkim=pass header.d=example.com header.i=@mail.example.com",
+                true,
+            ),
+            (
+                "mx.example.net; dkim=pass header.d=example.org header.i=@example.com",
+                false,
+            ),
+            (
+                "mx.example.net; dkim=pass header.d=example.com; spf=pass smtp.mailfrom=a@example.com; \
+                 dmarc=fail header.from=example.com",
+                false,
+            ),
+            (
+                "mx.example.net; dmarc=none header.from=example.com; dkim=pass header.d=example.com",
+                true,
+            ),
             ("mx.example.net; none", false),
             ("mx.example.net; dmarc=fail header.from=example.com", false),
             ("mx.example.net; dmarc=pass header.from=example.org", false),
@@ -176,6 +201,11 @@ mod tests {
              Authentication-Results: mx.example.net; dmarc=pass header.from=example.com\r\n{from}"
         );
         assert_eq!(verified(&topmost), Some(false));
+        let separate = format!(
+            "Authentication-Results: mx.example.net; dkim=pass header.d=example.com\r\n\
+             Authentication-Results: mx.example.net; dmarc=fail header.from=example.com\r\n{from}"
+        );
+        assert_eq!(verified(&separate), Some(false));
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn no_text_of_a_reply_is_lost() {
         let message = MessageParser::default()
             .parse(prepared.as_ref())
             .expect("a message");
-        let text = body_text(&message);
+        let (text, _) = body_of(&message);
         let split = quotes::split(&text);
         let words = |text: &str| {
             let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
@@ -93,6 +93,57 @@ fn unreadable_messages_are_refused() {
     assert_eq!(parse(b"\r\n\r\nx", AUTHSERV_ID, None), Err(Unreadable::NoHeader));
     let large = vec![b'a'; MAX_MESSAGE_BYTES + 1];
     assert_eq!(parse(&large, AUTHSERV_ID, None), Err(Unreadable::TooLarge));
+}
+
+#[test]
+fn the_text_of_a_broken_multipart_message_is_not_lost() {
+    let text = |message: &str| {
+        let raw = format!("From: a@example.com\nMIME-Version: 1.0\n{message}");
+        let mail = parse(raw.as_bytes(), AUTHSERV_ID, None).expect("a message");
+        (mail.text, mail.files.len())
+    };
+    let part = "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n\
+                Gr=C3=BC=C3=9Fe\n";
+    let html = "Content-Type: text/html\n\n<p>Hello</p>\n";
+    let file = "Content-Type: text/plain; name=a.txt\nContent-Disposition: attachment\n\nA file\n";
+    let greeting = |files| ("Grüße".to_owned(), files);
+    for kind in ["mixed", "alternative", "related"] {
+        let head = format!("Content-Type: multipart/{kind}; boundary=\"b\"\n\n");
+        assert_eq!(text(&format!("{head}--b\n{part}")), greeting(0), "{kind}");
+    }
+    let mixed = "Content-Type: multipart/mixed; boundary=b\n\n";
+    assert_eq!(text(&format!("{mixed}--b\n{part}--b\n{file}")), greeting(1));
+    let inner = "Content-Type: multipart/alternative; boundary=c\n\n";
+    let nested = format!("{mixed}--b\n{inner}--c\n{part}--c\n{html}");
+    assert_eq!(text(&nested), greeting(0));
+
+    // The parser finds no part, or the boundary is in an unusual notation.
+    for parameter in ["", "; boundary=\"\"", "; boundary=", "; boundary=missing"] {
+        let (found, files) = text(&format!("Content-Type: multipart/mixed{parameter}\n\nHello\n"));
+        assert_eq!((found.as_str(), files), ("Hello", 0), "{parameter}");
+    }
+    let unusual =
+        "Content-Type: multipart/mixed; boundary*0=\"b\"\n\n--b\nContent-Type: text/plain\n\nHello\n";
+    assert_eq!(text(unusual), ("Hello".to_owned(), 0));
+}
+
+#[test]
+fn only_the_header_of_a_message_without_effect_is_parsed() {
+    let message = |headers: &str| {
+        let raw = format!("From: a@example.com\nMessage-ID: <1@example.com>\n{headers}\nHello\n");
+        parse_effective(raw.as_bytes(), AUTHSERV_ID, None).expect("a message")
+    };
+    let stranger = message("");
+    assert_eq!(
+        (stranger.text.as_str(), stranger.message_id.as_deref()),
+        ("", Some("1@example.com"))
+    );
+    let verified = format!("Authentication-Results: {AUTHSERV_ID}; dmarc=pass header.from=example.com\n");
+    assert_eq!(message(&verified).text, "Hello");
+    assert_eq!(message("Return-Path: <>\n").text, "Hello");
+    let raw = fs::read(corpus()[0].with_file_name("bounce-postfix.eml")).expect("a message");
+    let report = parse_effective(&raw, "", None).expect("a message");
+    assert!(report.bounce.is_some(), "{report:?}");
 }
 
 /// Messages of the maximum size that would take hours, or a deep stack, if the time were not linear. The test fails by

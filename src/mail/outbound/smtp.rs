@@ -12,7 +12,7 @@ use lettre::transport::smtp::extension::{ClientId, Extension, MailParameter};
 use tokio::time::timeout;
 
 use super::server::{Encryption, SmtpServer};
-use crate::model::outgoing_mail::SendResult;
+use crate::model::outgoing_mail::{SendResult, is_bad_recipient};
 
 /// The steps of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +51,14 @@ impl Failure {
     }
 
     /// The effect on the mail. An error before the recipient is named is one of the settings or of the server, even if
-    /// it is permanent: an operator can correct it, and the mail is sent then.
+    /// it is permanent: an operator can correct it, and the mail is sent then. The same is true if the server refuses
+    /// the recipient because of the sender, a policy or relaying.
     pub fn into_result(self) -> SendResult {
-        let is_about_mail = matches!(self.step, Step::Recipient | Step::Data | Step::Content);
+        let is_about_mail = match self.step {
+            Step::Connect | Step::Encrypt | Step::LogIn | Step::Sender => false,
+            Step::Recipient => !self.has_answer || is_bad_recipient(&self.status),
+            Step::Data | Step::Content => true,
+        };
         match self.is_permanent && is_about_mail {
             true => SendResult::Refused { status: self.status },
             false => SendResult::Retry {
@@ -227,6 +232,45 @@ fn invalid_address(step: Step) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refused_recipient_is_final_only_if_the_status_is_about_the_address() {
+        let refused = |status: &str| Failure {
+            step: Step::Recipient,
+            status: status.to_owned(),
+            is_permanent: true,
+            has_answer: true,
+        };
+        let is_final = |failure: Failure| matches!(failure.into_result(), SendResult::Refused { .. });
+        for status in [
+            "550 5.1.1",
+            "550 5.1.2",
+            "553 5.1.3",
+            "551 5.1.6",
+            "556 5.1.10",
+            "550 5.2.1",
+            "550 5.4.4",
+            "550",
+            "551",
+            "553",
+        ] {
+            assert!(is_final(refused(status)), "{status}");
+        }
+        for status in [
+            "554 5.7.1",
+            "550 5.7.26",
+            "550 5.1.7",
+            "550 5.1.8",
+            "530 5.7.0",
+            "550 5.0.0",
+            "554",
+            "530",
+            "503",
+        ] {
+            assert!(!is_final(refused(status)), "{status}");
+        }
+        assert!(is_final(invalid_address(Step::Recipient)));
+    }
 
     #[test]
     fn only_the_status_of_an_answer_is_read() {

@@ -196,6 +196,19 @@ pub fn is_bad_address(status: &str) -> bool {
     status.split(' ').any(is_address)
 }
 
+/// Whether a permanent status in the answer to a recipient is about the recipient: the address (`5.1.x`, except the
+/// sender), the mailbox (`5.2.x`) or the way to it (`5.4.x`). Other answers, such as `554 5.7.1 relaying denied`, are
+/// about the sender or the settings of the mail server.
+pub fn is_bad_recipient(status: &str) -> bool {
+    match status.split_once(' ') {
+        Some((_, enhanced)) => {
+            is_bad_address(enhanced) || enhanced.starts_with("5.2.") || enhanced.starts_with("5.4.")
+        }
+        // Without an enhanced status code, these codes are about the mailbox (RFC 5321, section 4.2.3).
+        None => matches!(status, "550" | "551" | "552" | "553"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -130,7 +130,7 @@ pub fn receive(tx: &mut WriteTx, mail: &ReceivedMail, message_key: &str, recipie
     }
     let (ticket, user) = match key.target(&policy.reply_address, recipient) {
         MailTarget::Reply(ticket, user) => (Some(ticket), user),
-        MailTarget::NewTicket => match store::users::with_email(tx, &sender.address)?[..] {
+        MailTarget::NewTicket => match store::users::authors_with_email(tx, &sender.address)?[..] {
             [] => return Ok(Receipt::Dropped("stranger")),
             [user] => (None, user),
             _ => return Ok(Receipt::Refused("sender_ambiguous")),
@@ -172,18 +172,19 @@ fn store_once(
             caller => Sender::Tenant(Box::new(caller?)),
         },
     };
-    if let Some(stored) = store::received_mails::find(tx, user.id, message_key)? {
-        return Ok(Receipt::Stored(stored, sender));
-    }
-    let since = tx.now().plus_seconds(-HOUR_SECONDS);
-    if store::received_mails::count_since(tx, user.id, since)? >= MAX_MESSAGES_PER_HOUR {
-        return Ok(Receipt::Deferred("too_many"));
-    }
     // Replies to a merged ticket belong to the ticket that continues it.
     let ticket = match ticket {
         Some(ticket) => Some(merges::continuation(tx, ticket)?),
         None => None,
     };
+    let message_key = match find_or_key(tx, user, message_key, ticket)? {
+        Ok(stored) => return Ok(Receipt::Stored(stored, sender)),
+        Err(key) => key,
+    };
+    let since = tx.now().plus_seconds(-HOUR_SECONDS);
+    if store::received_mails::count_since(tx, user.id, since)? >= MAX_MESSAGES_PER_HOUR {
+        return Ok(Receipt::Deferred("too_many"));
+    }
     let created = match (&sender, ticket) {
         (Sender::Tenant(caller), Some(ticket)) => reply_as_tenant(tx, caller, ticket, mail)?,
         (Sender::Staff(agent), Some(ticket)) => reply_as_staff(tx, agent, ticket, mail)?,
@@ -197,13 +198,34 @@ fn store_once(
     let folded: String = mail.folded.chars().take(ReplyText::MAX).collect();
     let new = NewReceivedMail {
         author: user.id,
-        message_key,
+        message_key: &message_key,
         message_id: mail.message_id.as_deref(),
         ticket,
         reply,
         folded: &folded,
     };
     Ok(Receipt::Stored(store::received_mails::insert(tx, &new)?, sender))
+}
+
+/// The effect that a message already has on a ticket, or the key under which the effect is stored. A message to several
+/// tickets has an effect on each of them, and opens no ticket then.
+fn find_or_key(
+    tx: &mut WriteTx,
+    user: &User,
+    message_key: &str,
+    ticket: Option<TicketId>,
+) -> Result<std::result::Result<StoredMail, String>> {
+    let Some(first) = store::received_mails::find(tx, user.id, message_key)? else {
+        return Ok(Err(message_key.to_owned()));
+    };
+    let Some(ticket) = ticket else {
+        return Ok(Ok(first));
+    };
+    if merges::continuation(tx, first.ticket)? == ticket {
+        return Ok(Ok(first));
+    }
+    let key = format!("{message_key}-{ticket}");
+    Ok(store::received_mails::find(tx, user.id, &key)?.ok_or(key))
 }
 
 /// The ticket and the reply of a message, or the reason why it is refused.

@@ -73,8 +73,16 @@ pub fn find_by_id(tx: &mut ReadTx, id: UserId) -> Result<Option<User>, StoreErro
     find_with(tx, &sql, args![id])
 }
 
-/// The users with an e-mail address, in lower case, but at most two.
-pub fn with_email(tx: &mut ReadTx, email: &str) -> Result<Vec<UserId>, StoreError> {
+/// The users who can be the author of a message from an e-mail address, in lower case, but at most two. A customer can
+/// give a new user the address of another person, so that users of accounts without a password count only if no other
+/// user has the address.
+pub fn authors_with_email(tx: &mut ReadTx, email: &str) -> Result<Vec<UserId>, StoreError> {
+    let confirmed = "SELECT id FROM app_user
+         WHERE lower(email) = $1 AND (account IS NULL OR password_created IS NOT NULL) ORDER BY id LIMIT 2";
+    let authors = tx.read(confirmed, args![email], |row| row.take())?;
+    if !authors.is_empty() {
+        return Ok(authors);
+    }
     let sql = "SELECT id FROM app_user WHERE lower(email) = $1 ORDER BY id LIMIT 2";
     tx.read(sql, args![email], |row| row.take())
 }

@@ -210,6 +210,31 @@ async fn changes_within_a_minute_are_in_one_mail() {
 }
 
 #[tokio::test]
+async fn a_mail_has_the_newest_twenty_changes_and_the_number_of_the_others() {
+    let app = TestApp::with(enable_mail).await;
+    let (ada, staff) = (app.user("ada").await, app.user("sam").staff().await);
+    let server = SmtpServer::start(Behavior::Accept);
+    ada.open_ticket("Help").await;
+    for number in 1..=22 {
+        reply(&staff, &format!("Step {number}")).await;
+    }
+    send_due(&app, &server).await;
+    let mails = server.mails();
+    let to_ada = to(&mails, "ada@example.com");
+    assert_eq!(to_ada.len(), 1);
+    let text = text(&to_ada[0]);
+    for number in 1..=22 {
+        let is_expected = number > 2;
+        assert_eq!(
+            text.contains(&format!("Step {number}\n")),
+            is_expected,
+            "{number}: {text}"
+        );
+    }
+    assert!(text.contains("2 earlier changes are not in this mail."), "{text}");
+}
+
+#[tokio::test]
 async fn a_mail_server_that_is_down_for_a_day_loses_nothing() {
     let app = TestApp::with(enable_mail).await;
     let (ada, staff) = (app.user("ada").await, app.user("sam").staff().await);
@@ -345,6 +370,41 @@ async fn a_refused_address_gets_no_more_mails() {
     reply(&staff, "Third").await;
     send_due(&app, &server).await;
     assert_eq!(to(&server.mails(), "ada@example.com").len(), 1);
+}
+
+#[tokio::test]
+async fn a_mail_waits_while_the_server_refuses_to_relay_it() {
+    let app = TestApp::with(enable_mail).await;
+    let ada = app.user("ada").await;
+    app.user("sam").staff().await;
+    ada.open_ticket("Help").await;
+    let server = SmtpServer::start(Behavior::RefuseRecipient("554 5.7.1 relaying denied"));
+    send_due(&app, &server).await;
+    assert_eq!(
+        states(&app).await,
+        [(MailState::Queued, false, Some("554 5.7.1".to_owned()))]
+    );
+    server.set(Behavior::Accept);
+    app.advance(60);
+    send_due(&app, &server).await;
+    assert_eq!(states(&app).await, [(MailState::Sent, false, None)]);
+}
+
+#[tokio::test]
+async fn a_summary_that_looks_like_an_encoded_word_stays_as_it_is() {
+    let app = TestApp::with(enable_mail).await;
+    let ada = app.user("ada").await;
+    app.user("sam").staff().await;
+    let summary = "=?utf-8?q?hello=0D=0ABcc:x@y?=";
+    ada.open_ticket(summary).await;
+    let server = SmtpServer::start(Behavior::Accept);
+    send_due(&app, &server).await;
+    let content = server.mails()[0].content.clone();
+    assert!(!content.contains("Subject: [Garth #1] =?utf-8?q?"), "{content}");
+    let parsed = MessageParser::default()
+        .parse(content.as_bytes())
+        .expect("a mail");
+    assert_eq!(parsed.subject(), Some(format!("[Garth #1] {summary}").as_str()));
 }
 
 #[tokio::test]

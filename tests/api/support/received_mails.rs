@@ -26,18 +26,29 @@ pub fn enable_mail(policy: &mut Policy, _: &mut Options) {
 }
 
 pub async fn send(app: &TestApp, recipient: &str, message: &str) -> Delivery {
+    let delivered = send_to_all(app, &[recipient], message).await.pop();
+    delivered.expect("one recipient")
+}
+
+async fn send_to_all(app: &TestApp, recipients: &[&str], message: &str) -> Vec<Delivery> {
     let uploads = Uploads {
         store: app.store.clone(),
         files: Files::open(None, app.folder()).expect("the attachment storage"),
         scanner: None,
     };
     let envelope = Envelope {
-        recipients: vec![recipient.to_owned()],
+        recipients: recipients
+            .iter()
+            .map(|recipient| (*recipient).to_owned())
+            .collect(),
         sender: Some("ada@example.com".to_owned()),
         message: message.as_bytes().to_vec(),
     };
-    let delivered = deliver(&uploads, AUTHSERV_ID, envelope).await.pop();
-    delivered.expect("one recipient").expect("a result")
+    let delivered = deliver(&uploads, AUTHSERV_ID, envelope).await;
+    delivered
+        .into_iter()
+        .map(|delivery| delivery.expect("a result"))
+        .collect()
 }
 
 /// A verified message.
@@ -76,6 +87,80 @@ async fn a_message_of_a_user_opens_a_ticket_once() {
         (&ticket["summary"], &ticket["description"], &ticket["opened_by"]),
         (&json!("It is slow"), &json!("Since noon."), &json!("ada"))
     );
+}
+
+#[tokio::test]
+async fn a_message_without_a_message_id_has_one_effect() {
+    let app = TestApp::with(enable_mail).await;
+    let ada = app.user("ada").await;
+    let mail = message("ada@example.com", "x", "Since noon.").replace("Message-ID: <x>\r\n", "");
+    assert!(!mail.contains("Message-ID"));
+    for expected in [Delivery::Accepted("ticket"), Delivery::Dropped("duplicate")] {
+        assert_eq!(send(&app, DESK, &mail).await, expected);
+    }
+    let other = mail.replace("noon", "midnight");
+    assert_eq!(send(&app, DESK, &other).await, Delivery::Accepted("ticket"));
+    assert_eq!(ada.get("/support/tickets").await.json()["results"], 2);
+}
+
+#[tokio::test]
+async fn a_message_to_several_tickets_is_a_reply_to_each_and_opens_none() {
+    let app = TestApp::with(enable_mail).await;
+    let ada = app.user("ada").await;
+    ada.open_ticket("First").await;
+    ada.open_ticket("Second").await;
+    let (first, second) = (signed(&app, 1, 1).await, signed(&app, 2, 1).await);
+    let mail = message("ada@example.com", "1@example.com", "Both are solved.");
+    let (reply, duplicate) = (Delivery::Accepted("reply"), Delivery::Dropped("duplicate"));
+    let delivered = send_to_all(&app, &[DESK, &second, &first], &mail).await;
+    assert_eq!(delivered, [duplicate, reply, reply]);
+    let again = send_to_all(&app, &[&first, DESK, &second], &mail).await;
+    assert_eq!(again, [duplicate; 3]);
+    for ticket in [1, 2] {
+        let replies = ada
+            .get(&format!("/support/tickets/{ticket}/replies"))
+            .await
+            .json();
+        assert_eq!(replies["results"], 1, "{ticket}");
+    }
+    assert_eq!(ada.get("/support/tickets").await.json()["results"], 2);
+}
+
+#[tokio::test]
+async fn a_user_without_a_password_does_not_block_the_owner_of_the_address() {
+    let app = TestApp::with(enable_mail).await;
+    let rob = app.user("rob").await;
+    let eve = app.user("eve").of(app.another_account().await).await;
+    let mail = |id: &str| message("rob@example.com", id, "Since noon.");
+    let new = json!({"username": "rob-too", "email": "ROB@example.com", "restricted": false});
+    assert_eq!(eve.post("/account/users", new).await.status, 200);
+    assert_eq!(
+        send(&app, DESK, &mail("1@example.com")).await,
+        Delivery::Refused("sender_ambiguous")
+    );
+    app.set_password("rob").await;
+    assert_eq!(
+        send(&app, DESK, &mail("2@example.com")).await,
+        Delivery::Accepted("ticket")
+    );
+    assert_eq!(rob.get("/support/tickets").await.json()["results"], 1);
+    assert_eq!(eve.get("/support/tickets").await.json()["results"], 0);
+    app.set_password("rob-too").await;
+    assert_eq!(
+        send(&app, DESK, &mail("3@example.com")).await,
+        Delivery::Refused("sender_ambiguous")
+    );
+}
+
+#[tokio::test]
+async fn a_message_of_many_parts_is_refused() {
+    let app = TestApp::with(enable_mail).await;
+    let ada = app.user("ada").await;
+    let head = "Content-Type: multipart/mixed; boundary=b\r\nMIME-Version: 1.0\r\n";
+    let body = "--b\r\n\r\nx\r\n".repeat(1001);
+    let mail = format!("{head}{}", message("ada@example.com", "1@example.com", &body));
+    assert_eq!(send(&app, DESK, &mail).await, Delivery::Refused("too_complex"));
+    assert_eq!(ada.get("/support/tickets").await.json()["results"], 0);
 }
 
 #[tokio::test]
