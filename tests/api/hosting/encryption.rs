@@ -218,6 +218,37 @@ async fn a_rotation_keeps_the_old_keys_until_all_hosts_use_the_new_ones() {
 }
 
 #[tokio::test]
+async fn keys_of_several_agents_with_one_credential_are_not_used() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let (one, two) = (add_host(&sam, 1, 5).await, add_host(&sam, 2, 5).await);
+    set(&sam, json!({"enabled": true})).await;
+    let report = async |run: &str, letter: char| {
+        let keys = json!([{"generation": 1, "public_key": public_key(letter)}]);
+        let fields = json!({"agent_run": run, "encryption": {"keys": keys}});
+        assert_eq!(one.report_with(fields).await.status, 200);
+        app.advance(1);
+        two.encryption().await["peers"][0]["keys"][0]["public_key"].clone()
+    };
+    assert_eq!(report("first", 'a').await, public_key('a'));
+    assert_eq!(
+        report("second", 'b').await,
+        public_key('b'),
+        "an agent with a new key"
+    );
+    for _ in 0..2 {
+        assert_eq!(report("first", 'a').await, public_key('b'), "two agents");
+        assert_eq!(report("second", 'c').await, public_key('b'), "two agents");
+    }
+    app.advance(60);
+    assert_eq!(
+        report("second", 'c').await,
+        public_key('c'),
+        "the other agent has ended"
+    );
+}
+
+#[tokio::test]
 async fn keys_are_rotated_when_they_reach_their_lifetime() {
     let app = TestApp::new().await;
     let sam = app.user("sam").staff().await;

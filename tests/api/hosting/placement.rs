@@ -189,6 +189,28 @@ async fn a_host_that_reaches_no_other_host_is_the_last_choice() {
 }
 
 #[tokio::test]
+async fn a_host_with_several_agents_is_the_last_choice() {
+    let app = TestApp::new().await;
+    let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    let (one, two) = (add_host(&sam, 1, 9).await, add_host(&sam, 2, 5).await);
+    for run in ["first", "second", "first"] {
+        assert_eq!(one.report_with(json!({"agent_run": run})).await.status, 200);
+    }
+    create_instance(&ada, 1).await;
+    assert_eq!((ports_of(&one).await, ports_of(&two).await), (0, 1));
+    app.advance(61);
+    assert_eq!(one.report_with(json!({"agent_run": "first"})).await.status, 200);
+    two.apply().await;
+    create_instance(&ada, 1).await;
+    assert_eq!(
+        (ports_of(&one).await, ports_of(&two).await),
+        (1, 1),
+        "the other agent has ended"
+    );
+}
+
+#[tokio::test]
 async fn a_host_without_a_key_is_the_last_choice_in_a_region_that_encrypts() {
     let app = TestApp::new().await;
     let (sam, ada) = (app.user("sam").staff().await, app.user("ada").await);
