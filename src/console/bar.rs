@@ -39,7 +39,7 @@ pub fn bar(visit: &Visit) -> Markup {
                 @if visit.audience == Audience::Tenants { (activity_link(visit.unseen)) }
                 div .who {
                     @match visit.audience {
-                        Audience::Staff => a .user href="/desk/password" title="Change your password" { (visit.username) " · " (visit.role.map_or("staff", StaffRole::word)) },
+                        Audience::Staff => a .user href="/desk/password" title="Your profile" { (visit.username) " · " (visit.role.map_or("staff", StaffRole::word)) },
                         _ => span .user title="Logged in as" { (visit.username) },
                     }
                     a href="/logout" { "Log out" }

@@ -72,7 +72,7 @@ pub async fn view(State(app): State<App>, visit: Visit, caller: Caller) -> PageR
                 (vpc_section(&overview.vpcs, &overview.used, overview.may_add))
                 (instance_section(&overview.instances))
                 (ticket_section(&overview.tickets, provider))
-                (event_section(&overview.events, &overview.existing))
+                (event_section(&visit, &overview.events, &overview.existing))
             }
         }
     };
@@ -153,12 +153,12 @@ fn waiting(title: &str, side: &str, tickets: &Paged<Ticket>) -> Markup {
     }
 }
 
-fn event_section(events: &[Event], existing: &Existing) -> Markup {
+fn event_section(visit: &Visit, events: &[Event], existing: &Existing) -> Markup {
     html! {
         section aria-labelledby="activity" {
             h2 #activity { a href="/events" { "Recent activity" } }
             @if events.is_empty() { (empty_state("No activity yet", "Changes in your account appear here.", None)) }
-            (events::days(events, existing))
+            (events::days(visit, events, existing))
         }
     }
 }

@@ -22,6 +22,7 @@ mod log_in;
 mod markdown;
 mod navigation;
 mod network;
+mod outgoing_mail;
 mod page;
 mod provider;
 mod query;

@@ -20,6 +20,8 @@ pub struct Page {
     pub class: Class,
     /// Whether the form can have files.
     pub has_files: bool,
+    /// Whether the form can have small files, which are read into memory.
+    pub has_small_files: bool,
     pub route: MethodRouter<App>,
 }
 
@@ -42,6 +44,7 @@ fn new(id: &'static str, method: Method, path: &'static str, route: MethodRouter
         role: None,
         class: Class::Command,
         has_files: false,
+        has_small_files: false,
         route,
     }
 }
@@ -74,6 +77,12 @@ impl Page {
     /// Accepts forms with files: `FormData` has their fields, and `FormFiles` their files.
     pub fn with_files(mut self) -> Self {
         self.has_files = true;
+        self
+    }
+
+    /// Accepts forms with small files: `FormData` has their fields, and `SmallFiles` their files.
+    pub fn with_small_files(mut self) -> Self {
+        self.has_small_files = true;
         self
     }
 

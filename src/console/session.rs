@@ -12,7 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::error_page::ErrorPage;
-use super::forms::{FormData, FormFiles};
+use super::forms::{FormData, FormFiles, SmallFiles};
 use super::navigation::{local_page, log_in_url};
 use super::page::Page;
 use super::visit::{MAX_UNSEEN_COUNT, Visit, audience_of};
@@ -26,7 +26,7 @@ use crate::store::{ReadTx, StoreError};
 use crate::web::answering::RequestInfo;
 use crate::web::cookies::FORM_TOKEN;
 use crate::web::error::{self, Cause, accepts_html, path_not_found, status_of};
-use crate::web::fields::pairs;
+use crate::web::fields::{self, pairs};
 use crate::web::limits::Key;
 use crate::web::operation::Audience;
 use crate::web::origin::{Peer, issuer};
@@ -35,6 +35,8 @@ use crate::web::{App, body, cookies, load, upload};
 
 /// The purpose of the form tokens that the console derives from a session.
 const CONSOLE: &str = "console";
+/// The maximum size of a form with small files. Files that exceed their own limit get a better error up to this size.
+const MAX_SMALL_FORM_BYTES: usize = 4 * 1024 * 1024;
 /// A header of all requests by htmx.
 const HTMX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
 /// The header in which htmx sends the URL of the current page.
@@ -253,6 +255,12 @@ async fn check_form_token(
             let max_files = max_files.unwrap_or_default();
             let form = upload::receive_form(app, &parts.headers, content, max_files, &is_admitted).await?;
             parts.extensions.insert(FormFiles::new(form.files, form.errors));
+            (form.fields, axum::body::Body::empty())
+        }
+        true if page.has_small_files => {
+            let form = fields::small_form(app, &parts.headers, content, MAX_SMALL_FORM_BYTES).await;
+            let form = form.map_err(Error::Body)?;
+            parts.extensions.insert(SmallFiles::new(form.files));
             (form.fields, axum::body::Body::empty())
         }
         true => (pairs(parts.uri.query().unwrap_or_default().as_bytes()), content),

@@ -32,6 +32,21 @@ impl CurrentPolicy {
         parts.in_use.clone()
     }
 
+    /// Whether the settings have a region with this ID. Staff may have changed it.
+    pub fn configures_region(&self, id: &str) -> bool {
+        self.with_settings(|settings| settings.regions.iter().any(|region| region.id == id))
+    }
+
+    /// Whether the settings have a plan with this ID. Staff may have changed it.
+    pub fn configures_plan(&self, id: &str) -> bool {
+        self.with_settings(|settings| settings.plans.iter().any(|plan| plan.id == id))
+    }
+
+    fn with_settings<T>(&self, read: impl FnOnce(&Policy) -> T) -> T {
+        let parts = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        read(parts.replacement.as_ref().unwrap_or(&parts.configured))
+    }
+
     /// Replaces the configured policy, or returns to it.
     pub fn replace(&self, policy: Option<Policy>) {
         let mut parts = self.0.write().unwrap_or_else(PoisonError::into_inner);

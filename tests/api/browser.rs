@@ -92,9 +92,14 @@ impl<'a> Browser<'a> {
             .iter()
             .map(|(head, bytes)| (head.as_str(), *bytes))
             .collect();
+        self.send_parts(path, &parts).await
+    }
+
+    /// Sends a multipart form. Each part has a `Content-Disposition` and its content.
+    pub async fn send_parts(&mut self, path: &str, parts: &[(&str, &[u8])]) -> Reply {
         let anonymous = self.app.anonymous();
         let call = anonymous.call(Method::POST, &format!("/{path}"));
-        let reply = call.header("cookie", &self.cookie()).form(&parts).await;
+        let reply = call.header("cookie", &self.cookie()).form(parts).await;
         self.store_cookies(&reply);
         reply
     }

@@ -71,22 +71,31 @@ await runTest("the brand of the provider", async (harness) => {
   await press(sam, "Preview");
   await shows(sam, "These values are not saved yet.");
   await check(harness, sam, "preview");
+  // One button saves the texts and the images.
+  const logo = join(harness.folder, "logo.svg");
+  const favicon = join(harness.folder, "favicon.svg");
+  writeFileSync(logo, HOSTILE_LOGO);
+  writeFileSync(favicon, LOGO);
+  await sam.locator("#f-logo").setInputFiles(logo);
+  await sam.locator("#f-favicon").setInputFiles(favicon);
   await press(sam, "Save");
   await shows(sam, "Branding saved.");
-  const logo = join(harness.folder, "logo.svg");
-  for (const [slot, content] of [["logo", HOSTILE_LOGO], ["favicon", LOGO]]) {
-    writeFileSync(logo, content);
-    await sam.locator(`#f-${slot}`).setInputFiles(logo);
-    await press(sam, `Upload ${slot}`);
-    await shows(sam, "Branding saved.");
-  }
+  assert.equal(await sam.getByLabel("Name").inputValue(), "Harbor Cloud");
   const isLoaded = (image) => image.complete && image.naturalWidth > 0;
   assert.ok(await sam.locator("header .brand-logo").evaluate(isLoaded), "the logo is shown");
   await check(harness, sam, "saved");
   writeFileSync(logo, "not an image");
+  await sam.getByLabel("Name").fill("Harbor");
   await sam.locator("#f-logo").setInputFiles(logo);
-  await press(sam, "Upload logo");
+  await press(sam, "Save");
   await shows(sam, "neither a PNG image nor a well-formed SVG image");
+  assert.equal(await sam.getByLabel("Name").inputValue(), "Harbor", "the form keeps the texts");
+  await check(harness, sam, "refused");
+  // An image is removed with a button of another form.
+  await sam.goto(`${harness.origin}/provider/branding`);
+  await press(sam, "Remove favicon");
+  await shows(sam, "Branding saved.");
+  assert.equal(await sam.getByRole("button", { name: "Remove favicon" }).count(), 0);
 
   const mara = await harness.newPage("mara");
   await mara.goto(`${harness.origin}/login`);

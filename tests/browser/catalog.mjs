@@ -54,11 +54,11 @@ async function addPlan(harness, mara) {
   await olaf.getByLabel("ID", { exact: true }).fill("g1-small");
   await olaf.getByLabel("Label").fill("Small");
   await olaf.getByLabel("vCPUs").fill("one");
-  await olaf.getByLabel("Memory").fill("2048");
+  await olaf.getByLabel("Memory").fill("2 GB");
   await olaf.getByLabel("Disk").fill("51200");
   await press(olaf, "Add plan");
   await shows(olaf, "Must be an integer");
-  assert.equal(await olaf.getByLabel("Memory").inputValue(), "2048", "the form keeps the values");
+  assert.equal(await olaf.getByLabel("Memory").inputValue(), "2 GB", "the form keeps the values");
   await olaf.getByLabel("vCPUs").fill("1");
   await olaf.getByLabel("Price per month").fill("10.5");
   await press(olaf, "Add plan");

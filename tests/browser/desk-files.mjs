@@ -33,7 +33,7 @@ async function replyWithFiles(staff, ada, { origin }, ticket) {
   await ada.getByText("See the files.").waitFor();
   await isShown(ada, "#files img");
   const download = ada.waitForEvent("download");
-  await ada.getByRole("link", { name: "shot.png" }).click();
+  await ada.getByRole("link", { name: "Download shot.png" }).click();
   assert.equal((await download).suggestedFilename(), "shot.png");
 }
 

@@ -48,6 +48,8 @@ async function otherBoxes(grace, act, { origin }) {
   await act("close");
   await grace.getByText("This ticket is closed. Reopen it to reply.").waitFor();
   assert.equal(await reply.count(), 0);
+  await grace.getByText("Your text is preserved. Reopen the ticket to send it.").waitFor();
+  assert.equal(await grace.getByLabel("Your unsent text").inputValue(), "Half a sen");
   await act("reopen");
   await grace.getByText("Restored an unsent draft.").waitFor();
   assert.equal(await reply.inputValue(), "Half a sen");

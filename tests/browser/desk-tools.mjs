@@ -19,8 +19,17 @@ async function targets(grace, { origin }) {
   await grace.goto(`${origin}/desk`);
   await grace.getByRole("columnheader", { name: "Time left" }).waitFor();
   await grace.locator("[data-rows] tbody tr", { hasText: "Our bill" }).getByText(/^1 h (29|30) min$/).waitFor();
-  await grace.getByLabel("Sort by").selectOption("left");
-  await grace.waitForURL(/order=left/);
+  await grace.locator("[data-rows] tbody tr", { hasText: "Our bill" }).getByText("first response").waitFor();
+  // The default order is that by the time left. With closed tickets, it is the newest first.
+  const order = () => grace.getByLabel("Sort by").evaluate((select) => select.selectedOptions[0].textContent);
+  assert.equal(await order(), "Time left");
+  await grace.getByLabel("Status").selectOption("closed");
+  await grace.getByText("No tickets match your search.").waitFor();
+  assert.equal(await order(), "Newest first");
+  await grace.getByLabel("Status").selectOption("");
+  await grace.getByText("2 tickets", { exact: true }).waitFor();
+  await grace.getByLabel("Sort by").selectOption("newest");
+  await grace.waitForURL(/order=newest/);
   await grace.goto(`${origin}/desk/tickets/2`);
   await grace.locator("#head").getByText("First response").waitFor();
 }

@@ -107,7 +107,12 @@ async function canned(grace, { origin }) {
   await grace.getByLabel("Reply", { exact: true }).fill("");
   await grace.getByLabel("Canned reply").selectOption({ label: "Done" });
   await grace.locator("#canned .md").getByText("Hello ada, that is done.").waitFor();
+  // The preview is not the reply yet.
+  await grace.getByRole("button", { name: "Send and close" }).click();
+  await grace.getByRole("alert").getByText("Press “Insert into reply” first, or write a reply").waitFor();
   await grace.getByRole("button", { name: "Insert into reply" }).click();
+  assert.equal(await grace.getByRole("alert").count(), 0, "the error is outdated");
+  assert.equal(await grace.getByRole("button", { name: "Send to customer as is" }).count(), 0);
   const reply = grace.getByLabel("Reply", { exact: true });
   await reply.pressSequentially(" Bye.");
   assert.equal(await reply.inputValue(), "Hello ada, that is **done**. Bye.");
@@ -137,6 +142,33 @@ async function handles(grace, { origin }) {
   await grace.getByText("Ticket reopened.").waitFor();
 }
 
+/** The draft for one account does not appear in the form for another one. */
+async function drafts(grace, origin) {
+  const text = grace.getByLabel("Message to the customer");
+  await grace.goto(`${origin}/desk/tickets/new`);
+  await grace.waitForFunction(() => document.activeElement.id === "f-account-id");
+  await grace.getByLabel("Account").fill("No such account");
+  await text.fill("For someone else.");
+  await grace.getByRole("button", { name: "Open ticket for customer" }).click();
+  await grace.getByRole("alert").waitFor();
+  await grace.goto(`${origin}/desk/tickets/new?account_id=1`);
+  await grace.locator("#account-name", { hasText: "@" }).waitFor();
+  assert.equal(await text.inputValue(), "");
+  assert.equal(await grace.getByLabel("Account").inputValue(), "1");
+  await text.fill("For Ada.");
+  await grace.goto(`${origin}/desk/tickets/new`);
+  await grace.getByText("Restored an unsent draft.").waitFor();
+  assert.equal(await text.inputValue(), "For someone else.");
+  await grace.getByRole("link", { name: "Cancel" }).click();
+  await grace.waitForURL(/\/desk$/);
+  await grace.goto(`${origin}/desk/tickets/new`);
+  assert.equal(await text.inputValue(), "");
+  await grace.goto(`${origin}/desk/tickets/new?account_id=1`);
+  await grace.getByText("Restored an unsent draft.").waitFor();
+  assert.equal(await text.inputValue(), "For Ada.");
+  await grace.getByRole("button", { name: "Discard draft" }).click();
+}
+
 async function forCustomer(grace, ada, { origin }) {
   await grace.locator("body").press("t");
   await grace.waitForURL(/\/desk\/tickets\/new/);
@@ -151,6 +183,7 @@ async function forCustomer(grace, ada, { origin }) {
   await grace.getByLabel("Customer can close the ticket").check();
   await grace.getByRole("button", { name: "Open ticket for customer" }).click();
   await grace.getByText("The customer sees it in the console.").waitFor();
+  await drafts(grace, origin);
   await ada.goto(`${origin}/tickets`);
   await ada.getByRole("link", { name: "Maintenance on Tuesday" }).click();
   await ada.locator(".message.staff strong", { hasText: "not" }).waitFor();

@@ -520,6 +520,9 @@ async function provider(walk, sam, long) {
   await closedMail.getByRole("button", { name: "Preview" }).click();
   await sam.frameLocator("iframe").getByText("Until 12").waitFor();
   await walk.check(sam, "a preview of a mail");
+  await sam.getByRole("navigation", { name: "Preview of another mail" }).getByRole("button", { name: "Reply" }).click();
+  await sam.getByRole("heading", { name: "Preview: Reply" }).waitFor();
+  assert.equal(await closedMail.getByLabel("Closing").inputValue(), "Until {{ticket.id}}", "the form keeps the texts");
   await walk.visit(sam, "pageSuppressedAddresses");
   await walk.visit(sam, "pageProviderRegions");
   await walk.visit(sam, "pageProviderRegionNew");

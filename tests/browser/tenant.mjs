@@ -167,7 +167,7 @@ async function remove(page, harness, token) {
   await page.goto(`${harness.origin}/vpcs/1/delete`);
   await page.getByLabel("Type “backbone” to confirm").fill("core");
   await page.getByRole("button", { name: "Delete VPC" }).click();
-  await page.getByRole("alert").getByText("Must be “backbone”").waitFor();
+  await page.getByRole("alert").getByText("Does not match “backbone”").waitFor();
   await page.getByLabel("Type “backbone” to confirm").fill("backbone");
   await page.getByRole("button", { name: "Delete VPC" }).click();
   await page.getByText("VPC deleted.").waitFor();

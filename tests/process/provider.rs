@@ -79,7 +79,9 @@ fn commands_suspend_reactivate_and_close_an_account() {
     );
     let refused = Process::spawn(&mut folder.garth("account close 1")).wait();
     assert!(
-        refused.stderr.contains("must delete them first"),
+        refused
+            .stderr
+            .contains("The account has 1 VPC; a user of the account must delete it first"),
         "{}",
         refused.stderr
     );

@@ -47,7 +47,7 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
             }
         }
         @if events.results > 0 || !filter.is_empty() { (filter.form(&events.items)) }
-        (event_list(&events, &existing, &filter))
+        (event_list(&visit, &events, &existing, &filter))
     };
     Ok(visit.page("Activity", &[], &body))
 }
@@ -62,7 +62,7 @@ pub async fn mark_seen(State(app): State<App>, caller: Caller, data: FormData) -
     Ok(redirect_with_notice(EVENTS_URL, "events-seen"))
 }
 
-fn event_list(events: &Paged<Event>, existing: &Existing, filter: &EventFilter) -> Markup {
+fn event_list(visit: &Visit, events: &Paged<Event>, existing: &Existing, filter: &EventFilter) -> Markup {
     let list_url = filter.url();
     let reload_url = page_url(&list_url, events.page.number);
     html! {
@@ -75,23 +75,25 @@ fn event_list(events: &Paged<Event>, existing: &Existing, filter: &EventFilter) 
                 (empty_state("No results", "No events match the filter.", Some(("Clear filter", EVENTS_URL))))
             } @else {
                 p .count role="status" { (pluralize(events.results as usize, "event", "events")) }
-                (days(&events.items, existing))
+                (days(visit, &events.items, existing))
                 (pagination(events, &list_url))
             }
         }
     }
 }
 
-/// The events by day, each day with a heading. Days and times are in UTC, because the filter is, too.
-pub fn days(events: &[Event], existing: &Existing) -> Markup {
+/// The events by day, each day with a heading. Days and times are in UTC, because the filter is, too. Unseen events of
+/// other users are marked, as in the number of the bell.
+pub fn days(visit: &Visit, events: &[Event], existing: &Existing) -> Markup {
+    let is_new = |event: &Event| !event.seen && event.username.as_ref() != Some(&visit.username);
     html! {
         @for day in events.chunk_by(|earlier, later| earlier.created.date() == later.created.date()) {
             section .day {
                 @if let Some(first) = day.first() { h2 { (first.created.long_date()) } }
                 ol .events {
                     @for event in day {
-                        li .unread[!event.seen] {
-                            span { (sentence(event, existing)) @if !event.seen { " " span .tag.on { "new" } } }
+                        li .unread[is_new(event)] {
+                            span { (sentence(event, existing)) @if is_new(event) { " " span .tag.on { "new" } } }
                             (clock(event.created))
                             (changes(&event.changes))
                         }
@@ -126,6 +128,21 @@ fn name(field: &str) -> String {
     let words = match field.contains(' ') {
         true => field.to_owned(),
         false => field.replace('_', " "),
+    };
+    let words = match words.as_str() {
+        "attachment bytes" => "ticket attachments".to_owned(),
+        "vpcs per region" => "VPCs per region".to_owned(),
+        "add vpcs" => "add VPCs".to_owned(),
+        // The label of the VPC or the instance follows.
+        _ => words
+            .strip_prefix("vpc ")
+            .map(|rest| format!("VPC {rest}"))
+            .or_else(|| {
+                words
+                    .strip_prefix("linode ")
+                    .map(|rest| format!("instance {rest}"))
+            })
+            .unwrap_or_else(|| words.clone()),
     };
     let mut chars = words.chars();
     let first = chars.next().map(|first| first.to_ascii_uppercase());

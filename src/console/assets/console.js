@@ -111,9 +111,9 @@
   let hasUnsavedSelection = false;
   document.addEventListener("change", (event) => { hasUnsavedSelection ||= Boolean(event.target.closest?.("#handling")); });
   document.addEventListener("htmx:oobBeforeSwap", ({ detail: { target, fragment } }) => {
-    for (const open of target.querySelectorAll("details.confirm[open]")) {
+    for (const open of target.querySelectorAll("details[open]")) {
       const name = open.querySelector("summary").textContent;
-      const replacement = [...fragment.querySelectorAll("details.confirm")].find((details) => details.querySelector("summary").textContent === name);
+      const replacement = [...fragment.querySelectorAll("details")].find((details) => details.querySelector("summary").textContent === name);
       if (replacement) replacement.open = true;
     }
     const handling = hasUnsavedSelection && target.querySelector("#handling");
@@ -180,7 +180,17 @@
   // Drafts: unsent text is stored in the browser.
   const DRAFT_TTL_MS = 14 * 24 * 3600 * 1000;
   const drafts = {
-    key: (form) => `garth:draft:${user}:${form.dataset.draft}`,
+    // A form that was opened for an account has its own draft, until the user enters another account.
+    key(form) {
+      const account = form.dataset.draftAccount;
+      const isFor = account && form.querySelector("[name=account_id]")?.value.trim() === account;
+      return `garth:draft:${user}:${form.dataset.draft}${isFor ? `-${account}` : ""}`;
+    },
+    // The key under which each form has stored its draft.
+    keys: new WeakMap(),
+    forget(form) {
+      for (const key of [drafts.key(form), drafts.keys.get(form)]) if (key) localStorage.removeItem(key);
+    },
     fields: (form) => [...form.querySelectorAll("textarea, input[type=text], input:not([type]), select")].filter((field) => field.name && field.name !== "find"),
     read(key) {
       try { return JSON.parse(localStorage.getItem(key)); } catch { return null; }
@@ -188,8 +198,11 @@
     write(form) {
       const values = Object.fromEntries(drafts.fields(form).filter((field) => field.value !== drafts.originalValues.get(field)).map((field) => [field.name, field.value]));
       try {
-        if (Object.keys(values).length) localStorage.setItem(drafts.key(form), JSON.stringify({ at: Date.now(), values }));
-        else localStorage.removeItem(drafts.key(form));
+        const key = drafts.key(form);
+        if (drafts.keys.get(form) !== key) drafts.forget(form);
+        drafts.keys.set(form, key);
+        if (Object.keys(values).length) localStorage.setItem(key, JSON.stringify({ at: Date.now(), values }));
+        else localStorage.removeItem(key);
       } catch { /* The storage is full or disabled. */ }
     },
     // The values that the server rendered.
@@ -206,12 +219,17 @@
   } catch { /* The storage is disabled. */ }
   function restoreDraft(form) {
     // The text of a refused form is not sent yet, so it remains a draft.
-    for (const field of drafts.fields(form)) drafts.originalValues.set(field, field.tagName === "TEXTAREA" ? "" : field.value);
+    const isRefused = form.parentElement.querySelector(".alert") !== null;
+    for (const field of drafts.fields(form)) drafts.originalValues.set(field, isRefused || field.tagName === "TEXTAREA" ? "" : field.value);
     let stored = null;
     try { stored = drafts.read(drafts.key(form)); } catch { return; }
+    drafts.keys.set(form, drafts.key(form));
+    // The draft of a form for an account never changes the account.
+    const account = form.dataset.draftAccount;
+    if (account && (stored?.values?.account_id ?? account) !== account) stored = null;
     const empty = drafts.fields(form).every((field) => field.tagName !== "TEXTAREA" || field.value.trim() === "");
     // A form with errors already has the submitted text.
-    if (stored && empty && !form.parentElement.querySelector(".alert")) {
+    if (stored && empty && !isRefused) {
       for (const field of drafts.fields(form)) if (stored.values?.[field.name] !== undefined) field.value = stored.values[field.name];
       const note = document.createElement("p");
       note.className = "hint draft";
@@ -229,12 +247,45 @@
       form.prepend(note);
     }
     form.addEventListener("input", () => drafts.write(form));
+    form.querySelector("a[data-discard]")?.addEventListener("click", () => {
+      try { drafts.forget(form); } catch { /* The storage is disabled. */ }
+    });
     // A form can have several boxes, each with its own draft and its own submit button.
     form.closest("form").addEventListener("submit", (event) => {
       if (event.submitter?.value === "preview" || (event.submitter && !form.contains(event.submitter))) return;
       try { sessionStorage.setItem("garth:sent", drafts.key(form)); } catch { /* The draft remains. */ }
     });
   }
+
+  // The reply to a ticket that a colleague has closed meanwhile.
+  for (const card of document.querySelectorAll("[data-unsent][hidden]")) {
+    const text = drafts.read(`garth:draft:${user}:${card.dataset.unsent}`)?.values?.description;
+    if (!text) continue;
+    card.querySelector("textarea").value = text;
+    card.hidden = false;
+  }
+
+  // An error is outdated after its field was changed.
+  function removeError(field) {
+    field.closest(".wrong")?.querySelector(".reason")?.remove();
+    field.closest(".wrong")?.classList.remove("wrong");
+    field.removeAttribute("aria-invalid");
+    for (const link of document.querySelectorAll(`.alert a[href="#${CSS.escape(field.id)}"]`)) {
+      const alert = link.closest(".alert");
+      link.closest("li")?.remove();
+      const left = alert.querySelectorAll("li").length;
+      if (left) alert.querySelector("strong").textContent = left === 1 ? "There is 1 problem." : `There are ${left} problems.`;
+      else alert.remove();
+    }
+  }
+  document.addEventListener("htmx:beforeRequest", ({ detail: { elt } }) => {
+    // A preview shows a text that is changed since it was refused.
+    const preview = elt.matches("button[value=preview]") && elt.getAttribute("hx-target")?.match(/^#(.*)-preview$/);
+    const field = preview && elt.form?.elements[preview[1]];
+    if (field && field.value !== field.defaultValue) removeError(field);
+    // The notice is about the list before it is filtered.
+    if (elt.matches("form.filters")) document.querySelector("main .notice")?.remove();
+  });
 
   // Files are checked against the limits and uploaded one by one.
   function setUpDropZone(zone) {
@@ -431,7 +482,10 @@
       // If the form has several boxes, submit only the box with the focus.
       const box = event.target.closest("[data-draft]");
       if (!box && event.target.form.querySelector("[data-draft]")) return;
-      event.target.form.requestSubmit(box?.querySelector("button[type=submit]:not([name])"));
+      const closing = box?.querySelector("button[type=submit][name=close]");
+      // With Shift, the reply also closes the ticket. Other boxes do not have this button.
+      if (event.shiftKey && document.querySelector("[data-desk]") && box && !closing) return;
+      event.target.form.requestSubmit((event.shiftKey && closing) || box?.querySelector("button[type=submit]:not([name])"));
       return;
     }
     if (event.key === "Escape" && document.querySelector("[data-desk]")) {
@@ -455,7 +509,7 @@
     const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
     if (event.key === "?") showKeys("/desk/keys");
     else if (event.key === "g") location.assign("/desk");
-    else if (event.key === "t") location.assign("/desk/tickets/new");
+    else if (event.key === "t") location.assign(document.querySelector("a#new-ticket")?.href ?? "/desk/tickets/new");
     else if (event.key === "j") moveRow(1);
     else if (event.key === "k") moveRow(-1);
     else if (target) press(target);
@@ -474,6 +528,11 @@
       box.value = box.value.trim() ? `${box.value.trimEnd()}\n\n${insert.dataset.text}` : insert.dataset.text;
       box.dispatchEvent(new Event("input", { bubbles: true }));
       box.focus();
+      removeError(box);
+      // The preview is no longer what is sent.
+      document.querySelector("#canned")?.replaceChildren();
+      const choice = document.querySelector("#canned-choice");
+      if (choice) choice.value = "";
     }
     // A click elsewhere closes a confirmation.
     for (const open of document.querySelectorAll("details.confirm[open]")) {
@@ -498,6 +557,22 @@
     event.preventDefault();
     event.stopPropagation();
   });
+
+  // A form whose unsaved changes would be lost: leaving the page, and replacing its list, need a confirmation.
+  const guarded = document.querySelector("form[data-unsaved]");
+  if (guarded) {
+    let isChanged = false;
+    document.addEventListener("change", (event) => { isChanged ||= event.target.form === guarded; });
+    guarded.addEventListener("submit", () => { isChanged = false; });
+    addEventListener("beforeunload", (event) => { if (isChanged) event.preventDefault(); });
+    document.addEventListener("htmx:confirm", (event) => {
+      if (!isChanged || event.detail.target?.id !== "list") return;
+      event.preventDefault();
+      if (!confirm(guarded.dataset.unsaved)) return;
+      isChanged = false;
+      event.detail.issueRequest(true);
+    });
+  }
 
   function initialize(root) {
     for (const form of root.querySelectorAll("[data-draft]")) restoreDraft(form);

@@ -111,10 +111,16 @@ impl Action {
 
 /// The buttons for the selected objects of a list.
 pub fn buttons(target: Target) -> Markup {
+    buttons_except(target, None)
+}
+
+/// Like `buttons`, without an action that none of the objects in the list permits.
+pub fn buttons_except(target: Target, except: Option<Action>) -> Markup {
+    let actions = target.actions().iter().filter(|action| Some(**action) != except);
     html! {
         form #(FORM) .inline.bulk method="get" action=(url(target)) {
             span .quiet { "Selected:" }
-            @for action in target.actions() {
+            @for action in actions {
                 button .danger[*action == Action::Delete] type="submit" name="action" value=(action.word()) { (action.label()) }
             }
         }

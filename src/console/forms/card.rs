@@ -16,6 +16,7 @@ pub struct Card<'a> {
     cancel_url: &'a str,
     danger: bool,
     wide: bool,
+    labels: &'a [(&'a str, &'a str)],
 }
 
 impl<'a> Card<'a> {
@@ -26,12 +27,18 @@ impl<'a> Card<'a> {
             cancel_url,
             danger: false,
             wide: false,
+            labels: &[],
         }
     }
 
     /// Marks an action that cannot be undone.
     pub fn danger(self) -> Self {
         Self { danger: true, ..self }
+    }
+
+    /// The labels of fields whose label on this page is not the usual one of their name.
+    pub fn with_labels(self, labels: &'a [(&'a str, &'a str)]) -> Self {
+        Self { labels, ..self }
     }
 
     pub fn wide(self) -> Self {
@@ -42,7 +49,7 @@ impl<'a> Card<'a> {
 /// A form with its alert, hidden fields and buttons around `fields`.
 pub fn card(visit: &Visit, form_state: &FormState, card: &Card, fields: &Markup) -> Markup {
     html! {
-        (form_state.alert())
+        (form_state.alert_with_labels(card.labels))
         form .card .wide[card.wide] method="post" novalidate action=(card.action) {
             (visit.form_token())
             (form_state.version_field())
@@ -85,6 +92,6 @@ pub fn check_confirmation(data: &FormData, text: &str) -> Result<(), Error> {
     if data.text(CONFIRM_FIELD).trim().trim_matches(['“', '”', '"']) == text {
         return Ok(());
     }
-    let reason = Reason::new(Code::ChoiceInvalid, format!("Must be “{text}” to confirm"));
+    let reason = Reason::new(Code::ChoiceInvalid, format!("Does not match “{text}”"));
     Err(Error::on(CONFIRM_FIELD, reason))
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use bytes::Bytes;
 
 use crate::rules::error::FieldError;
 use crate::uploads::ReceivedFile;
@@ -42,5 +43,30 @@ impl FormFiles {
     /// Takes the files, which are deleted if they are dropped.
     pub fn take(&self) -> Vec<ReceivedFile> {
         mem::take(&mut self.files.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The files of a form with small files, such as images of the brand, in memory.
+#[derive(Clone, Default)]
+pub struct SmallFiles(Vec<(String, Bytes)>);
+
+impl FromRequestParts<App> for SmallFiles {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        Ok(parts.extensions.remove::<SmallFiles>().unwrap_or_default())
+    }
+}
+
+impl SmallFiles {
+    /// The files with the names of their fields.
+    pub fn new(files: Vec<(String, Bytes)>) -> Self {
+        Self(files)
+    }
+
+    /// The file of a field.
+    pub fn content(&self, field: &str) -> Option<&[u8]> {
+        let found = self.0.iter().find(|(name, _)| name == field);
+        found.map(|(_, content)| content.as_ref())
     }
 }

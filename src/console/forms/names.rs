@@ -7,12 +7,13 @@ pub fn element_id(name: &str) -> String {
 }
 
 /// Labels that differ from the field name.
-const LABELS: [(&str, &str); 31] = [
+const LABELS: [(&str, &str); 32] = [
     ("about", "Regarding"),
     ("about_id", "ID"),
     ("about_kind", "Type"),
     ("account_id", "Account"),
     ("again", "Confirm new password"),
+    ("attachment_bytes", "Ticket attachments"),
     ("authorized_keys", "SSH keys"),
     ("config_id", "Config"),
     ("devices.sda.disk_id", "Boot disk"),

@@ -17,6 +17,7 @@ use crate::model::encryption::HostKey;
 use crate::model::host::Host;
 use crate::model::id::HostId;
 use crate::model::input::Input;
+use crate::model::oauth::is_loopback_origin;
 use crate::model::port::PortDetails;
 use crate::model::staff_role::StaffRole;
 use crate::model::time::Time;
@@ -124,7 +125,8 @@ fn drain_progress(host: &Host, total: Option<i64>) -> Markup {
     let total = total.unwrap_or_default().max(remaining);
     html! {
         p .notice role="status" {
-            @if remaining == 0 { "All instances have moved. You can turn the host off, or remove it." }
+            @if remaining == 0 && host.report.is_none() { "The host has no instances, because no agent has reported yet. You can remove it." }
+            @else if remaining == 0 { "All instances have moved. You can turn the host off, or remove it." }
             @else {
                 (number((total - remaining).unsigned_abs())) " of " (pluralize(usize::try_from(total).unwrap_or_default(), "instance", "instances"))
                 " moved. Each is restarted on another host with free capacity."
@@ -180,6 +182,12 @@ pub fn render_token(visit: &Visit, title: &str, server: &str, token: &JoinToken)
         dl .facts {
             div { dt { "Host" } dd { (token.host.label.as_str()) } }
             div { dt { "Expires" } dd { (time(token.expiry)) } }
+        }
+        @if is_loopback_origin(server) {
+            p .warning {
+                "Other hosts cannot reach " code { (server) } ", because it is a loopback address. Set "
+                code { "public_url" } " to the URL of this server in the network of the hosts, or replace it in the command below."
+            }
         }
         p { "The host needs the packages iproute2 and nftables, and Garth: its Debian package, or the program with the unit " code { "deploy/garth-agent.service" } " of the source tree." }
         p { "On the host, as root:" }

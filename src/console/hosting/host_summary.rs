@@ -17,7 +17,13 @@ pub fn status_tags(host: &Host, now: Time) -> Markup {
     html! {
         @if host.is_draining { span .tag.free { "Draining" } " " }
         @match agent {
-            AgentStatus::New => span .tag.new { "New" },
+            AgentStatus::New => {
+                span .tag.new { "New" } " "
+                span .quiet.small {
+                    @if host.has_credential { "waiting for the first report of the agent" }
+                    @else { "waiting for the agent to join" }
+                }
+            },
             AgentStatus::Online => @if !host.is_draining { span .tag.on { "Online" } },
             AgentStatus::Offline => span .tag.bad { "Offline" },
             AgentStatus::Revoked => { span .tag.bad { "Offline" } " " span .tag.bad { "Credential revoked" } },

@@ -149,13 +149,9 @@ pub async fn create(
 ) -> PageResult {
     let server = issuer(&app, &parts);
     let mut object = data.object(&["label", "region", "underlay_address"]);
-    let capacity = data.text("capacity").trim();
-    if !capacity.is_empty() {
-        let number = capacity.parse().map(Input::Integer);
-        object.push((
-            "capacity".to_owned(),
-            number.unwrap_or_else(|_| Input::Text(capacity.to_owned())),
-        ));
+    let capacity = forms::integer(data.text("capacity"));
+    if capacity != Input::Null {
+        object.push(("capacity".to_owned(), capacity));
     }
     let request = data.request(object);
     let created = app

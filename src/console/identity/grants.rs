@@ -253,7 +253,7 @@ fn render(visit: &Visit, page: &GrantsPage, filter: &GrantFilter, form_state: Fo
     let body = html! {
         h1 { (title) }
         (form_state.alert())
-        form #(GRANTS_FORM) .card.wide method="post" novalidate action=(grants_url) {
+        form #(GRANTS_FORM) .card.wide method="post" novalidate action=(grants_url) data-unsaved="Discard the changes that you have not saved?" {
             (visit.form_token())
             input type="hidden" name=(GLOBAL_VERSION) value=(form_state.data.text(GLOBAL_VERSION));
             (global_fields(&form_state))

@@ -57,11 +57,12 @@ pub async fn change_of_staff(
 
 fn render_staff_page(app: &App, visit: &Visit, form_state: &FormState) -> Response {
     let body = html! {
-        h1 { "Change your password" }
+        h1 { "Your profile" }
+        h2 { "Password" }
         (form(visit, form_state, STAFF_URL, STAFF_NOTE))
         (mail_choices::link(app))
     };
-    visit.form_page(form_state, "Change your password", &[("Desk", "/desk")], &body)
+    visit.form_page(form_state, "Your profile", &[("Desk", "/desk")], &body)
 }
 
 /// The form. `note` describes the other effects of a change.

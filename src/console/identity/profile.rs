@@ -166,6 +166,8 @@ impl<'a> ProfilePage<'a> {
                 (forms::select(form_state, field("timezone", "Time zone", "Available to API clients. The console uses your browser's time zone."), &zones))
                 @if self.sends_mail {
                     (forms::checkbox(form_state, field(MAILS_FIELD, "Mails about tickets", "Replies to tickets that you opened or replied to, closing and reopening.")))
+                } @else {
+                    p .hint { "Mails about tickets: this server does not send mails." }
                 }
                 div .actions { button .main type="submit" { "Save" } }
             }

@@ -104,9 +104,14 @@ pub async fn create(
     At(id): At<VpcId>,
     data: FormData,
 ) -> PageResult {
-    let request = data.request(ipv6::with_list(data.object(&vpcs::SUBNET_FIELDS)));
+    let typed = data.clone();
     let created = app
         .write(caller.clone(), move |tx, caller| {
+            let mut data = typed.clone();
+            let vpc = load_writable(tx, caller, id)?;
+            let ranges: Vec<Cidr> = vpc.subnets.iter().map(|subnet| subnet.ipv4).collect();
+            vpcs::fill_size(tx.policy(), &mut data, "ipv4", &ranges);
+            let request = data.request(ipv6::with_list(data.object(&vpcs::SUBNET_FIELDS)));
             rules::subnets::create(tx, caller, id, &request)
         })
         .await;

@@ -7,7 +7,7 @@ use super::account_summary::{LIST, name, refused, status_tag, url};
 use super::{account_networks, account_users};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, FormData, FormState};
-use crate::console::layout::{number, redirect_with_notice, size, time};
+use crate::console::layout::{number, redirect_with_error, redirect_with_notice, size, time};
 use crate::console::threads::confirmation;
 use crate::console::usage::{bytes_meter, used_meter};
 use crate::console::visit::Visit;
@@ -109,6 +109,9 @@ fn usage_table(details: &AccountDetails, limits: Quota) -> Markup {
         table .list {
             thead { tr { th scope="col" { "Resource" } th scope="col" { "In use" } } }
             tbody {
+                @if used.vpcs.is_empty() {
+                    tr { th scope="row" { "VPCs" } td data-label="In use" { "0" } }
+                }
                 @for (region, count) in &used.vpcs {
                     tr { th scope="row" { "VPCs in " (region) } td data-label="In use" { (used_meter(usage(*count, limits.vpcs_per_region))) } }
                 }
@@ -141,7 +144,7 @@ fn actions(visit: &Visit, details: &AccountDetails) -> Markup {
                 }))
             }
         }
-        @if !is_open && visit.has_role(StaffRole::Admin) {
+        @if visit.has_role(StaffRole::Admin) {
             a .button href=(action("export")) download { "Export" }
         }
         @if is_open && visit.has_role(StaffRole::Admin) {
@@ -199,11 +202,17 @@ pub async fn close(State(app): State<App>, staff: Staff, At(id): Path, data: For
     let account = app
         .read(staff.clone(), move |tx, _| rules::accounts::load(tx, id))
         .await?;
+    if forms::check_confirmation(&data, name(&account)).is_err() {
+        let text = format!("To close the account, type “{}”", name(&account));
+        return Ok(redirect_with_error(&url(id), &text));
+    }
     let request = data.request(Vec::new());
-    let close = app.write(staff, move |tx, _| {
-        rules::provider_accounts::close(tx, id, &request)
-    });
-    match forms::if_confirmed(&data, name(&account), close).await {
+    let closed = app
+        .write(staff, move |tx, _| {
+            rules::provider_accounts::close(tx, id, &request)
+        })
+        .await;
+    match closed {
         Ok(_) => Ok(redirect_with_notice(&url(id), "account-closed")),
         Err(error) => refused(&url(id), error),
     }

@@ -8,7 +8,7 @@ use super::account_summary::{LIST, name, url};
 use super::accounts::contact_fields;
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
-use crate::console::layout::redirect_with_notice;
+use crate::console::layout::{number, redirect_with_notice};
 use crate::console::visit::Visit;
 use crate::model::account::{Account, QuotaOverride};
 use crate::model::id::AccountId;
@@ -89,14 +89,31 @@ fn exact_size(bytes: i64) -> String {
     )
 }
 
-/// The bytes of a size with a unit.
-fn parse_size(text: &str) -> Option<i64> {
+/// The bytes of a size with a unit, before the check of its range.
+fn bytes(text: &str) -> Option<f64> {
     let mut units = UNITS.iter();
     let (number, unit) = units.find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit)))?;
-    let bytes = number.trim().parse::<f64>().ok()? * unit as f64;
-    (0.0..i64::MAX as f64)
-        .contains(&bytes)
-        .then_some(bytes.round() as i64)
+    Some(forms::decimal(number)? * unit as f64)
+}
+
+/// The bytes of a size with a unit.
+fn parse_size(text: &str) -> Option<i64> {
+    let bytes = bytes(text).filter(|bytes| *bytes < i64::MAX as f64);
+    bytes.map(|bytes| bytes.round() as i64)
+}
+
+/// Why a limit is refused, if the rule does not know it: a size without a unit, or a number that is too large.
+fn reason(name: &str, text: &str) -> Option<String> {
+    let too_large = match name {
+        BYTES if bytes(text).is_none() => return Some(UNIT_MISSING.to_owned()),
+        BYTES => parse_size(text).is_none(),
+        _ => forms::is_too_large(text),
+    };
+    let max = match name {
+        BYTES => format!("{} TiB", number((i64::MAX >> 40).unsigned_abs())),
+        _ => number(i64::MAX.unsigned_abs()),
+    };
+    too_large.then(|| format!("Must be at most {max}"))
 }
 
 fn shown(name: &str, value: i64) -> String {
@@ -149,10 +166,12 @@ pub async fn update_quotas(
         Ok(_) => return Ok(redirect_with_notice(&url(id), "account-changed")),
         Err(error) => forms::from_error(data, error)?,
     };
-    let is_size = parse_size(form_state.data.text(BYTES).trim()).is_some();
     for error in &mut form_state.errors {
-        if error.field.as_deref() == Some(BYTES) && !is_size {
-            error.reason = UNIT_MISSING.to_owned();
+        let field = error.field.as_deref().unwrap_or_default();
+        let text = form_state.data.text(field).trim();
+        let is_quota = QUOTAS.iter().any(|(name, _)| *name == field);
+        if let Some(reason) = reason(field, text).filter(|_| is_quota) {
+            error.reason = reason;
         }
     }
     let account = load(&app, staff, id).await?;
@@ -162,14 +181,11 @@ pub async fn update_quotas(
 
 /// An empty field means the provider's default.
 fn limit(name: &str, text: &str) -> Input {
-    let number = match name {
-        BYTES => parse_size(text),
-        _ => text.parse().ok(),
-    };
-    match (text, number) {
-        ("", _) => Input::Null,
-        (_, Some(number)) => Input::Integer(number),
-        (text, None) => Input::Text(text.to_owned()),
+    match name {
+        _ if text.is_empty() => Input::Null,
+        BYTES => parse_size(text).map_or_else(|| Input::Text(text.to_owned()), Input::Integer),
+        _ if forms::is_too_large(text) => Input::Text(text.to_owned()),
+        _ => forms::integer(text),
     }
 }
 
@@ -210,10 +226,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_number_that_is_too_large_gets_the_maximum() {
+        let max = "Must be at most 9,223,372,036,854,775,807";
+        for (name, text, expected) in [
+            (QUOTAS[0].0, "99999999999999999999", Some(max)),
+            (QUOTAS[0].0, "many", None),
+            (BYTES, "8388608 TiB", Some("Must be at most 8,388,607 TiB")),
+            (BYTES, "10", Some(UNIT_MISSING)),
+            (BYTES, "10 GiB", None),
+        ] {
+            assert_eq!(reason(name, text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn sizes_have_units() {
         for (text, bytes) in [
             ("1 GiB", Some(1 << 30)),
             ("1.5GiB", Some(3 << 29)),
+            ("1,024 MiB", Some(1 << 30)),
+            ("1e3 MiB", None),
+            ("8388608 TiB", None),
             ("512", None),
             ("512 bytes", Some(512)),
             ("-1 GiB", None),

@@ -8,7 +8,7 @@ use super::account_summary::{LIST, name, status_tag, url};
 use super::tabs::tabs;
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
-use crate::console::layout::{empty_state, pagination, pluralize, redirect_with_notice, time};
+use crate::console::layout::{empty_state, number, pagination, pluralize, redirect_with_notice, time};
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
 use crate::console::visit::Visit;
 use crate::model::account::Account;
@@ -17,6 +17,7 @@ use crate::model::staff_role::StaffRole;
 use crate::rules;
 use crate::rules::agent::Staff;
 use crate::rules::conditions::Condition;
+use crate::rules::provider_accounts::ObjectCounts;
 use crate::web::App;
 
 const NEW_URL: &str = "/provider/accounts/new";
@@ -27,9 +28,11 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
     if !search.is_empty() {
         list_request = list_request.only(Condition::contained_in(["company", "email"], &search));
     }
-    let accounts = app
+    let (accounts, counts) = app
         .read(staff, move |tx, _| {
-            rules::provider_accounts::list(tx, &list_request)
+            let accounts = rules::provider_accounts::list(tx, &list_request)?;
+            let counts = rules::provider_accounts::object_counts(tx, &accounts.items)?;
+            Ok((accounts, counts))
         })
         .await?;
     let body = html! {
@@ -53,9 +56,9 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
             table .list {
                 thead { tr {
                     th scope="col" { "Account" } th scope="col" { "E-mail" } th scope="col" { "Status" }
-                    th scope="col" { "Created" }
+                    th scope="col" { "VPCs" } th scope="col" { "Instances" } th scope="col" { "Created" }
                 } }
-                tbody { @for account in &accounts.items { (row(account)) } }
+                tbody { @for (account, counts) in accounts.items.iter().zip(&counts) { (row(account, *counts)) } }
             }
             (pagination(&accounts, &list_url(&search)))
         }
@@ -71,12 +74,14 @@ fn list_url(search: &str) -> String {
     }
 }
 
-fn row(account: &Account) -> Markup {
+fn row(account: &Account, counts: ObjectCounts) -> Markup {
     html! {
         tr {
             th scope="row" { a href=(url(account.id)) { (name(account)) } " " span .id { (account.id) } }
             td data-label="E-mail" { (account.email) }
             td data-label="Status" { (status_tag(account.status)) }
+            td data-label="VPCs" { (number(counts.vpcs.unsigned_abs())) }
+            td data-label="Instances" { (number(counts.instances.unsigned_abs())) }
             td data-label="Created" { (time(account.created)) }
         }
     }
@@ -139,7 +144,7 @@ fn render_new(visit: &Visit, form_state: &FormState) -> Response {
         max_chars: Some(32),
         ..Field::default()
     };
-    let form = Card::new(NEW_URL, "Create account", LIST.1);
+    let form = Card::new(NEW_URL, "Create account", LIST.1).with_labels(&[("username", "First user")]);
     let body = html! {
         h1 { "Create account" }
         (forms::card(visit, form_state, &form, &html! {

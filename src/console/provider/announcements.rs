@@ -8,7 +8,7 @@ use super::account_summary::refused;
 use super::tabs::{ANNOUNCEMENTS as LIST, tabs};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
-use crate::console::layout::{empty_state, pagination, redirect_with_notice, time};
+use crate::console::layout::{empty_state, pagination, redirect_with_notice};
 use crate::console::query::Query;
 use crate::console::threads::confirmation;
 use crate::console::visit::Visit;
@@ -16,9 +16,11 @@ use crate::model::announcement::{Announcement, AnnouncementText, AnnouncementTit
 use crate::model::id::AnnouncementId;
 use crate::model::input::Input;
 use crate::model::page::Page;
+use crate::model::reason::Code;
 use crate::model::time::Time;
 use crate::rules;
 use crate::rules::agent::Staff;
+use crate::rules::error::Error;
 use crate::rules::request::Request;
 use crate::web::App;
 use crate::web::extract::At;
@@ -52,8 +54,8 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
                             th scope="row" { a href=(url(announcement.id)) { (announcement.title.as_str()) } }
                             td data-label="Severity" { (announcement.severity.word()) }
                             td data-label="Visibility" { (visibility(announcement, now)) }
-                            td data-label="Shown from" { (time(announcement.starts)) }
-                            td data-label="Shown until" { @match announcement.ends { Some(ends) => (time(ends)), None => span .quiet { "Not set" } } }
+                            td data-label="Shown from" { (shown_time(announcement.starts)) }
+                            td data-label="Shown until" { @match announcement.ends { Some(ends) => (shown_time(ends)), None => span .quiet { "Not set" } } }
                         }
                     }
                 }
@@ -62,6 +64,17 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
         }
     };
     Ok(visit.page("Announcements", &[], &body))
+}
+
+/// A time in UTC in the format of the form: `2026-01-15 09:00`, with the seconds if there are any.
+fn utc(at: Time) -> String {
+    let text = at.to_string().replace('T', " ");
+    text.strip_suffix(":00").map(str::to_owned).unwrap_or(text)
+}
+
+/// A time in UTC. The console's script does not convert it, because the form has the same time.
+fn shown_time(at: Time) -> Markup {
+    html! { time datetime={ (at) "Z" } data-localized { (utc(at)) " UTC" } }
 }
 
 /// Whether customers see an announcement now.
@@ -104,13 +117,14 @@ fn fields(form_state: &FormState) -> Markup {
     let ends = Field {
         name: "ends",
         label: "Shown until",
-        hint: "In UTC. Empty: until you delete the announcement.",
+        hint: "In UTC, such as 2026-01-15 17:00. Empty: until you delete the announcement.",
         optional: true,
         code: true,
         ..Field::default()
     };
     let severities = Severity::ALL.map(|severity| (severity.word().to_owned(), severity.word().to_owned()));
     html! {
+        p .quiet { "All customers see the announcement, on every page of the console." }
         (forms::text_input(form_state, title))
         (forms::textarea(form_state, text, 6))
         (forms::select(form_state, severity, &severities))
@@ -119,17 +133,47 @@ fn fields(form_state: &FormState) -> Markup {
     }
 }
 
+/// A time that the user has typed, also as the list shows it.
+fn typed_time<'a>(data: &'a FormData, name: &str) -> &'a str {
+    let text = data.text(name).trim();
+    text.strip_suffix("UTC").map_or(text, str::trim_end)
+}
+
 /// The request of a form. Without `starts`, the announcement is shown from now on, and without `ends`, it has no end.
 fn request(data: &FormData, now: Time) -> Request {
     let mut object = data.object(&["title", "text"]);
-    object.extend(data.non_empty(&["severity", "starts", "ends"]));
-    if data.text("starts").trim().is_empty() {
-        object.push(("starts".to_owned(), Input::Text(now.to_string())));
-    }
-    if data.text("ends").trim().is_empty() {
-        object.push(("ends".to_owned(), Input::Null));
-    }
+    object.extend(data.non_empty(&["severity"]));
+    let starts = match typed_time(data, "starts") {
+        "" => now.to_string(),
+        typed => typed.to_owned(),
+    };
+    object.push(("starts".to_owned(), Input::Text(starts)));
+    let ends = match typed_time(data, "ends") {
+        "" => Input::Null,
+        typed => Input::Text(typed.to_owned()),
+    };
+    object.push(("ends".to_owned(), ends));
     data.request(object)
+}
+
+/// The form after an error. The errors of times have the labels and the format of the form.
+fn refused_form(data: FormData, error: Error) -> Result<FormState, Error> {
+    let mut form_state = forms::from_error(data, error)?;
+    let has_start = !typed_time(&form_state.data, "starts").is_empty();
+    for error in &mut form_state.errors {
+        let field = error.field.as_deref().unwrap_or_default();
+        if error.code != Code::TimeInvalid {
+            continue;
+        }
+        let is_time = Time::parse(typed_time(&form_state.data, field)).is_some();
+        let text = match (is_time, has_start) {
+            (false, _) => "Must be a time in UTC, such as 2026-01-15 09:00",
+            (true, true) => "Must be after “Shown from”",
+            (true, false) => "Must be in the future",
+        };
+        text.clone_into(&mut error.reason);
+    }
+    Ok(form_state)
 }
 
 pub async fn new(visit: Visit) -> PageResult {
@@ -145,7 +189,7 @@ pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: Fo
     match created {
         Ok(_) => Ok(redirect_with_notice(LIST.1, "announcement-saved")),
         Err(error) => {
-            let form_state = forms::from_error(data, error)?;
+            let form_state = refused_form(data, error)?;
             Ok(render_new(&visit, &form_state))
         }
     }
@@ -173,11 +217,8 @@ pub async fn edit(State(app): State<App>, visit: Visit, staff: Staff, At(id): Pa
         ("title", announcement.title.as_str()),
         ("text", announcement.text.as_str()),
         ("severity", announcement.severity.word()),
-        ("starts", &announcement.starts.to_string()),
-        (
-            "ends",
-            &announcement.ends.map(|ends| ends.to_string()).unwrap_or_default(),
-        ),
+        ("starts", &utc(announcement.starts)),
+        ("ends", &announcement.ends.map(utc).unwrap_or_default()),
     ]);
     Ok(render_edit(
         &visit,
@@ -201,7 +242,7 @@ pub async fn update(
         .await;
     let form_state = match changed {
         Ok(_) => return Ok(redirect_with_notice(LIST.1, "announcement-saved")),
-        Err(error) => forms::from_error(data, error)?,
+        Err(error) => refused_form(data, error)?,
     };
     let announcement = load(&app, staff, id).await?;
     Ok(render_edit(

@@ -1,6 +1,6 @@
-//! The page for the provider's brand: a form, a preview of both themes, and the images.
+//! The page for the provider's brand: a form with texts and images, and a preview of both themes.
 
-use axum::extract::{Request as HttpRequest, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
@@ -8,8 +8,8 @@ use super::account_summary::refused;
 use super::brand_preview::preview as preview_of;
 use super::tabs::{BRANDING, tabs};
 use crate::console::error_page::{ErrorPage, PageResult};
-use crate::console::forms::{self, Field, FormData, FormState};
-use crate::console::layout::{redirect_with_error, redirect_with_notice, size};
+use crate::console::forms::{self, Field, FormData, FormState, SmallFiles};
+use crate::console::layout::{redirect_with_notice, size};
 use crate::console::threads::confirmation;
 use crate::console::visit::Visit;
 use crate::model::brand_image::{BrandImage, ImageSlot, MAX_IMAGE_BYTES};
@@ -17,17 +17,26 @@ use crate::model::branding::{BrandName, Branding, FooterText, LinkLabel, MAX_SUP
 use crate::model::input::Input;
 use crate::model::staff_role::StaffRole;
 use crate::rules::agent::Staff;
-use crate::rules::branding::{ImageUpload, UploadFault};
-use crate::rules::error::{BodyFault, Error};
+use crate::rules::branding::ImageUpload;
+use crate::rules::error::{Error, FieldError};
 use crate::rules::request::Request;
 use crate::rules::{self, branding};
 use crate::web::extract::At;
-use crate::web::{App, brand, fields};
+use crate::web::{App, brand};
 
 const URL: &str = BRANDING.1;
 const PREVIEW_URL: &str = "/provider/branding/preview";
 const LINKS: &str = "support_links";
 const LINK_FIELDS: [&str; 2] = ["label", "url"];
+
+/// A page to render.
+struct Shown<'a> {
+    form_state: &'a FormState,
+    stored: &'a Branding,
+    previewed: &'a Branding,
+    /// The images that the user has chosen. A browser does not choose a file again on the next page.
+    chosen: &'a [ImageSlot],
+}
 
 async fn load(app: &App, staff: Staff) -> rules::Result<Branding> {
     app.read(staff, |tx, _| branding::view(tx)).await
@@ -36,7 +45,13 @@ async fn load(app: &App, staff: Staff) -> rules::Result<Branding> {
 pub async fn view(State(app): State<App>, visit: Visit, staff: Staff) -> PageResult {
     let stored = load(&app, staff).await?;
     let form_state = prefilled(&stored).with_version_of(&stored);
-    Ok(render(&visit, &form_state, &stored, &stored))
+    let shown = Shown {
+        form_state: &form_state,
+        stored: &stored,
+        previewed: &stored,
+        chosen: &[],
+    };
+    Ok(render(&visit, &shown))
 }
 
 fn prefilled(stored: &Branding) -> FormState {
@@ -70,8 +85,43 @@ fn request(data: &mut FormData) -> Request {
     data.request(object)
 }
 
+/// The slots for which the user has chosen a file.
+fn chosen(files: &SmallFiles) -> Vec<ImageSlot> {
+    let mut slots = ImageSlot::ALL.to_vec();
+    slots.retain(|slot| files.content(slot.word()).is_some());
+    slots
+}
+
+/// The chosen images, or the errors of those that are refused.
+fn images(files: &SmallFiles) -> Result<Vec<(ImageSlot, ImageUpload)>, Vec<FieldError>> {
+    let (mut images, mut errors) = (Vec::new(), Vec::new());
+    for slot in ImageSlot::ALL {
+        match files.content(slot.word()).map(BrandImage::parse) {
+            None => {}
+            Some(Err(reason)) => errors.push(FieldError::on(slot.word(), reason)),
+            Some(Ok(image)) => images.push((
+                slot,
+                ImageUpload {
+                    expected: None,
+                    image: Ok(image),
+                },
+            )),
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(images),
+        false => Err(errors),
+    }
+}
+
 /// Shows the submitted values in the preview, without saving them.
-pub async fn preview(State(app): State<App>, visit: Visit, staff: Staff, mut data: FormData) -> PageResult {
+pub async fn preview(
+    State(app): State<App>,
+    visit: Visit,
+    staff: Staff,
+    mut data: FormData,
+    files: SmallFiles,
+) -> PageResult {
     let request = request(&mut data);
     let stored = load(&app, staff.clone()).await?;
     let previewed = app
@@ -81,21 +131,68 @@ pub async fn preview(State(app): State<App>, visit: Visit, staff: Staff, mut dat
         Ok(previewed) => (FormState::with_errors(data, Vec::new()), previewed),
         Err(error) => (forms::from_error(data, error)?, stored.clone()),
     };
-    Ok(render(&visit, &form_state, &stored, &previewed))
+    let shown = Shown {
+        form_state: &form_state,
+        stored: &stored,
+        previewed: &previewed,
+        chosen: &chosen(&files),
+    };
+    Ok(render(&visit, &shown))
 }
 
-pub async fn update(State(app): State<App>, visit: Visit, staff: Staff, mut data: FormData) -> PageResult {
-    let request = request(&mut data);
-    let changed = app
-        .write(staff.clone(), move |tx, _| branding::update(tx, &request))
-        .await;
-    let form_state = match changed {
-        Ok(_) => return Ok(redirect_with_notice(URL, "branding-saved")),
+/// Saves the texts and the chosen images, or nothing.
+pub async fn update(
+    State(app): State<App>,
+    visit: Visit,
+    staff: Staff,
+    mut data: FormData,
+    files: SmallFiles,
+) -> PageResult {
+    let saved = save(&app, staff.clone(), request(&mut data), images(&files)).await;
+    let form_state = match saved {
+        Ok(()) => return Ok(redirect_with_notice(URL, "branding-saved")),
         Err(error) => forms::from_error(data, error)?,
     };
     let stored = load(&app, staff).await?;
     let form_state = form_state.with_version_of(&stored);
-    Ok(render(&visit, &form_state, &stored, &stored))
+    let shown = Shown {
+        form_state: &form_state,
+        stored: &stored,
+        previewed: &stored,
+        chosen: &chosen(&files),
+    };
+    Ok(render(&visit, &shown))
+}
+
+async fn save(
+    app: &App,
+    staff: Staff,
+    request: Request,
+    images: Result<Vec<(ImageSlot, ImageUpload)>, Vec<FieldError>>,
+) -> rules::Result<()> {
+    match images {
+        Ok(images) => {
+            app.write(staff, move |tx, _| {
+                branding::update(tx, &request)?;
+                let mut images = images.iter();
+                images.try_for_each(|(slot, image)| branding::set_image(tx, *slot, image).map(drop))
+            })
+            .await
+        }
+        Err(of_images) => {
+            // Errors of texts are shown together with those of images.
+            let texts = app
+                .read(staff, move |tx, _| branding::preview(tx, &request))
+                .await;
+            let mut errors = match texts {
+                Ok(_) => Vec::new(),
+                Err(Error::Refused(errors)) => errors,
+                Err(other) => return Err(other),
+            };
+            errors.extend(of_images);
+            Err(Error::Refused(errors))
+        }
+    }
 }
 
 pub async fn reset(State(app): State<App>, staff: Staff, data: FormData) -> PageResult {
@@ -109,35 +206,6 @@ pub async fn reset(State(app): State<App>, staff: Staff, data: FormData) -> Page
 
 type Path = At<Option<ImageSlot>>;
 
-pub async fn upload(
-    State(app): State<App>,
-    staff: Staff,
-    At(slot): Path,
-    request: HttpRequest,
-) -> PageResult {
-    let slot = slot.ok_or_else(ErrorPage::not_found)?;
-    let file = match fields::file(&app, request, MAX_IMAGE_BYTES).await {
-        Ok(file) if file.is_empty() => return Ok(redirect_with_error(URL, "Choose a PNG or SVG file")),
-        Ok(file) => file,
-        Err(BodyFault::TooLarge { .. }) => {
-            let text = format!("The file must be at most {MAX_IMAGE_BYTES} bytes");
-            return Ok(redirect_with_error(URL, &text));
-        }
-        Err(fault) => return Err(Error::Body(fault).into()),
-    };
-    let upload = ImageUpload {
-        expected: None,
-        image: BrandImage::parse(&file).map_err(UploadFault::Image),
-    };
-    let stored = app
-        .write(staff, move |tx, _| branding::set_image(tx, slot, &upload))
-        .await;
-    match stored {
-        Ok(_) => Ok(redirect_with_notice(URL, "branding-saved")),
-        Err(error) => refused(URL, error),
-    }
-}
-
 pub async fn remove(State(app): State<App>, staff: Staff, At(slot): Path, data: FormData) -> PageResult {
     let slot = slot.ok_or_else(ErrorPage::not_found)?;
     let request = data.request(Vec::new());
@@ -150,29 +218,37 @@ pub async fn remove(State(app): State<App>, staff: Staff, At(slot): Path, data: 
     }
 }
 
-fn render(visit: &Visit, form_state: &FormState, stored: &Branding, previewed: &Branding) -> Response {
+fn render(visit: &Visit, shown: &Shown) -> Response {
     let can_change = visit.has_role(StaffRole::Admin);
+    let is_saved = shown.previewed == shown.stored && shown.chosen.is_empty();
     let body = html! {
         (tabs(visit, URL))
         div .title {
             h1 { "Branding" }
-            @if can_change && stored.updated.is_some() { div .actions { (reset_form(visit)) } }
+            @if can_change && shown.stored.updated.is_some() { div .actions { (reset_form(visit)) } }
         }
         p .lead { "The console and the log-in page show your name, logo and color to customers and staff." }
         @if let Some(text) = &visit.refused { p .alert role="alert" { (text) } }
         section aria-labelledby="preview" {
             h2 #preview { "Preview" }
-            @if previewed != stored { p .warning role="status" { "These values are not saved yet." } }
-            (preview_of(previewed))
+            @if !is_saved { p .warning role="status" { "These values are not saved yet. If you chose image files, choose them again before you save." } }
+            (preview_of(shown.previewed))
         }
         @if can_change {
-            (form(visit, form_state))
-            @for slot in ImageSlot::ALL { (image_forms(visit, stored, slot)) }
+            (form(visit, shown))
+            @for slot in ImageSlot::ALL.into_iter().filter(|slot| shown.stored.image(*slot).is_some()) {
+                form #(removal_id(slot)) method="post" action={ (URL) "/images/" (slot.word()) "/delete" } { (visit.form_token()) }
+            }
         } @else {
             p .quiet { "Only admins can change the brand." }
         }
     };
-    visit.form_page(form_state, "Branding", &[], &body)
+    visit.form_page(shown.form_state, "Branding", &[], &body)
+}
+
+/// The ID of the form that removes an image. Its button is in the form with all values.
+fn removal_id(slot: ImageSlot) -> String {
+    format!("remove-{}", slot.word())
 }
 
 fn reset_form(visit: &Visit) -> Markup {
@@ -189,7 +265,8 @@ fn reset_form(visit: &Visit) -> Markup {
     )
 }
 
-fn form(visit: &Visit, form_state: &FormState) -> Markup {
+fn form(visit: &Visit, shown: &Shown) -> Markup {
+    let form_state = shown.form_state;
     let name = Field {
         name: "name",
         label: "Name",
@@ -216,7 +293,7 @@ fn form(visit: &Visit, form_state: &FormState) -> Markup {
     };
     html! {
         (form_state.alert())
-        form .card.wide method="post" novalidate action=(URL) {
+        form .card.wide method="post" novalidate action=(URL) enctype="multipart/form-data" data-unsaved="Discard the changes that you have not saved?" {
             (visit.form_token())
             (form_state.version_field())
             (forms::text_input(form_state, name))
@@ -227,6 +304,7 @@ fn form(visit: &Visit, form_state: &FormState) -> Markup {
                 p .hint { "Customers see them in the footer and on the log-in page. A URL begins with https:// or mailto:." }
                 @for at in 0..MAX_SUPPORT_LINKS { (link_row(form_state, at)) }
             }
+            @for slot in ImageSlot::ALL { (image_field(shown, slot)) }
             div .actions {
                 button .main type="submit" { "Save" }
                 button type="submit" formaction=(PREVIEW_URL) { "Preview" }
@@ -261,40 +339,40 @@ fn link_row(form_state: &FormState, at: usize) -> Markup {
     }
 }
 
-/// The current image, and the forms that replace and remove it.
-fn image_forms(visit: &Visit, stored: &Branding, slot: ImageSlot) -> Markup {
-    let (title, hint) = match slot {
+/// The file of an image, with the current image and the button that removes it.
+fn image_field(shown: &Shown, slot: ImageSlot) -> Markup {
+    let (label, hint) = match slot {
         ImageSlot::Logo => (
             "Logo",
             "Shown next to the name, 28 pixels high, on light and dark backgrounds.",
         ),
         ImageSlot::Favicon => ("Favicon", "Shown in the tabs of browsers. Use a square image."),
     };
-    let (url, id) = (
-        format!("{URL}/images/{}", slot.word()),
-        format!("f-{}", slot.word()),
-    );
-    let upload_url = format!("{url}?form_token={}", visit.csrf_token);
+    let (word, id) = (slot.word(), forms::element_id(slot.word()));
+    let mut errors = shown.form_state.errors_on(word);
+    if errors.is_empty() && shown.chosen.contains(&slot) {
+        errors.push("Choose the file again: it is not saved yet, and the preview does not show it");
+    }
+    let described_by = match errors.is_empty() {
+        true => format!("{id}-hint"),
+        false => format!("{id}-wrong {id}-hint"),
+    };
+    let max = size(i64::try_from(MAX_IMAGE_BYTES).unwrap_or(i64::MAX));
     html! {
-        section .card.brand-image aria-label=(title) {
-            h2 { (title) }
-            @match brand::image_url(stored, slot) {
-                Some(image) => p { img .brand-logo src=(image) alt={ "The current " (slot.word()) }; },
-                None => p .quiet { "Not set." },
+        div .field.brand-image .wrong[!errors.is_empty()] {
+            label for=(id) { (label) " " span .optional { "optional" } }
+            @if let Some(image) = brand::image_url(shown.stored, slot) {
+                p { img .brand-logo src=(image) alt={ "The current " (word) }; }
             }
-            form method="post" novalidate action=(upload_url) enctype="multipart/form-data" {
-                div .field {
-                    label for=(id) { "File" }
-                    input #(id) type="file" name="file" required accept=".png,.svg,image/png,image/svg+xml" aria-describedby={ (id) "-hint" };
-                    p #{ (id) "-hint" } .hint { "PNG or SVG, at most " (size(MAX_IMAGE_BYTES as i64)) ". " (hint) }
-                }
-                div .actions { button type="submit" { "Upload " (slot.word()) } }
+            input #(id) type="file" name=(word) accept=".png,.svg,image/png,image/svg+xml"
+                aria-invalid=[(!errors.is_empty()).then_some("true")]
+                aria-describedby=(described_by);
+            @if !errors.is_empty() { p #{ (id) "-wrong" } .reason { (errors.join(". ")) } }
+            p #{ (id) "-hint" } .hint {
+                "PNG or SVG, at most " (max) ". " (hint) " Without a file, the current image remains."
             }
-            @if stored.image(slot).is_some() {
-                form method="post" action={ (url) "/delete" } {
-                    (visit.form_token())
-                    button .link type="submit" { "Remove " (slot.word()) }
-                }
+            @if shown.stored.image(slot).is_some() {
+                button .link type="submit" form=(removal_id(slot)) { "Remove " (word) }
             }
         }
     }

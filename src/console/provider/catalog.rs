@@ -17,9 +17,15 @@ pub fn number_cell(count: i64) -> String {
     number(count.unsigned_abs())
 }
 
-/// Where a region or plan comes from. Stored ones have the time of their last change.
-pub fn source(updated: Option<Time>) -> Markup {
-    html! { @match updated { Some(updated) => { "Changed " (time(updated)) }, None => span .quiet { "Settings" } } }
+/// Where a region or plan comes from. Those that staff have added or changed have the time of their last change.
+/// `is_configured` says whether Garth or the settings have it, too.
+pub fn source(is_configured: bool, updated: Option<Time>) -> Markup {
+    html! {
+        @match updated {
+            None => span .quiet { "Built in" },
+            Some(updated) => { @if is_configured { "Changed " } @else { "Added " } (time(updated)) }
+        }
+    }
 }
 
 /// The button that retires a region or plan after a confirmation, or reactivates a retired one.

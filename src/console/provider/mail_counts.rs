@@ -1,4 +1,4 @@
-//! The messages that arrived by mail, and the queue of mails, on the page of suppressed addresses.
+//! The messages that arrived by mail, and the queue of mails, on the page of the state of mail.
 
 use maud::{Markup, html};
 

@@ -6,10 +6,11 @@ use maud::{Markup, html};
 
 use super::account_summary::refused;
 use super::mail_preview::preview as preview_of;
-use super::tabs::{MAIL_TEMPLATES, tabs};
+use super::tabs::{MAIL, MAIL_TEMPLATES, tabs};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Field, FormData, FormState};
 use crate::console::layout::{permit_style_attributes, redirect_with_notice};
+use crate::console::outgoing_mail::missing_server;
 use crate::console::query::Query;
 use crate::console::threads::confirmation;
 use crate::console::visit::Visit;
@@ -24,6 +25,8 @@ use crate::web::App;
 
 const URL: &str = MAIL_TEMPLATES.1;
 const PREVIEW_URL: &str = "/provider/mail-templates/preview";
+/// The ID of the form, for its buttons outside of it.
+const FORM: &str = "mail-texts";
 const SIGNATURE: &str = "signature";
 const PARTS: [&str; 2] = ["introduction", "closing"];
 
@@ -83,7 +86,7 @@ pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, query: Que
         rendered: &rendered,
         is_saved: true,
     };
-    Ok(render(&visit, &shown))
+    Ok(render(&app, &visit, &shown))
 }
 
 fn prefilled(stored: &MailTemplates) -> FormState {
@@ -99,10 +102,25 @@ fn prefilled(stored: &MailTemplates) -> FormState {
     form_state
 }
 
+/// Whether the form has the stored texts.
+fn is_unchanged(data: &FormData, stored: &MailTemplates) -> bool {
+    let is_stored = |field: &str, name: TextName| text(data, field) == stored.text(name).unwrap_or_default();
+    is_stored(SIGNATURE, TextName::Signature)
+        && TemplateKind::ALL.into_iter().all(|kind| {
+            is_stored(&field_name(kind, PARTS[0]), TextName::Introduction(kind))
+                && is_stored(&field_name(kind, PARTS[1]), TextName::Closing(kind))
+        })
+}
+
+/// The text of a field.
+fn text(data: &FormData, field: &str) -> String {
+    data.text(field).trim().replace("\r\n", "\n")
+}
+
 /// The fields of the form. An empty field means the default.
 fn object(data: &FormData) -> Vec<(String, Input)> {
     let value = |field: &str| {
-        let text = data.text(field).trim().replace("\r\n", "\n");
+        let text = text(data, field);
         match text.is_empty() {
             true => Input::Null,
             false => Input::Text(text),
@@ -134,7 +152,7 @@ pub async fn preview(State(app): State<App>, visit: Visit, staff: Staff, mut dat
     fields.push(of_kind(kind));
     let stored = load(&app, staff.clone()).await?;
     let previewed = rendered(&app, staff.clone(), data.request(fields)).await;
-    let is_saved = previewed.is_err();
+    let is_saved = previewed.is_err() || is_unchanged(&data, &stored);
     let (form_state, rendered) = match previewed {
         Ok(rendered) => (FormState::with_errors(data, Vec::new()), rendered),
         Err(error) => {
@@ -152,7 +170,7 @@ pub async fn preview(State(app): State<App>, visit: Visit, staff: Staff, mut dat
         rendered: &rendered,
         is_saved,
     };
-    Ok(render(&visit, &shown))
+    Ok(render(&app, &visit, &shown))
 }
 
 pub async fn update(State(app): State<App>, visit: Visit, staff: Staff, data: FormData) -> PageResult {
@@ -175,7 +193,7 @@ pub async fn update(State(app): State<App>, visit: Visit, staff: Staff, data: Fo
         rendered: &rendered,
         is_saved: true,
     };
-    Ok(render(&visit, &shown))
+    Ok(render(&app, &visit, &shown))
 }
 
 pub async fn reset(State(app): State<App>, staff: Staff, data: FormData) -> PageResult {
@@ -189,7 +207,7 @@ pub async fn reset(State(app): State<App>, staff: Staff, data: FormData) -> Page
     }
 }
 
-fn render(visit: &Visit, shown: &Shown) -> Response {
+fn render(app: &App, visit: &Visit, shown: &Shown) -> Response {
     let can_change = visit.has_role(StaffRole::Admin);
     let body = html! {
         (tabs(visit, URL))
@@ -197,7 +215,11 @@ fn render(visit: &Visit, shown: &Shown) -> Response {
             h1 { "Mail templates" }
             @if can_change && !shown.stored.0.is_empty() { div .actions { (reset_form(visit)) } }
         }
-        p .lead { "The texts of mails about tickets and users. An empty text means the default." }
+        p .lead {
+            "The texts of mails about tickets and users. An empty text means the default. "
+            a href=(MAIL.1) { "Mail" } " shows the mails to send and the suppressed addresses."
+        }
+        (missing_server(app))
         @if let Some(text) = &visit.refused { p .alert role="alert" { (text) } }
         (alert(shown.form_state))
         section aria-labelledby="preview" {
@@ -205,7 +227,15 @@ fn render(visit: &Visit, shown: &Shown) -> Response {
             nav .mail-kinds aria-label="Preview of another mail" {
                 ul {
                     @for kind in TemplateKind::ALL {
-                        li { a href={ (URL) "?mail=" (kind.word()) } aria-current=[(kind == shown.kind).then_some("true")] { (label(kind)) } }
+                        @let current = (kind == shown.kind).then_some("true");
+                        li {
+                            // As a button of the form, it keeps the texts that are not saved.
+                            @if can_change {
+                                button .link type="submit" form=(FORM) formaction=(PREVIEW_URL) name="preview" value=(kind.word()) aria-current=[current] { (label(kind)) }
+                            } @else {
+                                a href={ (URL) "?mail=" (kind.word()) } aria-current=[current] { (label(kind)) }
+                            }
+                        }
                     }
                 }
             }
@@ -265,7 +295,7 @@ fn form(visit: &Visit, form_state: &FormState) -> Markup {
         ..Field::default()
     };
     html! {
-        form .card.wide method="post" novalidate action=(URL) {
+        form #(FORM) .card.wide method="post" novalidate action=(URL) data-unsaved="Discard the changes that you have not saved?" {
             (visit.form_token())
             (form_state.version_field())
             (forms::textarea(form_state, signature, 3))

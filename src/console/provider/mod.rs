@@ -1,5 +1,5 @@
 //! Pages with which the provider manages accounts, staff, regions, plans, background jobs, announcements, its brand and
-//! the texts of mails.
+//! mail.
 
 mod account;
 mod account_edit;
@@ -29,7 +29,6 @@ use crate::model::staff_role::StaffRole;
 
 const ACCOUNT: &str = "/provider/accounts/{accountId}";
 const ANNOUNCEMENT: &str = "/provider/announcements/{announcementId}";
-const BRANDING_IMAGE: &str = "/provider/branding/images/{brandImage}";
 const MAIL_TEMPLATES: &str = "/provider/mail-templates";
 const PROVIDER_PLAN: &str = "/provider/plans/{typeId}";
 const PROVIDER_REGION: &str = "/provider/regions/{regionId}";
@@ -286,14 +285,14 @@ fn announcement_pages() -> Vec<Page> {
 
 fn branding_pages() -> Vec<Page> {
     let changes = vec![
-        post("sendBranding", "/provider/branding", branding::update),
+        post("sendBranding", "/provider/branding", branding::update).with_small_files(),
         post(
             "sendBrandingPreview",
             "/provider/branding/preview",
             branding::preview,
-        ),
+        )
+        .with_small_files(),
         post("sendBrandingReset", "/provider/branding/reset", branding::reset),
-        post("sendBrandingImage", BRANDING_IMAGE, branding::upload),
         post(
             "sendBrandingImageDelete",
             "/provider/branding/images/{brandImage}/delete",

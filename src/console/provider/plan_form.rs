@@ -5,17 +5,22 @@ use maud::{Markup, html};
 use crate::console::forms::{self, Field, FormData, FormState};
 use crate::model::input::Input;
 use crate::model::plan::Plan;
+use crate::model::reason::Code;
 use crate::rules::provider_plans::PlanLabel;
 use crate::rules::request::Request;
 
 /// The numbers of a plan: name, label, and hint.
 const NUMBERS: [(&str, &str, &str); 6] = [
     ("vcpus", "vCPUs", ""),
-    ("memory", "Memory", "In megabytes: 4096 for 4 GB."),
+    (
+        "memory",
+        "Memory",
+        "In megabytes, such as 4096, or with a unit, such as 4 GB.",
+    ),
     (
         "disk",
         "Disk",
-        "In megabytes: 81920 for 80 GB. Cannot be reduced while instances have the plan.",
+        "In megabytes, such as 81920, or with a unit, such as 80 GB. Cannot be reduced while instances have the plan.",
     ),
     ("transfer", "Transfer", "In gigabytes a month."),
     ("network_out", "Outbound bandwidth", "In megabits per second."),
@@ -23,6 +28,17 @@ const NUMBERS: [(&str, &str, &str); 6] = [
 ];
 /// The numbers that a plan must have.
 const REQUIRED: [&str; 3] = ["vcpus", "memory", "disk"];
+/// The numbers that are sizes in megabytes.
+const SIZES: [&str; 2] = ["memory", "disk"];
+/// The units of a size in capital letters, and their megabytes. As everywhere in Garth, a gigabyte is 1024 megabytes.
+const UNITS: [(&str, f64); 6] = [
+    ("TIB", 1_048_576.0),
+    ("TB", 1_048_576.0),
+    ("GIB", 1024.0),
+    ("GB", 1024.0),
+    ("MIB", 1.0),
+    ("MB", 1.0),
+];
 /// The prices of a plan: name, key in `price`, and label.
 const PRICES: [(&str, &str, &str); 2] = [
     ("price.hourly", "hourly", "Price per hour"),
@@ -65,7 +81,7 @@ pub fn fields(form_state: &FormState, is_new: bool) -> Markup {
             (forms::text_input(form_state, Field { name, label, hint, optional: !REQUIRED.contains(&name), ..Field::default() }))
         }
         @for (name, _, label) in PRICES {
-            (forms::text_input(form_state, Field { name, label, hint: "In dollars.", optional: true, ..Field::default() }))
+            (forms::text_input(form_state, Field { name, label, hint: "In dollars, such as 12.50.", optional: true, ..Field::default() }))
         }
     }
 }
@@ -77,38 +93,67 @@ pub fn request(data: &FormData, is_new: bool) -> Request {
         object.extend(data.object(&["id"]));
     }
     object.extend(data.non_empty(&["class"]));
-    let number = |(name, ..): &(&str, &str, &str)| ((*name).to_owned(), integer(data.text(name)));
+    let number = |(name, ..): &(&str, &str, &str)| {
+        let text = data.text(name);
+        let number = match SIZES.contains(name) {
+            true => megabytes(text),
+            false => forms::integer(text),
+        };
+        ((*name).to_owned(), number)
+    };
     object.extend(NUMBERS.iter().map(number));
-    let prices = PRICES.map(|(name, key, _)| (key.to_owned(), decimal(data.text(name))));
+    let prices = PRICES.map(|(name, key, _)| (key.to_owned(), forms::amount(data.text(name))));
     object.push(("price".to_owned(), Input::Object(prices.to_vec())));
     data.request(object)
 }
 
-/// An empty field is missing. The rule refuses a text. Digits can be grouped, as in `65,536`.
-fn integer(text: &str) -> Input {
-    match without_groups(text.trim()).as_str() {
-        "" => Input::Null,
-        text => text
-            .parse()
-            .map_or_else(|_| Input::Text(text.to_owned()), Input::Integer),
+/// A size in megabytes, with or without a unit: `4096` or `4 GB`. The rule refuses a text.
+fn megabytes(text: &str) -> Input {
+    let text = text.trim();
+    let upper = text.to_ascii_uppercase();
+    let mut units = UNITS.iter();
+    match units.find_map(|(unit, factor)| Some((upper.strip_suffix(unit)?, *factor))) {
+        None => forms::integer(text),
+        Some((number, factor)) => forms::decimal(number).map_or_else(
+            || Input::Text(text.to_owned()),
+            |number| Input::Integer((number * factor).round() as i64),
+        ),
     }
 }
 
-/// The digits of a number whose digits are in groups of three, and any other text unchanged.
-fn without_groups(text: &str) -> String {
-    let groups: Vec<_> = text.split([',', ' ', '\u{a0}', '\u{202f}', '\'']).collect();
-    let is_number = |group: &&str| group.chars().all(|digit| digit.is_ascii_digit());
-    match groups[1..].iter().all(|group| group.len() == 3) && groups.iter().all(is_number) {
-        true => groups.concat(),
-        false => text.to_owned(),
+/// Says what the fields of the form accept. Other clients send numbers only.
+pub fn explained(mut form_state: FormState) -> FormState {
+    for error in &mut form_state.errors {
+        let field = error.field.as_deref().unwrap_or_default();
+        if error.code == Code::WrongType && SIZES.contains(&field) {
+            "Must be a number of megabytes, or a size such as 4 GB".clone_into(&mut error.reason);
+        } else if error.code == Code::WrongType && PRICES.iter().any(|(name, ..)| *name == field) {
+            "Must be a number such as 12.50".clone_into(&mut error.reason);
+        }
     }
+    form_state
 }
 
-fn decimal(text: &str) -> Input {
-    match text.trim() {
-        "" => Input::Null,
-        text => text
-            .parse()
-            .map_or_else(|_| Input::Text(text.to_owned()), Input::Number),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_has_a_unit_or_is_in_megabytes() {
+        for (text, size) in [
+            ("4096", 4096),
+            ("4,096", 4096),
+            ("4 GB", 4096),
+            ("1.5gib", 1536),
+            ("0.5 TB", 524_288),
+            ("1,024 MB", 1024),
+            ("99999999999999 TB", i64::MAX),
+        ] {
+            assert_eq!(megabytes(text), Input::Integer(size), "{text}");
+        }
+        assert_eq!(megabytes(""), Input::Null);
+        for text in ["much", "4 XB", "GB", "1e3 GB", "-1 GB"] {
+            assert_eq!(megabytes(text), Input::Text(text.to_owned()));
+        }
     }
 }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::account_summary::refused;
 use super::catalog::{count, number_cell, retirement, source};
-use super::plan_form::{editable_fields, fields, request};
+use super::plan_form::{editable_fields, explained, fields, request};
 use super::tabs::{PLANS as LIST, tabs};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
@@ -35,6 +35,7 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
     let plans = app
         .read(staff, move |tx, _| rules::provider_plans::list(tx, &list_request))
         .await?;
+    let policy = &app.store().context().policy;
     let body = html! {
         (tabs(&visit, LIST.1))
         div .title { h1 { "Plans" } a .button.main href=(NEW_URL) { "Add plan" } }
@@ -46,14 +47,14 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
                 th scope="col" { "Disk" } th scope="col" { "Transfer" } th scope="col" { "Price" }
                 th scope="col" { "Instances" } th scope="col" { "Source" }
             } }
-            tbody { @for details in &plans.items { (row(details)) } }
+            tbody { @for details in &plans.items { (row(details, policy.configures_plan(&details.plan.id))) } }
         }
         (pagination(&plans, LIST.1))
     };
     Ok(visit.page("Plans", &[], &body))
 }
 
-fn row(details: &PlanDetails) -> Markup {
+fn row(details: &PlanDetails, is_configured: bool) -> Markup {
     let plan = &details.plan;
     html! {
         tr {
@@ -66,9 +67,11 @@ fn row(details: &PlanDetails) -> Markup {
             td data-label="Memory" { (megabytes(plan.memory)) }
             td data-label="Disk" { (megabytes(plan.disk)) }
             td data-label="Transfer" { (number_cell(plan.transfer)) " GB" }
-            td data-label="Price" { (price(plan.prices.monthly)) " a month" }
+            td data-label="Price" {
+                div { (price(plan.prices.monthly)) " a month" br; span .quiet.small { (price(plan.prices.hourly)) " an hour" } }
+            }
             td data-label="Instances" { (number_cell(details.instances)) }
-            td data-label="Source" { (source(details.updated)) }
+            td data-label="Source" { (source(is_configured, details.updated)) }
         }
     }
 }
@@ -81,8 +84,13 @@ fn megabytes(size: i64) -> String {
     }
 }
 
+/// An amount with separators. It has two decimal places, or up to four if it is not a whole number of cents.
 fn price(price: Price) -> String {
-    format!("${:.2}", price.dollars())
+    let (dollars, rest) = (number_cell(price.0 / 10_000), price.0 % 10_000);
+    match rest % 100 {
+        0 => format!("${dollars}.{:02}", rest / 100),
+        _ => format!("${dollars}.{}", format!("{rest:04}").trim_end_matches('0')),
+    }
 }
 
 pub async fn new(visit: Visit) -> PageResult {
@@ -97,7 +105,7 @@ pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: Fo
         .await;
     match created {
         Ok(_) => Ok(redirect_with_notice(LIST.1, "plan-saved")),
-        Err(error) => Ok(render_new(&visit, &forms::from_error(data, error)?)),
+        Err(error) => Ok(render_new(&visit, &explained(forms::from_error(data, error)?))),
     }
 }
 
@@ -151,7 +159,7 @@ pub async fn update(
         .await;
     let form_state = match changed {
         Ok(_) => return Ok(redirect_with_notice(LIST.1, "plan-saved")),
-        Err(error) => forms::from_error(data, error)?,
+        Err(error) => explained(forms::from_error(data, error)?),
     };
     let details = load(&app, staff, id).await?;
     let current = editable_fields(&details.plan);
@@ -216,5 +224,27 @@ async fn change(
     match app.write(staff, move |tx, _| rule(tx, &id, &request)).await {
         Ok(_) => Ok(redirect_with_notice(LIST.1, notice)),
         Err(error) => refused(&plan_url, error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_have_separators_and_all_decimal_places() {
+        let shown = [0.0, 10.5, 1250.0, 0.0075, 0.015, 1_234_567.891]
+            .map(|dollars| price(Price::from_dollars(dollars)));
+        assert_eq!(
+            shown,
+            [
+                "$0.00",
+                "$10.50",
+                "$1,250.00",
+                "$0.0075",
+                "$0.015",
+                "$1,234,567.891"
+            ]
+        );
     }
 }

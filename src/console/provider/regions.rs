@@ -37,6 +37,7 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
             rules::provider_regions::list(tx, &list_request)
         })
         .await?;
+    let policy = &app.store().context().policy;
     let body = html! {
         (tabs(&visit, LIST.1))
         div .title { h1 { "Regions" } a .button.main href=(NEW_URL) { "Add region" } }
@@ -47,14 +48,14 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
                 th scope="col" { "Region" } th scope="col" { "Country" } th scope="col" { "Status" }
                 th scope="col" { "Instances" } th scope="col" { "VPCs" } th scope="col" { "Hosts" } th scope="col" { "Source" }
             } }
-            tbody { @for details in &regions.items { (row(details)) } }
+            tbody { @for details in &regions.items { (row(details, policy.configures_region(&details.region.id))) } }
         }
         (pagination(&regions, LIST.1))
     };
     Ok(visit.page("Regions", &[], &body))
 }
 
-fn row(details: &RegionDetails) -> Markup {
+fn row(details: &RegionDetails, is_configured: bool) -> Markup {
     let (region, usage) = (&details.region, details.usage);
     html! {
         tr {
@@ -64,7 +65,7 @@ fn row(details: &RegionDetails) -> Markup {
             td data-label="Instances" { (number_cell(usage.instances)) }
             td data-label="VPCs" { (number_cell(usage.vpcs)) }
             td data-label="Hosts" { (number_cell(usage.hosts)) }
-            td data-label="Source" { (source(details.updated)) }
+            td data-label="Source" { (source(is_configured, details.updated)) }
         }
     }
 }

@@ -39,7 +39,7 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
     let body = html! {
         (tabs(&visit, LIST.1))
         div .title { h1 { "Staff" } a .button.main href=(NEW_URL) { "Create staff user" } }
-        p .lead { "Support answers tickets. Operators also manage hosts and suspend accounts. Admins also manage staff, and create and close accounts." }
+        p .lead { "Support answers tickets. Operators also manage hosts, suspend accounts, and see the branding, the mail templates and the suppressed addresses. Admins also manage staff, and create and close accounts." }
         table .list {
             thead { tr {
                 th scope="col" { "Username" } th scope="col" { "E-mail" } th scope="col" { "Role" }
@@ -84,7 +84,7 @@ fn role_field(form_state: &FormState) -> Markup {
     let role = Field {
         name: "role",
         label: "Role",
-        hint: "Support answers tickets, and reads accounts and hosts. An operator also manages hosts, regions, plans, jobs, announcements, quotas and suspensions. An admin also manages staff, and creates and closes accounts.",
+        hint: "Support answers tickets, and reads accounts and hosts. An operator also manages hosts, regions, plans, jobs, announcements, suppressed addresses, quotas and suspensions, and sees the branding and the mail templates. An admin also changes the branding and the mail templates, manages staff, and creates, exports and closes accounts.",
         ..Field::default()
     };
     let roles = StaffRole::ALL.map(|role| (role.word().to_owned(), role.word().to_owned()));

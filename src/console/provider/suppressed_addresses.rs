@@ -1,14 +1,16 @@
-//! The list of addresses that get no mails, because a mail server has refused them, and figures of mail.
+//! The state of mail: mails to send, received messages, and addresses that get no mails, because a mail server has
+//! refused them.
 
 use axum::extract::State;
 use maud::{Markup, html};
 
 use super::account_summary::refused;
 use super::mail_counts;
-use super::tabs::{SUPPRESSED as LIST, tabs};
+use super::tabs::{MAIL as LIST, MAIL_TEMPLATES, tabs};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{FormData, VERSION_FIELD};
-use crate::console::layout::{empty_state, pagination, redirect_with_notice, time};
+use crate::console::layout::{pagination, redirect_with_notice, time};
+use crate::console::outgoing_mail::missing_server;
 use crate::console::query::Query;
 use crate::console::visit::Visit;
 use crate::model::entity_tag::EntityTag;
@@ -30,23 +32,28 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
         .await?;
     let body = html! {
         (tabs(&visit, LIST.1))
-        div .title { h1 { "Suppressed addresses" } }
-        p .lead { "A mail server has refused these addresses permanently. They get no mails until you allow them again." }
+        div .title { h1 { "Mail" } }
+        p .lead { "The state of mail. " a href=(MAIL_TEMPLATES.1) { "Mail templates" } " has the texts of mails." }
+        (missing_server(&app))
         @if let Some(message) = &visit.refused { div .alert role="alert" { p { (message) } } }
-        @if suppressed.items.is_empty() {
-            (empty_state("No suppressed addresses", "No mail server has refused an address.", None))
-        } @else {
-            table .list {
-                thead { tr {
-                    th scope="col" { "Address" } th scope="col" { "Status" } th scope="col" { "Since" } th scope="col" { span .hidden { "Actions" } }
-                } }
-                tbody { @for address in &suppressed.items { (row(&visit, address)) } }
-            }
-            (pagination(&suppressed, LIST.1))
-        }
         (mail_counts::sections(&status))
+        section aria-labelledby="suppressed" {
+            h2 #suppressed { "Suppressed addresses" }
+            @if suppressed.items.is_empty() {
+                p .quiet { "No mail server has refused an address." }
+            } @else {
+                p { "A mail server has refused these addresses permanently. They get no mails until you allow them again." }
+                table .list {
+                    thead { tr {
+                        th scope="col" { "Address" } th scope="col" { "Status" } th scope="col" { "Since" } th scope="col" { span .hidden { "Actions" } }
+                    } }
+                    tbody { @for address in &suppressed.items { (row(&visit, address)) } }
+                }
+                (pagination(&suppressed, LIST.1))
+            }
+        }
     };
-    Ok(visit.page("Suppressed addresses", &[], &body))
+    Ok(visit.page("Mail", &[], &body))
 }
 
 fn row(visit: &Visit, suppressed: &SuppressedAddress) -> Markup {

@@ -20,8 +20,8 @@ pub const PLANS: (&str, &str) = ("Plans", "/provider/plans");
 /// The label and the URL of the page of the brand.
 pub const BRANDING: (&str, &str) = ("Branding", "/provider/branding");
 
-/// The label and the URL of the list of suppressed addresses.
-pub const SUPPRESSED: (&str, &str) = ("Suppressed addresses", "/provider/suppressed-addresses");
+/// The label and the URL of the page with the mails to send, the received messages and the suppressed addresses.
+pub const MAIL: (&str, &str) = ("Mail", "/provider/suppressed-addresses");
 
 /// The label and the URL of the page of the texts of mails.
 pub const MAIL_TEMPLATES: (&str, &str) = ("Mail templates", "/provider/mail-templates");
@@ -35,7 +35,7 @@ pub fn tabs(visit: &Visit, current_path: &str) -> Markup {
         (PLANS, StaffRole::Operator),
         (JOBS, StaffRole::Operator),
         (MAIL_TEMPLATES, StaffRole::Operator),
-        (SUPPRESSED, StaffRole::Operator),
+        (MAIL, StaffRole::Operator),
         (ANNOUNCEMENTS, StaffRole::Operator),
         (BRANDING, StaffRole::Operator),
     ];

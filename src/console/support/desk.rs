@@ -1,11 +1,11 @@
 //! The queue of the desk: the tickets of all accounts, and the keyboard shortcuts.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use axum::extract::State;
 use maud::{Markup, html};
 
-use crate::console::bulk::selection::{self, Target};
+use crate::console::bulk::selection::{self, Action, Target};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, FormData, FormState};
 use crate::console::layout::{age, empty_state, page_url, pagination, pluralize};
@@ -17,7 +17,7 @@ use crate::console::visit::Visit;
 use crate::console::{saved_views, targets};
 use crate::model::account::DeskAccount;
 use crate::model::account::status::AccountStatus;
-use crate::model::id::TicketId;
+use crate::model::id::{AccountId, TicketId};
 use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::model::saved_view::SavedView;
@@ -41,11 +41,13 @@ pub fn url(id: TicketId) -> String {
 }
 
 pub const DEFAULT_STATUS: &str = "Open and new";
+/// The label of tickets whose last message is from the customer.
+const NEEDS_ANSWER: &str = "Needs an answer";
 /// The choices of the status filter: value and label.
 const STATUSES: [(&str, &str); 5] = [
     ("", DEFAULT_STATUS),
     ("new", "New"),
-    ("waiting", "Needs an answer"),
+    ("waiting", NEEDS_ANSWER),
     ("closed", "Closed"),
     ("all", "All"),
 ];
@@ -66,37 +68,50 @@ const AGES: [(&str, &str, i64, Option<i64>); 3] = [
 pub const UNASSIGNED: (&str, &str) = ("claim", ASSIGNEES[1].0);
 /// The sort orders of the queue: value, label, field and direction.
 const SORT_ORDERS: [(&str, &str, &str, &str); 4] = [
-    ("", "Newest first", "opened", "desc"),
+    (NEWEST_FIRST, "Newest first", "opened", "desc"),
     ("oldest", "Oldest first", "opened", "asc"),
-    ("pressing", "Priority", "priority", "desc"),
+    (BY_PRIORITY, "Priority", "priority", "desc"),
     ("waiting", "Oldest update", "updated", "asc"),
 ];
+const NEWEST_FIRST: &str = "newest";
+const BY_PRIORITY: &str = "pressing";
 /// The sort order by the time left until a target is missed: value and label. It exists only if targets are set.
 const TIME_LEFT: (&str, &str) = ("left", "Time left");
 
 pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query: Query) -> PageResult {
-    let search = query.0;
+    let mut search = query.0;
     let context = app.store().context();
     let (now, has_targets) = (
         context.clock.now(),
         !context.policy.get().support.targets.is_empty(),
     );
-    let list_tickets = match has_targets && search.text("order") == TIME_LEFT.0 {
+    let order = order_of(&search, has_targets);
+    let list_tickets = match order == TIME_LEFT.0 {
         true => rules::desk::list_by_time_left,
         false => rules::desk::list_waiting_for,
     };
-    let list_request = list_request(&search, &visit.username, now);
     let (account, side) = (account_filter(&search), waiting_side(&search));
+    if let Some(AccountFilter::Id(id)) = &account {
+        search.set("account", id.to_string());
+    }
+    let list_request = list_request(&search, &visit.username, order, now);
     let words = match ticket_number(&search) {
         Some(_) => String::new(),
         None => search.text("q").to_owned(),
     };
-    let (tickets, rows, known_tags, version) = app
+    let (tickets, rows, (known_tags, account), version) = app
         .read(staff.clone(), move |tx, staff| {
             let version = rules::desk_version::current(tx, &staff.agent, None)?;
             let mut list_request = list_request.clone();
-            if let Some(AccountFilter::Name(name)) = &account {
-                list_request = list_request.only(accounts_named(tx, name)?);
+            let mut only_account = None;
+            match &account {
+                None => {}
+                Some(AccountFilter::Id(id)) => only_account = find_account(tx, AccountId(*id))?,
+                Some(AccountFilter::Name(name)) => {
+                    let mut accounts = accounts_named(tx, name)?;
+                    list_request = list_request.only(of_accounts(&accounts));
+                    only_account = accounts.pop().filter(|_| accounts.is_empty());
+                }
             }
             let tickets = list_tickets(tx, &list_request, Some(&words), side);
             let ids: Vec<_> = tickets
@@ -105,15 +120,26 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
                 .map(|desk| desk.ticket.id)
                 .collect();
             let updated_by = rules::history::last_changers(tx, &ids)?;
+            let shown = match &tickets {
+                Ok(tickets) => &tickets.items[..],
+                Err(_) => &[],
+            };
+            let unanswered = rules::desk::unanswered(tx, shown)?;
             let views = rules::saved_views::list(tx, &staff.agent, &ListRequest::full_page())?.items;
             let known_tags = rules::ticket_tags::in_use(tx)?;
-            Ok((tickets, (updated_by, views), known_tags, version))
+            Ok((
+                tickets,
+                (updated_by, unanswered, views),
+                (known_tags, only_account),
+                version,
+            ))
         })
         .await?;
-    let (updated_by, views) = rows;
+    let (updated_by, unanswered, views) = rows;
     let context = QueueContext {
         me: &visit.username.clone(),
         updated_by,
+        unanswered,
         views,
         now,
         has_targets,
@@ -133,10 +159,10 @@ pub async fn queue(State(app): State<App>, mut visit: Visit, staff: Staff, query
             div .actions {
                 a .button href="/desk/reports" { "Reports" }
                 a .button href="/desk/keys" data-key="?" { "Keyboard shortcuts" }
-                a .button.main href="/desk/tickets/new" data-key="t" { "New ticket" }
+                a #new-ticket .button.main href=(new_ticket_url(account.as_ref())) data-key="t" { "New ticket" }
             }
         }
-        (form(&search, &form_state, (&known_tags, has_targets)))
+        (form(&search, &form_state, (&known_tags, account.as_ref()), has_targets))
         (list)
     };
     Ok(visit.form_page(&form_state, "Desk", &[], &body))
@@ -147,8 +173,16 @@ fn ticket_number(search: &FormData) -> Option<i64> {
     search.text("q").trim().strip_prefix('#')?.parse().ok()
 }
 
+/// The form for a new ticket. If the queue has the tickets of only one account, the form is for this account.
+fn new_ticket_url(account: Option<&DeskAccount>) -> String {
+    match account {
+        Some(account) => format!("/desk/tickets/new?account_id={}", account.id),
+        None => "/desk/tickets/new".to_owned(),
+    }
+}
+
 /// The list request for the filters of the form.
-fn list_request(search: &FormData, me: &str, now: Time) -> ListRequest {
+fn list_request(search: &FormData, me: &str, order: &str, now: Time) -> ListRequest {
     let mut only = Vec::new();
     if let Some((_, _, min_days, max_days)) = AGES.iter().find(|(value, ..)| *value == search.text("age")) {
         let days_ago = |days: i64| now.plus_seconds(-days * DAY_SECONDS);
@@ -181,7 +215,8 @@ fn list_request(search: &FormData, me: &str, now: Time) -> ListRequest {
     if let Some(AccountFilter::Id(id)) = account_filter(search) {
         only.push(Condition::equal("account_id", id));
     }
-    let (_, _, field, direction) = sort_order(search);
+    let sorted = SORT_ORDERS.into_iter().find(|(value, ..)| *value == order);
+    let (_, _, field, direction) = sorted.unwrap_or(SORT_ORDERS[0]);
     let list = ListRequest::first(50).at_page_in_url(search.text("page"));
     ListRequest { only, ..list }.sorted(field, direction == "desc")
 }
@@ -201,13 +236,13 @@ pub fn count(
     let search = FormState::prefilled(filters).data;
     let list = ListRequest {
         page_size: ListRequest::first(1).page_size,
-        ..list_request(&search, me, now)
+        ..list_request(&search, me, NEWEST_FIRST, now)
     };
     let results = rules::desk::list_waiting_for(tx, &list, None, waiting_side(&search))?.results;
     Ok((results, search_url(&search)))
 }
 
-/// The account in the filter: its ID, or a part of its name or e-mail address.
+/// The account in the filter: its ID, also after its name (`Example #1`), or a part of its name or e-mail address.
 enum AccountFilter {
     Id(i64),
     Name(String),
@@ -216,32 +251,76 @@ enum AccountFilter {
 fn account_filter(search: &FormData) -> Option<AccountFilter> {
     match search.text("account").trim() {
         "" => None,
-        text => Some(
-            text.parse()
-                .map_or_else(|_| AccountFilter::Name(text.to_owned()), AccountFilter::Id),
-        ),
+        text => {
+            let id = text.rsplit_once('#').map_or(text, |(_, id)| id);
+            Some(
+                id.parse()
+                    .map_or_else(|_| AccountFilter::Name(text.to_owned()), AccountFilter::Id),
+            )
+        }
     }
 }
 
-/// The condition that a ticket belongs to one of the first accounts with this name.
-fn accounts_named(tx: &mut ReadTx, name: &str) -> rules::Result<Condition> {
+/// The account in the filter, as the form shows it.
+fn account_text(search: &FormData, account: Option<&DeskAccount>) -> String {
+    match (account_filter(search), account) {
+        (Some(AccountFilter::Id(_)), Some(account)) if account.company.is_empty() => {
+            format!("{} #{}", account.email, account.id)
+        }
+        (Some(AccountFilter::Id(_)), Some(account)) => format!("{} #{}", account.company, account.id),
+        _ => search.text("account").to_owned(),
+    }
+}
+
+/// The account with this ID; `None` if it does not exist.
+fn find_account(tx: &mut ReadTx, id: AccountId) -> rules::Result<Option<DeskAccount>> {
+    match rules::accounts::desk_view(tx, id) {
+        Ok(account) => Ok(Some(account)),
+        Err(rules::Error::NotFound) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The first accounts with this name.
+fn accounts_named(tx: &mut ReadTx, name: &str) -> rules::Result<Vec<DeskAccount>> {
     const MAX_ACCOUNTS: i64 = 50;
     let named = Condition::contained_in(["company", "email"], name);
-    let accounts = rules::accounts::desk_list(tx, &ListRequest::first(MAX_ACCOUNTS).only(named))?.items;
+    Ok(rules::accounts::desk_list(tx, &ListRequest::first(MAX_ACCOUNTS).only(named))?.items)
+}
+
+/// The condition that a ticket belongs to one of these accounts.
+fn of_accounts(accounts: &[DeskAccount]) -> Condition {
     let of_account = |account: &DeskAccount| Condition::equal("account_id", account.id);
     // No ticket belongs to account 0.
     let none = Condition::equal("account_id", 0_i64);
-    Ok(Condition::Any(
-        accounts.iter().map(of_account).chain([none]).collect(),
-    ))
+    Condition::Any(accounts.iter().map(of_account).chain([none]).collect())
 }
 
-fn sort_order(search: &FormData) -> (&'static str, &'static str, &'static str, &'static str) {
-    let value = search.text("order");
-    SORT_ORDERS
-        .into_iter()
-        .find(|(name, ..)| *name == value)
-        .unwrap_or(SORT_ORDERS[0])
+/// The sort order in the filters, or the default.
+fn order_of(search: &FormData, has_targets: bool) -> &'static str {
+    let mut orders = SORT_ORDERS.map(|(value, ..)| value).to_vec();
+    orders.extend(has_targets.then_some(TIME_LEFT.0));
+    let chosen = orders.into_iter().find(|value| *value == search.text("order"));
+    chosen.unwrap_or_else(|| default_order(search, has_targets))
+}
+
+/// The most urgent tickets come first. In lists with closed tickets, the newest tickets do.
+fn default_order(search: &FormData, has_targets: bool) -> &'static str {
+    match (search.text("status"), has_targets) {
+        ("closed" | "all", _) => NEWEST_FIRST,
+        (_, true) => TIME_LEFT.0,
+        (_, false) => BY_PRIORITY,
+    }
+}
+
+/// The choices of the sort order: value and label. The default has no value, so that it does not count as a filter.
+fn order_choices(search: &FormData, has_targets: bool) -> Vec<(&'static str, &'static str)> {
+    let mut orders = SORT_ORDERS.map(|(value, label, ..)| (value, label)).to_vec();
+    orders.extend(has_targets.then_some(TIME_LEFT));
+    let default = default_order(search, has_targets);
+    orders.sort_by_key(|(value, _)| *value != default);
+    let without_default = |(value, label)| (if value == default { "" } else { value }, label);
+    orders.into_iter().map(without_default).collect()
 }
 
 /// The URL of the queue with these filters, without the page.
@@ -266,7 +345,8 @@ pub fn filter_label(name: &str) -> &'static str {
 fn form(
     search: &FormData,
     form_state: &FormState,
-    (known_tags, has_targets): (&[TicketTag], bool),
+    (known_tags, account): (&[TicketTag], Option<&DeskAccount>),
+    has_targets: bool,
 ) -> Markup {
     let errors = form_state.errors_on("q");
     let choice = |name: &str, label: &str, choices: &[(&str, &str)]| {
@@ -285,11 +365,11 @@ fn form(
     priorities.extend(Priority::WORDS.map(|word| (word, word)));
     let mut ages = vec![("", "Any")];
     ages.extend(AGES.map(|(value, label, ..)| (value, label)));
-    let mut orders = SORT_ORDERS.map(|(value, label, ..)| (value, label)).to_vec();
-    orders.extend(has_targets.then_some(TIME_LEFT));
+    let orders = order_choices(search, has_targets);
     html! {
+        // The default order depends on the status, and the new ticket is for the account in the filter.
         form .search.filters role="search" method="get" action="/desk" hx-get="/desk" hx-target="#list" hx-select="#list"
-            hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
+            hx-select-oob="#by-order,#new-ticket" hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
             hx-trigger="submit, input changed delay:250ms from:#q, input changed delay:250ms from:#by-account, change" {
             div .field .wrong[!errors.is_empty()] {
                 label for="q" { "Search" }
@@ -309,7 +389,7 @@ fn form(
             (choice("age", "Age", &ages))
             div .field.short {
                 label for="by-account" { "Account" }
-                input #by-account type="text" name="account" value=(search.text("account")) placeholder="Name, ID" title="Company, e-mail address or ID"
+                input #by-account type="text" name="account" value=(account_text(search, account)) placeholder="Name, ID" title="Company, e-mail address or ID"
                     autocomplete="off" maxlength=(MAX_SEARCH_CHARS);
             }
             (choice("order", "Sort by", &orders))
@@ -318,11 +398,12 @@ fn form(
     }
 }
 
-/// The context of the rows: the current user, the user who last updated each ticket, the saved views, the time, and
-/// whether targets are set.
+/// The context of the rows: the current user, the user who last updated each ticket, the tickets that need an answer, the
+/// saved views, the time, and whether targets are set.
 struct QueueContext<'a> {
     me: &'a str,
     updated_by: HashMap<TicketId, String>,
+    unanswered: HashSet<TicketId>,
     views: Vec<SavedView>,
     now: Time,
     has_targets: bool,
@@ -343,7 +424,7 @@ fn render_list(tickets: &Paged<DeskTicket>, search: &FormData, context: &QueueCo
             } @else {
                 p .count role="status" { (pluralize(tickets.results as usize, "ticket", "tickets")) }
                 @if let Some(url) = url_with_closed(search) { p .hint { a href=(url) { "Search closed tickets, too" } } }
-                (selection::buttons(Target::Desk))
+                (selection::buttons_except(Target::Desk, (search.text("status") == "closed").then_some(Action::Close)))
                 table .list.queue data-rows {
                     thead { tr {
                         (selection::header())
@@ -404,7 +485,10 @@ fn row(desk: &DeskTicket, context: &QueueContext) -> Markup {
                 a href=(account_summary::url(ticket.account)) { (account_name(desk)) } " " span .id { (ticket.account) }
                 @if desk.account_status != AccountStatus::Active { " " (account_summary::status_tag(desk.account_status)) }
             } }
-            td data-label="Status" { (threads::status_tag(ticket.status)) }
+            td data-label="Status" { span {
+                (threads::status_tag(ticket.status))
+                @if context.unanswered.contains(&ticket.id) { " " span .tag.free { (NEEDS_ANSWER) } }
+            } }
             td data-label="Assignee" { span { (assignee(desk, context.me)) } }
             @if context.has_targets { td data-label=(TIME_LEFT.1) { span { (targets::time_left(desk.targets.as_ref().filter(|_| ticket.status != Status::Closed))) } } }
             td .number data-label="Age" { (age(ticket.opened, now)) }
@@ -445,7 +529,7 @@ pub fn tags(tags: &[TicketTag]) -> Markup {
 }
 
 /// The keyboard shortcuts: place, key and action.
-const SHORTCUTS: [(&str, &str, &str); 13] = [
+const SHORTCUTS: [(&str, &str, &str); 14] = [
     ("Anywhere", "?", "Show keyboard shortcuts"),
     ("Anywhere", "g", "Go to the desk"),
     ("Anywhere", "t", "Open a ticket for a customer"),
@@ -459,6 +543,11 @@ const SHORTCUTS: [(&str, &str, &str); 13] = [
     ("On a ticket", "r", "Reply to the customer"),
     ("On a ticket", "n", "Write an internal note"),
     ("On a ticket", "Ctrl Enter", "Send the reply or save the note"),
+    (
+        "On a ticket",
+        "Ctrl Shift Enter",
+        "Send the reply and close the ticket",
+    ),
 ];
 
 pub async fn shortcuts(visit: Visit) -> PageResult {

@@ -25,10 +25,7 @@ type Filters = &'static [(&'static str, &'static str)];
 /// The numbers of the queue: label and filters.
 const COUNTS: [(&str, Filters); 5] = [
     ("open", &[]),
-    (
-        "waiting for an answer",
-        &[("status", "waiting"), ("order", "waiting")],
-    ),
+    ("need an answer", &[("status", "waiting"), ("order", "waiting")]),
     ("new", &[("status", "new")]),
     ("unassigned", &[desk::UNASSIGNED]),
     ("assigned to me", &[("claim", "mine")]),
@@ -56,6 +53,10 @@ impl Overview {
         let mut counts = Vec::new();
         for (label, filters) in COUNTS {
             let (count, url) = desk::count(tx, me, now, filters)?;
+            let label = match (label, count) {
+                ("need an answer", 1) => "needs an answer",
+                (label, _) => label,
+            };
             counts.push((label, count, url));
         }
         let mut ages = Vec::new();

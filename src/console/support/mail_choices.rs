@@ -8,6 +8,7 @@ use crate::console::desk::QUEUE;
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState, VERSION_FIELD};
 use crate::console::layout::{empty_state, redirect_with_notice};
+use crate::console::outgoing_mail;
 use crate::console::visit::Visit;
 use crate::model::entity_tag::EntityTag;
 use crate::rules;
@@ -33,7 +34,7 @@ pub fn link(app: &App) -> Markup {
         h2 { (TITLE) }
         @match app.store().policy().outgoing_mail {
             Some(_) => p { a href=(URL) { "Choose your mails about tickets" } },
-            None => p .quiet { "This server sends no mail, because " code { "mail.smtp_url" } " is not set." },
+            None => (outgoing_mail::missing_server(app)),
         }
     }
 }

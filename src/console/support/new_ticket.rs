@@ -17,7 +17,7 @@ use crate::model::id::AccountId;
 use crate::model::input::Input;
 use crate::model::policy::Support;
 use crate::model::reason::{Code, Reason};
-use crate::model::ticket::{Priority, Summary, TicketText};
+use crate::model::ticket::{Priority, Summary};
 use crate::rules::agent::Staff;
 use crate::rules::caller::Caller;
 use crate::rules::conditions::Condition;
@@ -109,14 +109,14 @@ fn render(
         form .card.wide method="post" novalidate action=(NEW_TICKET_URL) data-draft="ticket" data-with-files {
             (visit.form_token())
             (forms::newest_id_field(*newest))
-            (subject(form_state))
+            (subject(form_state, true))
             (subjects::render(form_state, choices, NEW_TICKET_URL))
             (threads::markdown_editor(form_state, DESCRIPTION, 10, shows_preview))
             (files(support))
             div .actions {
                 button .main type="submit" { "Open ticket" }
                 (threads::preview_button("description", NEW_TICKET_URL))
-                a .button href="/tickets" { "Cancel" }
+                a .button href="/tickets" data-discard { "Cancel" }
             }
         }
     };
@@ -131,16 +131,17 @@ const DESCRIPTION: Field = Field {
     optional: false,
     autofocus: false,
     code: false,
-    max_chars: Some(TicketText::MAX),
+    // The browser would cut a longer text without a message. The server refuses it with one.
+    max_chars: None,
     check_url: None,
 };
 
-fn subject(form_state: &FormState) -> Markup {
+fn subject(form_state: &FormState, autofocus: bool) -> Markup {
     let field = Field {
         name: "summary",
         label: "Subject",
         hint: "Up to 64 characters.",
-        autofocus: true,
+        autofocus,
         max_chars: Some(Summary::MAX),
         ..Field::default()
     };
@@ -163,7 +164,10 @@ fn files(support: &Support) -> Markup {
 // Staff
 
 pub async fn desk_form(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
-    let form_state = prefilled(&query);
+    let mut form_state = prefilled(&query);
+    form_state
+        .data
+        .set(LINKED_ACCOUNT, query.text("account_id").trim());
     let words = query.text("find").trim().to_owned();
     render_desk_form(&app, &visit, staff, &form_state, words, false).await
 }
@@ -223,6 +227,9 @@ pub async fn desk_open(State(app): State<App>, visit: Visit, staff: Staff, mut d
 const CONFIRM_ACCOUNT: &str = "Check that this is the account, then open the ticket";
 /// The ID of the account that the page shows below the field.
 const SHOWN_ACCOUNT: &str = "shown_account";
+/// The account of the link that led to the form. The form has a draft for each of these accounts, so that a link from
+/// one customer does not restore the text for another one.
+const LINKED_ACCOUNT: &str = "linked_account";
 
 /// The account that a text in the account field means.
 enum FoundAccount {
@@ -280,6 +287,8 @@ async fn render_desk_form(
     shows_preview: bool,
 ) -> PageResult {
     let text = form_state.data.text("account_id").to_owned();
+    let linked = Some(form_state.data.text(LINKED_ACCOUNT)).filter(|linked| !linked.is_empty());
+    let has_account = !text.trim().is_empty();
     let (newest, accounts, found, choices) = app
         .read(staff, move |tx, _| {
             let newest = rules::desk::newest_opened(tx)?;
@@ -298,11 +307,12 @@ async fn render_desk_form(
         h1 { "Open a ticket for a customer" }
         p .quiet { "The customer sees the ticket in the console, with the provider, not you, as the author." }
         (form_state.alert_with_labels(&[(DESCRIPTION.name, MESSAGE_LABEL)]))
-        form .card.wide method="post" novalidate action=(DESK_NEW_TICKET_URL) data-draft="desk-ticket" {
+        form .card.wide method="post" novalidate action=(DESK_NEW_TICKET_URL) data-draft="desk-ticket" data-draft-account=[linked] {
             (visit.form_token())
+            @if let Some(linked) = linked { input type="hidden" name=(LINKED_ACCOUNT) value=(linked); }
             (forms::newest_id_field(newest))
             (account_field(form_state, &accounts, &found))
-            (subject(form_state))
+            (subject(form_state, has_account))
             (subjects::render(form_state, &choices, DESK_NEW_TICKET_URL))
             (threads::markdown_editor(form_state, Field { label: MESSAGE_LABEL, hint: "", ..DESCRIPTION }, 10, shows_preview))
             div .columns {
@@ -315,7 +325,7 @@ async fn render_desk_form(
                 // This button is after the button that opens the ticket, because the Enter key uses the first
                 // button.
                 button type="submit" name="act" value="account" .no-script formnovalidate { "Load account" }
-                a .button href="/desk" { "Cancel" }
+                a .button href="/desk" data-discard { "Cancel" }
             }
         }
     };
@@ -330,7 +340,7 @@ fn account_field(form_state: &FormState, accounts: &[DeskAccount], found: &Found
         div .field .wrong[!errors.is_empty()] {
             label for="f-account-id" { "Account" }
             input #f-account-id type="text" name="account_id" list="accounts" required autocomplete="off"
-                value=(form_state.data.text("account_id")) aria-invalid=[(!errors.is_empty()).then_some("true")]
+                value=(form_state.data.text("account_id")) autofocus[!has_value && form_state.errors.is_empty()] aria-invalid=[(!errors.is_empty()).then_some("true")]
                 hx-get=(DESK_NEW_TICKET_URL) hx-trigger="load, input changed delay:250ms" hx-include="closest form" hx-params="about,account_id" hx-target="#f-about"
                 hx-select="#f-about" hx-select-oob="#account-name:innerHTML" hx-swap="outerHTML" hx-sync="this:replace";
             datalist #accounts {

@@ -92,6 +92,10 @@ fn render(report: &Report) -> Markup {
             li { strong { (seconds(response.median)) } " median first response" }
             li { strong { (seconds(response.percentile_90)) } " 90th percentile" }
         }
+        p .hint {
+            "First response times are those of " (count(response.count)) " of the " (count(total.volume.opened))
+            " tickets that were opened in the period. The others have no response."
+        }
         p { a .button href=(csv_url) download { "Export CSV" } }
         section aria-labelledby="by-day" {
             h2 #by-day { "Tickets by day" }
@@ -138,7 +142,7 @@ fn groups(label: &str, rows: &[(Markup, &Figures)]) -> Markup {
             table .list {
                 thead { tr {
                     th scope="col" { (label) } th scope="col" .number { "Opened" } th scope="col" .number { "Closed" }
-                    th scope="col" .number { "Median first response" } th scope="col" .number { "90th percentile" }
+                    th scope="col" .number { "First responses" } th scope="col" .number { "Median first response" } th scope="col" .number { "90th percentile" }
                 } }
                 tbody {
                     @for (name, figures) in rows {
@@ -146,6 +150,7 @@ fn groups(label: &str, rows: &[(Markup, &Figures)]) -> Markup {
                             th scope="row" { (name) }
                             td .number data-label="Opened" { (count(figures.volume.opened)) }
                             td .number data-label="Closed" { (count(figures.volume.closed)) }
+                            td .number data-label="First responses" { (count(figures.first_response.count)) }
                             td .number data-label="Median first response" { (seconds(figures.first_response.median)) }
                             td .number data-label="90th percentile" { (seconds(figures.first_response.percentile_90)) }
                         }

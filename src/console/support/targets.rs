@@ -5,12 +5,13 @@ use maud::{Markup, html};
 use crate::console::layout::time;
 use crate::model::target::{TargetProgress, TicketTargets};
 
-/// The time left until the next target is missed.
+/// The time left until the next target is missed, and which target this is.
 pub fn time_left(targets: Option<&TicketTargets>) -> Markup {
     let Some((targets, next)) = targets.and_then(|targets| Some((targets, targets.next()?))) else {
         return html! { span .quiet { "–" } };
     };
     let left = duration(next.remaining_seconds.abs());
+    let is_response = targets.first_response.as_ref() == Some(next);
     html! {
         @if next.is_breached() {
             span .tag.bad { "Overdue by " (left) }
@@ -19,8 +20,9 @@ pub fn time_left(targets: Option<&TicketTargets>) -> Markup {
         } @else if next.remaining_seconds < next.target_seconds / 4 {
             span .tag.free { (left) }
         } @else {
-            (left)
+            span { (left) }
         }
+        " " span .quiet.small { @if is_response { "first response" } @else { "resolution" } }
     }
 }
 

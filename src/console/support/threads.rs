@@ -195,9 +195,13 @@ pub fn files(files: &[Attachment], ticket_url: &str) -> Markup {
                 @for file in files {
                     @let url = format!("{ticket_url}/attachments/{}", file.id);
                     li {
-                        a href=(url) download {
-                            @if file.is_image() { img src=(format!("{url}/image")) alt="" loading="lazy" decoding="async"; }
-                            (file.name.as_str())
+                        @let name = file.name.as_str();
+                        @let image_url = format!("{url}/image");
+                        @if file.is_image() {
+                            a href=(image_url) target="_blank" rel="noopener" { img src=(image_url) alt="" loading="lazy" decoding="async"; (name) }
+                            " " a .small href=(url) download aria-label=(format!("Download {name}")) { "Download" }
+                        } @else {
+                            a href=(url) download { (name) }
                         }
                         span .quiet { (size(file.size)) " · " (file.created_by) " · " (time(file.created)) }
                     }

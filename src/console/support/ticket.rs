@@ -12,7 +12,7 @@ use crate::console::layout::{
 };
 use crate::console::query::Query;
 use crate::console::threads::{self, Message, MessageKind};
-use crate::console::tickets::{LIST, url};
+use crate::console::tickets::{LIST, side_name, url};
 use crate::console::visit::Visit;
 use crate::model::attachment::Attachment;
 use crate::model::grant::Permission;
@@ -22,7 +22,7 @@ use crate::model::policy::Support;
 use crate::model::reason::{Code, Reason};
 use crate::model::received_mail::FoldedText;
 use crate::model::reply::{Reply, ReplyText};
-use crate::model::ticket::{Status, Ticket};
+use crate::model::ticket::{Side, Status, Ticket};
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::error::FieldError;
@@ -50,6 +50,8 @@ struct TicketPage {
     files: Vec<Attachment>,
     /// The tickets that were merged into this ticket.
     merged: Vec<TicketId>,
+    /// `None` if the ticket is closed.
+    waits_for: Option<Side>,
     may_reply: bool,
     may_attach: bool,
     may_close: bool,
@@ -239,6 +241,9 @@ fn load(tx: &mut ReadTx, caller: &Caller, id: TicketId, page: Option<i64>) -> ru
         may_reply: may(TicketAction::CustomerReply),
         may_attach: may(TicketAction::CustomerAttach) && !is_full,
         may_close: may(TicketAction::CustomerClose) && ticket.status != Status::Closed,
+        waits_for: rules::tickets::sides(tx, std::slice::from_ref(&ticket))?
+            .get(&id)
+            .copied(),
         ticket,
         replies,
         folded,
@@ -312,6 +317,9 @@ fn head(visit: &Visit, ticket_page: &TicketPage, support: &Support) -> Markup {
             }
             dl .facts {
                 div { dt { "Status" } dd { (threads::status_tag(ticket.status)) } }
+                @if let Some(side) = ticket_page.waits_for {
+                    div { dt { "Waiting for" } dd { (side_name(side, &support.provider)) } }
+                }
                 @if let Some(entity) = &ticket.entity {
                     div { dt { "Regarding" } dd { (threads::entity_link(entity, threads::entity_url(entity))) } }
                 }

@@ -1,5 +1,7 @@
 //! The list of the tickets of an account, with search.
 
+use std::collections::HashMap;
+
 use axum::extract::State;
 use maud::{Markup, html};
 
@@ -31,15 +33,19 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
     let current_tab = search.list_request(search.closed);
     let other_tab = search.list_request(!search.closed).at(1);
     let (text, side) = (search.text.clone(), search.side());
-    let (tickets, other_count) = app
+    let (tickets, sides, other_count) = app
         .read(caller, move |tx, caller| {
             let tickets = rules::tickets::search_waiting_for(tx, caller, &current_tab, &text, side)?;
+            let sides = rules::tickets::sides(tx, &tickets.items)?;
             let other_count =
                 rules::tickets::search_waiting_for(tx, caller, &other_tab, &text, side)?.results;
-            Ok((tickets, other_count))
+            Ok((tickets, sides, other_count))
         })
         .await?;
     let has_no_tickets = tickets.results == 0 && other_count == 0 && search.text.is_empty() && side.is_none();
+    let policy = app.store().policy();
+    let provider = &policy.support.provider;
+    let sides = Sides { sides, provider };
     let body = html! {
         div .title {
             h1 { "Tickets" }
@@ -48,8 +54,8 @@ pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Q
                 a .button.main href="/tickets/new" { "Open a ticket" }
             }
         }
-        @if !has_no_tickets { (search.form(&app.store().policy().support.provider)) }
-        (render_list(&tickets, other_count, &search, has_no_tickets))
+        @if !has_no_tickets { (search.form(provider)) }
+        (render_list(&tickets, &sides, other_count, &search, has_no_tickets))
     };
     Ok(visit.page("Tickets", &[], &body))
 }
@@ -175,7 +181,7 @@ impl Search {
     }
 
     fn form(&self, provider: &str) -> Markup {
-        let sides = [("", "Anyone"), ("us", "Us"), ("provider", provider)];
+        let sides = [("", "Anyone"), ("us", "You"), ("provider", provider)];
         html! {
             form .search role="search" method="get" action="/tickets" hx-get="/tickets" hx-target="#list" hx-select="#list"
                 hx-select-oob=(EXPORT_LINK) hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
@@ -196,7 +202,27 @@ impl Search {
     }
 }
 
-fn render_list(tickets: &Paged<Ticket>, other_count: i64, search: &Search, has_no_tickets: bool) -> Markup {
+/// The side that each ticket of the list waits for.
+struct Sides<'a> {
+    sides: HashMap<TicketId, Side>,
+    provider: &'a str,
+}
+
+/// The name of a side, for users of the account.
+pub fn side_name(side: Side, provider: &str) -> &str {
+    match side {
+        Side::Customer => "You",
+        Side::Provider => provider,
+    }
+}
+
+fn render_list(
+    tickets: &Paged<Ticket>,
+    sides: &Sides,
+    other_count: i64,
+    search: &Search,
+    has_no_tickets: bool,
+) -> Markup {
     let (open, closed) = if search.closed {
         (other_count, tickets.results)
     } else {
@@ -229,7 +255,7 @@ fn render_list(tickets: &Paged<Ticket>, other_count: i64, search: &Search, has_n
                         Some(("Open a ticket", "/tickets/new"))))
                 } @else {
                     @if !search.closed { (selection::buttons(Target::Tickets)) }
-                    (table(tickets, !search.closed))
+                    (table(tickets, sides, !search.closed))
                     (pagination(tickets, &list_url))
                 }
             }
@@ -237,19 +263,20 @@ fn render_list(tickets: &Paged<Ticket>, other_count: i64, search: &Search, has_n
     }
 }
 
-/// The table. With `selectable`, each row has a checkbox.
-fn table(tickets: &Paged<Ticket>, selectable: bool) -> Markup {
+/// The table of open or closed tickets. Open tickets have a checkbox, and the side that they wait for.
+fn table(tickets: &Paged<Ticket>, sides: &Sides, is_open: bool) -> Markup {
     html! {
         table .list {
             thead { tr {
-                @if selectable { (selection::header()) }
+                @if is_open { (selection::header()) }
                 th scope="col" { "Subject" } th scope="col" { "Regarding" } th scope="col" { "Status" }
+                @if is_open { th scope="col" { "Waiting for" } }
                 th scope="col" .number { "Replies" } th scope="col" { "Last updated" }
             } }
             tbody {
                 @for ticket in &tickets.items {
                     tr {
-                        @if selectable { (selection::checkbox(ticket.id.0, ticket.summary.as_str())) }
+                        @if is_open { (selection::checkbox(ticket.id.0, ticket.summary.as_str())) }
                         th scope="row" {
                             a href=(url(ticket.id)) { (ticket.summary.as_str()) } " " span .id { (ticket.id) }
                             @if !ticket.attachments.is_empty() {
@@ -263,6 +290,11 @@ fn table(tickets: &Paged<Ticket>, selectable: bool) -> Markup {
                             }
                         }
                         td data-label="Status" { (status_tag(ticket.status)) }
+                        @if is_open {
+                            td data-label="Waiting for" {
+                                @if let Some(side) = sides.sides.get(&ticket.id) { (side_name(*side, sides.provider)) }
+                            }
+                        }
                         td .number data-label="Replies" { (number(ticket.replies.unsigned_abs())) }
                         td data-label="Last updated" { span { (last_updated(ticket)) } }
                     }

@@ -213,7 +213,8 @@ fn origin_of(url: &str) -> &str {
     &url[..end]
 }
 
-fn is_loopback_origin(origin: &str) -> bool {
+/// Whether the host of an origin is a loopback address, which other machines cannot reach.
+pub fn is_loopback_origin(origin: &str) -> bool {
     let host = origin.split_once("://").map_or("", |(_, host)| host);
     let (host, _) = split_port(host);
     let is_loopback = |address: Ipv4Addr| address.is_loopback();

@@ -52,6 +52,11 @@ impl Template {
         &self.0
     }
 
+    /// The names of the placeholders in the text.
+    pub fn placeholders(&self) -> Vec<&str> {
+        placeholders::names(&self.0).map(str::trim).collect()
+    }
+
     /// Replaces every placeholder.
     pub fn fill(&self, value: impl Fn(&str) -> String) -> String {
         placeholders::fill(&self.0, value)
@@ -70,6 +75,7 @@ mod tests {
             filled,
             "Hello <customer.username {{ticket.id}}>, about <ticket.id {{ticket.id}}>: {"
         );
+        assert_eq!(template.placeholders(), ["customer.username", "ticket.id"]);
         assert!(Template::parse("Hello {{name}}").is_err());
         assert!(Template::parse("Hello {{ticket.id").is_err());
         assert!(Template::parse("  ").is_err());

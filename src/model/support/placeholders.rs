@@ -33,7 +33,8 @@ pub fn fill(text: &str, value: impl Fn(&str) -> String) -> String {
     filled + rest
 }
 
-fn names(text: &str) -> impl Iterator<Item = &str> {
+/// The names of the placeholders in a text, with the spaces around them.
+pub fn names(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let (_, name, after) = next(rest)?;

@@ -130,16 +130,22 @@ pub struct ResponseTimes {
 }
 
 impl ResponseTimes {
-    /// The percentiles by the nearest rank: the shortest time that at least this part of the responses does not exceed.
+    /// The median of an even number of responses is the mean of the two in the middle. The percentile has the nearest rank:
+    /// the shortest time that at least this part of the responses does not exceed.
     pub fn of(mut seconds: Vec<i64>) -> Self {
         seconds.sort_unstable();
         let nearest_rank = |percent: usize| {
             let rank = (seconds.len() * percent).div_ceil(100);
             seconds.get(rank.checked_sub(1)?).copied()
         };
+        let median = match seconds.len() {
+            0 => None,
+            count if count % 2 == 1 => Some(seconds[count / 2]),
+            count => Some((seconds[count / 2 - 1] + seconds[count / 2]) / 2),
+        };
         Self {
             count: seconds.len() as i64,
-            median: nearest_rank(50),
+            median,
             percentile_90: nearest_rank(90),
         }
     }
@@ -150,14 +156,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_nearest_ranks() {
+    fn the_median_is_a_mean_and_the_percentile_a_nearest_rank() {
         for (seconds, median, percentile_90) in [
             (vec![], None, None),
             (vec![7], Some(7), Some(7)),
-            (vec![9, 1], Some(1), Some(9)),
+            (vec![9, 1], Some(5), Some(9)),
+            (vec![4, 1], Some(2), Some(4)),
             (vec![3, 1, 2], Some(2), Some(3)),
             ((1..=10).rev().collect(), Some(5), Some(9)),
-            ((1..=100).collect(), Some(50), Some(90)),
+            (
+                (1..=100).map(|second| 10 * second).collect(),
+                Some(505),
+                Some(900),
+            ),
         ] {
             let found = ResponseTimes::of(seconds.clone());
             assert_eq!(

@@ -47,6 +47,25 @@ pub fn list(tx: &mut ReadTx, list: &ListRequest) -> Result<Paged<Account>> {
     Ok(store::accounts::page(tx, &query)?)
 }
 
+/// The number of objects of an account in a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ObjectCounts {
+    pub vpcs: i64,
+    pub instances: i64,
+}
+
+/// The number of objects of each account.
+pub fn object_counts(tx: &mut ReadTx, accounts: &[Account]) -> Result<Vec<ObjectCounts>> {
+    let ids: Vec<AccountId> = accounts.iter().map(|account| account.id).collect();
+    let vpcs = store::account_usage::vpcs_of_each(tx, &ids)?;
+    let instances = store::account_usage::instances_of_each(tx, &ids)?;
+    let counts = ids.iter().map(|id| ObjectCounts {
+        vpcs: vpcs.get(id).copied().unwrap_or_default(),
+        instances: instances.get(id).copied().unwrap_or_default(),
+    });
+    Ok(counts.collect())
+}
+
 pub fn view(tx: &mut ReadTx, id: AccountId) -> Result<AccountDetails> {
     let account = accounts::load(tx, id)?;
     let desk = accounts::desk_view(tx, id)?;
@@ -153,8 +172,16 @@ pub fn close(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<Accou
     let instances = store::account_usage::instances(tx, id)?;
     let vpcs: i64 = store::vpcs::counts(tx, id)?.iter().map(|(_, count)| count).sum();
     if instances > 0 || vpcs > 0 {
+        let parts = [(instances, "instance"), (vpcs, "VPC")].into_iter();
+        let parts = parts.filter(|(count, _)| *count > 0).map(|(count, one)| {
+            let plural = if count == 1 { "" } else { "s" };
+            format!("{count} {one}{plural}")
+        });
+        let parts: Vec<_> = parts.collect();
+        let them = if instances + vpcs == 1 { "it" } else { "them" };
         let text = format!(
-            "The account has {instances} instances and {vpcs} VPCs; a user of the account must delete them first"
+            "The account has {}; a user of the account must delete {them} first",
+            parts.join(" and ")
         );
         return Err(Error::refused(Code::AccountInUse, text));
     }

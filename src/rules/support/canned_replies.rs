@@ -1,6 +1,6 @@
 //! Canned replies for the staff.
 
-use crate::model::canned_reply::{CannedLabel, CannedReply, Template};
+use crate::model::canned_reply::{CannedLabel, CannedReply, PLACEHOLDERS, Template};
 use crate::model::id::{CannedReplyId, TicketId};
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
@@ -74,13 +74,34 @@ pub fn preview(tx: &mut ReadTx, agent: &Agent, id: CannedReplyId, request: &Requ
 
 /// Fills in the placeholders.
 pub fn fill(tx: &ReadTx, agent: &Agent, reply: &CannedReply, desk: &DeskTicket) -> String {
+    reply.description.fill(|name| value(tx, agent, desk, name))
+}
+
+/// The placeholders of a canned reply that have no value on this ticket, so that the text has a gap.
+pub fn empty_placeholders(
+    tx: &ReadTx,
+    agent: &Agent,
+    reply: &CannedReply,
+    desk: &DeskTicket,
+) -> Vec<&'static str> {
+    let used = reply.description.placeholders();
+    let mut empty = PLACEHOLDERS.to_vec();
+    empty.retain(|name| used.contains(name) && value(tx, agent, desk, name).is_empty());
+    empty
+}
+
+/// The value of a placeholder. It is empty if the ticket has none.
+fn value(tx: &ReadTx, agent: &Agent, desk: &DeskTicket, name: &str) -> String {
     let ticket = &desk.ticket;
     let entity = ticket.entity.as_ref();
-    reply.description.fill(|name| match name {
+    let provider = tx.policy().support.provider.as_str();
+    match name {
         "ticket.id" => ticket.id.to_string(),
         "ticket.summary" => escape_markdown(ticket.summary.as_str()),
         "customer.username" => match &desk.customer {
             Some(customer) => customer.username.clone(),
+            // Staff opened the ticket for the customer.
+            None if ticket.opener.is_none() && ticket.opened_by == provider => escape_markdown(&desk.company),
             None => ticket.opened_by.clone(),
         },
         "account.id" => ticket.account.to_string(),
@@ -88,9 +109,9 @@ pub fn fill(tx: &ReadTx, agent: &Agent, reply: &CannedReply, desk: &DeskTicket) 
         "entity.label" => entity.map_or(String::new(), |entity| escape_markdown(&entity.label)),
         "entity.type" => entity.map_or(String::new(), |entity| entity.kind.word().to_owned()),
         "agent.username" => agent.username.as_str().to_owned(),
-        "provider.name" => tx.policy().support.provider.clone(),
+        "provider.name" => provider.to_owned(),
         _ => String::new(),
-    })
+    }
 }
 
 /// Escapes Markdown, so that a customer's text cannot become a link in the provider's reply.

@@ -1,5 +1,7 @@
 //! The desk: tickets of all accounts, for the provider's staff (decision 0014).
 
+use std::collections::HashSet;
+
 use crate::model::history::HistoryStep;
 use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::page::Paged;
@@ -80,6 +82,16 @@ fn read_query(
 /// The tickets that wait for an answer of the provider, for monitoring.
 pub fn waiting(tx: &mut ReadTx) -> Result<WaitingTickets> {
     Ok(store::desk::waiting(tx)?)
+}
+
+/// The tickets of these that wait for an answer of the provider: those that are not closed, and whose last message is
+/// from the customer.
+pub fn unanswered(tx: &mut ReadTx, tickets: &[DeskTicket]) -> Result<HashSet<TicketId>> {
+    let open = tickets.iter().filter(|desk| desk.ticket.status != Status::Closed);
+    let mut open: Vec<TicketId> = open.map(|desk| desk.ticket.id).collect();
+    let answered = store::tickets::answered(tx, &open)?;
+    open.retain(|id| !answered.contains(id));
+    Ok(open.into_iter().collect())
 }
 
 /// Opens a ticket for an account in the provider's name.

@@ -2,6 +2,8 @@
 //!
 //! `replies`, `attachments` and `desk` have the other operations on tickets.
 
+use std::collections::HashMap;
+
 use super::ticket_mails::{self, ChangeAuthor};
 use crate::model::event::Action;
 use crate::model::grant::Permission;
@@ -52,6 +54,18 @@ pub fn search_waiting_for(
         None => Some(caller.user()),
     };
     Ok(store::tickets::list(tx, caller.account, opener, &query)?)
+}
+
+/// The side that each of these tickets waits for. Closed tickets wait for no side.
+pub fn sides(tx: &mut ReadTx, tickets: &[Ticket]) -> Result<HashMap<TicketId, Side>> {
+    let open = tickets.iter().filter(|ticket| ticket.status != Status::Closed);
+    let open: Vec<TicketId> = open.map(|ticket| ticket.id).collect();
+    let answered = store::tickets::answered(tx, &open)?;
+    let side = |id: TicketId| match answered.contains(&id) {
+        true => (id, Side::Customer),
+        false => (id, Side::Provider),
+    };
+    Ok(open.into_iter().map(side).collect())
 }
 
 /// Opens a ticket. Any user with the scope can open tickets.

@@ -1,6 +1,6 @@
 //! The `ticket` table, with the columns that the account sees. `desk` adds the columns that only staff see.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::model::change::ChangeKind;
 use crate::model::entity::Entity;
@@ -11,7 +11,7 @@ use crate::model::time::Time;
 use crate::store::entity_columns::EntityColumns;
 use crate::store::error::StoreError;
 use crate::store::filter::{Comparison, Field, Filter, FilterShape, Kind};
-use crate::store::list::{Collection, ListQuery, Part, Tallied, id_list};
+use crate::store::list::{Collection, ListQuery, Part, Tallied, id_list, id_lists};
 use crate::store::model_rows::ModelRows;
 use crate::store::search;
 use crate::store::tallies::Tally;
@@ -96,6 +96,22 @@ pub fn waits_for_provider(tx: &mut ReadTx, id: TicketId) -> Result<bool, StoreEr
         IS_LAST_FROM_PROVIDER.sql
     );
     Ok(tx.find(&sql, args![id])?.is_some())
+}
+
+/// Which of these tickets have a last message from the provider.
+pub fn answered(tx: &mut ReadTx, ids: &[TicketId]) -> Result<HashSet<TicketId>, StoreError> {
+    let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let mut answered = HashSet::new();
+    for (list, args) in id_lists(&ids) {
+        let sql = format!(
+            "SELECT t.id FROM ticket t WHERE t.id IN {list} AND {} <> 0",
+            IS_LAST_FROM_PROVIDER.sql
+        );
+        for mut row in tx.all(&sql, &args)? {
+            answered.insert(row.take()?);
+        }
+    }
+    Ok(answered)
 }
 
 /// The tickets of an account. With `opener`, only the tickets that this user opened.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
 use futures_util::stream;
@@ -71,12 +71,22 @@ impl Fields {
     }
 }
 
-/// The content of the part `file` of a multipart form. Only for small files, because the form is read into memory.
-pub async fn file(app: &App, request: Request, max_bytes: usize) -> Result<Bytes, BodyFault> {
-    let (parts, body) = request.into_parts();
-    let max_form_bytes = max_bytes + MAX_FORM_BYTES;
-    let bytes = body::bytes(&parts.headers, body, max_form_bytes, app.options().body_timeout).await?;
-    let sent = content_type(&parts.headers);
+/// A multipart form that was read into memory.
+pub struct SmallForm {
+    pub fields: Vec<(String, String)>,
+    /// The files that the user has chosen, with the names of their fields.
+    pub files: Vec<(String, Bytes)>,
+}
+
+/// Reads a multipart form with small files.
+pub async fn small_form(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+    max_bytes: usize,
+) -> Result<SmallForm, BodyFault> {
+    let bytes = body::bytes(headers, body, max_bytes, app.options().body_timeout).await?;
+    let sent = content_type(headers);
     let Ok(boundary) = multer::parse_boundary(&sent) else {
         return Err(BodyFault::NotMultipart { sent });
     };
@@ -85,12 +95,19 @@ pub async fn file(app: &App, request: Request, max_bytes: usize) -> Result<Bytes
         let text = "Malformed or incomplete multipart/form-data body";
         BodyFault::Unreadable(Reason::new(Code::MultipartInvalid, text))
     };
+    let (mut fields, mut files) = (Vec::new(), Vec::new());
     while let Some(part) = parts.next_field().await.map_err(unreadable)? {
-        if part.name() == Some("file") {
-            return part.bytes().await.map_err(unreadable);
+        let name = part.name().unwrap_or_default().to_owned();
+        let file_name = part.file_name().map(str::to_owned);
+        let content = part.bytes().await.map_err(unreadable)?;
+        match file_name {
+            None => fields.push((name, String::from_utf8_lossy(&content).into_owned())),
+            // A browser sends an empty part if the user has selected no file.
+            Some(file_name) if file_name.is_empty() && content.is_empty() => {}
+            Some(_) => files.push((name, content)),
         }
     }
-    Ok(Bytes::new())
+    Ok(SmallForm { fields, files })
 }
 
 /// Parses a query string, or a form in the same encoding.

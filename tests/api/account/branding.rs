@@ -485,51 +485,127 @@ async fn the_page_previews_saves_and_resets_the_brand() {
     assert_eq!(sam.get(BRANDING).await.json()["name"], Value::Null);
 }
 
+/// Sends the form of the page with texts and files, as a browser does.
+async fn send(
+    browser: &mut Browser<'_>,
+    path: &str,
+    texts: &[(&str, &str)],
+    files: &[(&str, &str, &[u8])],
+) -> Reply {
+    let page = browser.get("/provider/branding").await;
+    let hidden = ["form_token", "version"].map(|name| (name, hidden_field(&page, name)));
+    let hidden = hidden.iter().map(|(name, value)| (*name, value.as_str()));
+    let texts = hidden.chain(texts.iter().copied()).map(|(name, value)| {
+        let disposition = format!("form-data; name=\"{name}\"");
+        (disposition, value.as_bytes())
+    });
+    let files = files.iter().map(|(field, name, content)| {
+        let disposition = format!("form-data; name=\"{field}\"; filename=\"{name}\"");
+        (disposition, *content)
+    });
+    let parts: Vec<_> = texts.chain(files).collect();
+    let parts: Vec<(&str, &[u8])> = parts
+        .iter()
+        .map(|(head, content)| (head.as_str(), *content))
+        .collect();
+    browser.send_parts(path, &parts).await
+}
+
 #[tokio::test]
-async fn the_page_uploads_and_removes_images() {
+async fn the_page_saves_texts_and_images_together() {
     let app = TestApp::new().await;
     let sam = app.user("sam").role(StaffRole::Admin).await;
     let mut browser = logged_in(&app, "sam").await;
-    let page = browser.get("/provider/branding").await;
-    let action = text(&page);
-    let action = action
-        .split("action=\"/provider/branding/images/logo?")
-        .nth(1)
-        .unwrap();
-    let action = format!(
-        "/provider/branding/images/logo?{}",
-        action.split('"').next().unwrap()
-    );
+    let texts = [("name", "Harbor"), ("accent_color", "#0b6e4f")];
+    let files = [
+        ("logo", "logo.svg", SVG.as_bytes()),
+        // No file is chosen.
+        ("favicon", "", b"".as_slice()),
+    ];
 
-    let saved = browser.upload(&action, "logo.svg", SVG.as_bytes(), &[]).await;
+    let saved = send(&mut browser, "/provider/branding", &texts, &files).await;
 
     assert_redirects_to(&saved, "/provider/branding?done=branding-saved");
-    assert!(sam.get(BRANDING).await.json()["logo_url"].is_string());
-    for (file, expected) in [
-        (b"GIF89a".as_slice(), "neither a PNG image nor"),
-        (b"", "Choose a PNG or SVG file"),
-        (&[b' '; 262_145], "at most 262144 bytes"),
-        (&[b' '; 400_000], "at most 262144 bytes"),
-    ] {
-        let refused = browser.upload(&action, "logo.svg", file, &[]).await;
-        assert_redirects_to(&refused, "/provider/branding");
-        browser.store_cookies(&refused);
-        assert_contains(&browser.get("/provider/branding").await, expected);
-    }
-    let forged = browser
-        .upload(
-            "/provider/branding/images/logo?form_token=x",
-            "logo.svg",
-            SVG.as_bytes(),
-            &[],
-        )
-        .await;
-    assert_eq!(forged.status, 403);
+    let stored = sam.get(BRANDING).await.json();
+    assert_eq!(
+        (&stored["name"], &stored["accent_color"], &stored["favicon_url"]),
+        (&json!("Harbor"), &json!("#0b6e4f"), &Value::Null)
+    );
+    assert!(stored["logo_url"].is_string());
+    // Without a file, the image remains.
+    let renamed = send(&mut browser, "/provider/branding", &[("name", "Quay")], &[]).await;
+    assert_redirects_to(&renamed, "/provider/branding?done=branding-saved");
+    let renamed = sam.get(BRANDING).await.json();
+    assert_eq!(
+        (&renamed["name"], &renamed["logo_url"]),
+        (&json!("Quay"), &stored["logo_url"])
+    );
+    let page = browser.get("/provider/branding").await;
+    assert_contains(&page, "form=\"remove-logo\"");
+    assert_lacks(&page, "form=\"remove-favicon\"");
     let removed = browser
         .submit(&page, "/provider/branding/images/logo/delete", &[("version", "")])
         .await;
     assert_redirects_to(&removed, "/provider/branding?done=branding-saved");
-    assert_eq!(sam.get(BRANDING).await.json()["logo_url"], Value::Null);
+    let stored = sam.get(BRANDING).await.json();
+    assert_eq!(
+        (&stored["name"], &stored["logo_url"]),
+        (&json!("Quay"), &Value::Null)
+    );
+}
+
+#[tokio::test]
+async fn the_page_keeps_the_texts_if_it_refuses_or_previews_an_image() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").role(StaffRole::Admin).await;
+    let mut browser = logged_in(&app, "sam").await;
+    let texts = [("name", "Harbor Cloud")];
+    for (file, expected) in [
+        (b"GIF89a".as_slice(), "neither a PNG image nor"),
+        (&[b' '; 262_145], "at most 262144 bytes"),
+        (&[b' '; 400_000], "at most 262144 bytes"),
+    ] {
+        let files = [("logo", "logo.svg", file)];
+        let refused = send(&mut browser, "/provider/branding", &texts, &files).await;
+        assert_eq!(refused.status, 400);
+        assert_contains(&refused, expected);
+        assert_contains(&refused, ">Logo</a>");
+        assert_contains(&refused, "value=\"Harbor Cloud\"");
+    }
+    let files = [
+        ("logo", "logo.svg", SVG.as_bytes()),
+        ("favicon", "x.gif", b"GIF89a".as_slice()),
+    ];
+    let wrong = [("name", "Harbor Cloud"), ("accent_color", "#ffcc00")];
+    let refused = send(&mut browser, "/provider/branding", &wrong, &files).await;
+    assert_contains(&refused, "There are 2 problems.");
+    assert_contains(&refused, "must be at least 4.5:1");
+    assert_contains(&refused, "Choose the file again");
+
+    let preview = send(&mut browser, "/provider/branding/preview", &texts, &files[..1]).await;
+
+    assert_eq!(preview.status, 200);
+    for expected in [
+        "These values are not saved yet.",
+        "Choose the file again",
+        "<span>Harbor Cloud</span>",
+        "value=\"Harbor Cloud\"",
+    ] {
+        assert_contains(&preview, expected);
+    }
+    let large = vec![b' '; 4 * 1024 * 1024 + 1];
+    let files = [("logo", "logo.svg", large.as_slice())];
+    let too_large = send(&mut browser, "/provider/branding", &texts, &files).await;
+    assert_eq!(too_large.status, 413);
+    let forged = [("form_token", "x"), ("name", "Harbor Cloud")];
+    let parts = forged.map(|(name, value)| (format!("form-data; name=\"{name}\""), value.as_bytes()));
+    let parts = [
+        (parts[0].0.as_str(), parts[0].1),
+        (parts[1].0.as_str(), parts[1].1),
+    ];
+    let forged = browser.send_parts("/provider/branding", &parts).await;
+    assert_eq!(forged.status, 403);
+    assert_eq!(sam.get(BRANDING).await.json()["updated"], Value::Null);
 }
 
 #[tokio::test]

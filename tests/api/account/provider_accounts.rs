@@ -313,13 +313,17 @@ async fn the_page_of_an_account_links_to_its_export() {
     let mut sam = logged_in(&app, "sam").await;
     let link = "href=\"/provider/accounts/1/export\"";
     let page = sam.get("/provider/accounts/1").await;
-    assert_contains(&page, link);
+    assert_contains(&page, &format!("<a class=\"button\" {link} download>Export</a>"));
     let file = sam.get("/provider/accounts/1/export").await;
     assert_eq!(file.header("content-type"), "application/json");
     assert_eq!(file.json()["tickets"][0]["summary"], "Invoice");
     // The name of the account must be typed.
     let refused = sam.submit(&page, "/provider/accounts/1/close", &[]).await;
     assert_eq!(refused.header("location"), "/provider/accounts/1");
+    assert_contains(
+        &sam.get("/provider/accounts/1").await,
+        "To close the account, type “",
+    );
     let html = text(&page);
     let name = html
         .split(">Type ")

@@ -66,6 +66,7 @@ async fn a_profile_is_updated_and_errors_preserve_the_input() {
     }
     // Garth sends no mail, so the form does not offer it, and does not change the setting of API clients.
     assert_lacks(&page, "email_notifications");
+    assert_contains(&page, "this server does not send mails");
     assert_eq!(user.get("/profile").await.json()["email_notifications"], true);
     // The version in the form is outdated now.
     assert_eq!(ada.submit(&page, "/account", &right).await.status, 412);

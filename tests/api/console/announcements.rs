@@ -26,7 +26,29 @@ async fn the_list_says_whether_customers_see_an_announcement() {
         let saved = sam.submit(&form, "/provider/announcements/new", &fields).await;
         assert_redirects_to(&saved, "/provider/announcements?done=announcement-saved");
     }
+    assert_contains(&form, "All customers see the announcement");
+    for (starts, ends, expected) in [
+        (
+            "2030-01-15 09:00",
+            "2030-01-15 09:00",
+            "Must be after “Shown from”",
+        ),
+        ("", "2020-01-01 00:00", "Must be in the future"),
+        ("soon", "", "Must be a time in UTC, such as 2026-01-15 09:00"),
+    ] {
+        let fields = [
+            ("title", "Wrong"),
+            ("text", "Wrong."),
+            ("severity", "minor"),
+            ("starts", starts),
+            ("ends", ends),
+        ];
+        let refused = sam.submit(&form, "/provider/announcements/new", &fields).await;
+        assert_eq!(refused.status, 400);
+        assert_contains(&refused, expected);
+    }
     let list = sam.get("/provider/announcements").await;
+    assert_contains(&list, "data-localized>2030-01-15 09:00 UTC</time>");
     for state in ["Not shown yet", "Shown</span>", "Ended"] {
         assert_contains(&list, state);
     }
@@ -36,7 +58,7 @@ async fn the_list_says_whether_customers_see_an_announcement() {
 
     // Without a start, a changed announcement is shown from now on.
     let edit = sam.get("/provider/announcements/1").await;
-    assert_contains(&edit, "Shown from");
+    assert_contains(&edit, "value=\"2030-01-15 09:00\"");
     let tag = version(&edit);
     let fields = [
         ("version", tag.as_str()),

@@ -72,7 +72,7 @@ async fn selected_vpcs_are_deleted_after_confirmation_except_those_in_use() {
     assert_eq!(maker.count("/vpcs").await, 4);
     let refused = confirm(&mut ada, &page, "/vpcs/bulk", "delete").await;
     assert_eq!(refused.status, 400);
-    assert_contains(&refused, "Must be “delete 2 VPCs” to confirm");
+    assert_contains(&refused, "Does not match “delete 2 VPCs”");
     assert_eq!(maker.count("/vpcs").await, 4);
     let done = confirm(&mut ada, &refused, "/vpcs/bulk", "delete 2 VPCs").await;
     assert_redirects_to(&done, "/vpcs?done=bulk-delete");
@@ -254,7 +254,11 @@ async fn staff_close_selected_tickets() {
         .get("/desk/bulk?action=close&id.1=on&id.2=on&id.3=on&id.4=on&id.9=on")
         .await;
     assert_contains(&page, "Close 4 tickets?");
+    assert_contains(&page, "Customers see that their tickets are closed.");
     assert_contains(&page, "Fourth</a>: It is already closed.");
+    let closed = sam.get("/desk?status=closed").await;
+    assert_contains(&closed, "value=\"tag\">Tag<");
+    assert_lacks(&closed, "value=\"close\">Close<");
     assert_eq!(maker.get("/support/tickets/1").await.json()["status"], "new");
     // A ticket that changes after the confirmation page is not closed.
     let reply = json!({"description": "Wait"});

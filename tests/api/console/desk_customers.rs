@@ -138,6 +138,28 @@ async fn the_form_for_a_customer_ticket_shows_the_account() {
 }
 
 #[tokio::test]
+async fn the_form_for_an_account_has_its_own_draft() {
+    let app = app_with_desk().await;
+    app.user("ada").await;
+    let mut grace = logged_in(&app, "grace").await;
+    let (path, account) = ("/desk/tickets/new", "data-draft-account=\"1\"");
+    let form = grace.get(path).await;
+    assert_contains(&form, "data-draft=\"desk-ticket\"");
+    assert_lacks(&form, "data-draft-account");
+    let typed = [("account_id", "1"), ("summary", ""), ("description", "At night")];
+    // Without a link, an error does not make it the draft of the account.
+    let wrong = grace.submit(&form, path, &typed).await;
+    assert_eq!(wrong.status, 400);
+    assert_lacks(&wrong, "data-draft-account");
+    let form = grace.get("/desk/tickets/new?account_id=1").await;
+    assert_contains(&form, account);
+    let linked = [&typed[..], &[("linked_account", "1")]].concat();
+    let wrong = grace.submit(&form, path, &linked).await;
+    assert_eq!(wrong.status, 400);
+    assert_contains(&wrong, account);
+}
+
+#[tokio::test]
 async fn a_customer_ticket_that_is_submitted_twice_is_opened_once() {
     let app = app_with_desk().await;
     let ada = app.user("ada").await;
@@ -389,6 +411,8 @@ async fn the_queue_marks_the_tickets_of_suspended_and_closed_accounts() {
         }
         for path in ["/desk", "/desk/tickets/1"] {
             let page = browser.get(path).await;
+            let is_warned = text(&page).contains("Its users cannot read replies.");
+            assert_eq!(is_warned, action.is_some() && path != "/desk", "{path}: {page}");
             for other in ["tag bad\">Suspended", "tag\">Closed"] {
                 let is_expected = tag.is_some_and(|tag| tag.contains(other));
                 assert_eq!(

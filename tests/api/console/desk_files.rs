@@ -44,6 +44,16 @@ async fn staff_send_a_reply_with_several_files() {
         (&json!(["a.txt", "b.png"]), &json!("closed"))
     );
     assert_eq!(ada.get("/support/tickets/1/attachments/2").await.body, PNG);
+    // The history shows images and labels downloads.
+    let page = grace.get("/desk/tickets/1").await;
+    let file_url = "/desk/tickets/1/attachments";
+    let shown = format!("<a href=\"{file_url}/2/image\" target=\"_blank\" rel=\"noopener\">b.png</a>");
+    assert_contains(&page, &shown);
+    for (id, name) in [(1, "a.txt"), (2, "b.png")] {
+        let link =
+            format!("<a href=\"{file_url}/{id}\" download aria-label=\"Download {name}\">Download</a>");
+        assert_contains(&page, &link);
+    }
     // The same form again sends nothing.
     let again = send(&mut grace, &page, &fields, &files).await;
     assert_redirects_to(&again, "/desk/tickets/1?done=sent-already");

@@ -436,14 +436,32 @@ async fn canned_replies_are_saved_previewed_and_sent() {
     );
     assert_eq!(ada.count("/support/tickets/2/replies").await, 0);
     let replies = "/desk/tickets/2/replies";
+    // The preview is not the reply.
+    for button in [&[][..], &[("close", "yes")]] {
+        let fields = [&[("canned", "1"), ("description", " ")][..], button].concat();
+        let refused = grace.submit(&page, replies, &fields).await;
+        assert_eq!(refused.status, 400);
+        assert_contains(&refused, "Press “Insert into reply” first, or write a reply");
+        assert_contains(&refused, "Send as is and close");
+    }
     let used = grace.submit(&page, replies, &[("use", "1")]).await;
     assert_contains(&used, "Hello **ada**, about #2.</textarea>");
+    // The text can be changed now, so the unchanged text is no longer offered.
+    assert_lacks(&used, "Send to customer as is");
     let sent = grace
         .submit(&page, "/desk/tickets/2/replies", &[("canned_reply_id", "1")])
         .await;
     assert_eq!(sent.status, 303);
     let replies = ada.get("/support/tickets/2/replies").await;
     assert_eq!(replies.data()[0]["description"], "Hello **ada**, about #2.");
+
+    let closed = grace
+        .submit(&page, "/desk/tickets/3/replies", &[("canned_reply_close", "1")])
+        .await;
+    assert_redirects_to(&closed, "/desk/tickets/3?done=reply-sent-closed");
+    let replies = ada.get("/support/tickets/3/replies").await;
+    assert_eq!(replies.data()[0]["description"], "Hello **ada**, about #3.");
+    assert_eq!(ada.get("/support/tickets/3").await.json()["status"], "closed");
 
     let edit = grace.get("/desk/canned-replies/1").await;
     let fields = [
@@ -468,6 +486,56 @@ async fn canned_replies_are_saved_previewed_and_sent() {
         303
     );
     assert_eq!(grace.get("/desk/canned-replies/1").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_canned_reply_with_a_gap_has_a_warning() {
+    let app = app_with_desk().await;
+    open_three_tickets(&app).await;
+    let mut grace = logged_in(&app, "grace").await;
+    save_canned_reply(
+        &mut grace,
+        "Hello {{customer.username}}, about {{ entity.label }}.",
+    )
+    .await;
+    let page = grace.get("/desk/tickets/1?canned=1").await;
+    assert_contains(&page, "so the text has a gap: <code>{{entity.label}}</code></p>");
+    assert_lacks(&grace.get("/desk/tickets/1").await, "so the text has a gap");
+}
+
+#[tokio::test]
+async fn the_unsent_reply_to_a_closed_ticket_is_preserved_until_it_is_reopened() {
+    let app = app_with_desk().await;
+    open_three_tickets(&app).await;
+    let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
+    let page = page_of(&mut grace, 1).await;
+    let linus_page = page_of(&mut linus, 1).await;
+    linus.submit(&linus_page, "/desk/tickets/1/close", &[]).await;
+    let typed = [("description", "Long words")];
+    let late = grace.submit(&page, "/desk/tickets/1/replies", &typed).await;
+    assert_eq!(late.status, 400);
+    assert_contains(&late, "Your text is preserved. Reopen the ticket to send it.");
+    assert_contains(&late, "type=\"hidden\" name=\"description\" value=\"Long words\"");
+    let reopened = grace.submit(&late, "/desk/tickets/1/reopen", &typed).await;
+    assert_eq!(reopened.status, 200);
+    assert_contains(&reopened, "Ticket reopened.");
+    assert_contains(&reopened, "name=\"description\" rows=\"8\"");
+    assert_contains(&reopened, "\nLong words</textarea>");
+}
+
+#[tokio::test]
+async fn a_browser_does_not_cut_a_long_reply() {
+    let app = app_with_desk().await;
+    open_three_tickets(&app).await;
+    let mut grace = logged_in(&app, "grace").await;
+    let page = page_of(&mut grace, 1).await;
+    assert_lacks(&page, "maxlength=\"65535\"");
+    let text = "x".repeat(65_536);
+    let refused = grace
+        .submit(&page, "/desk/tickets/1/replies", &[("description", &text)])
+        .await;
+    assert_eq!(refused.status, 400);
+    assert_contains(&refused, &format!("{text}</textarea>"));
 }
 
 #[tokio::test]

@@ -65,11 +65,22 @@ async fn the_queue_shows_and_sorts_by_the_time_left() {
         .submit(&page, "/desk/tickets/3/change", &[("priority", "urgent")])
         .await;
     // Ticket 1 has one hour left, ticket 2 two hours, and ticket 3 half an hour.
-    let queue = text(&grace.get("/desk?order=left").await);
-    assert_eq!(tickets(&queue), [3, 1, 2]);
-    for word in ["Time left", ">30 min<", ">1 h<", ">2 h<"] {
-        assert!(queue.contains(word), "{word}: {queue}");
+    for query in ["", "?order=left"] {
+        let queue = text(&grace.get(&format!("/desk{query}")).await);
+        assert_eq!(tickets(&queue), [3, 1, 2], "{query}");
+        for word in [
+            "Time left",
+            ">30 min<",
+            ">1 h<",
+            ">2 h<",
+            ">first response<",
+            "<option value=\"\"",
+        ] {
+            assert!(queue.contains(word), "{word}: {queue}");
+        }
     }
+    assert_eq!(tickets(&text(&grace.get("/desk?order=newest").await)), [3, 2, 1]);
+    assert_eq!(tickets(&text(&grace.get("/desk?status=all").await)), [3, 2, 1]);
     app.advance(3600);
     assert_contains(&grace.get("/desk").await, "Overdue by 30 min");
     let page = grace.get("/desk/tickets/3").await;
@@ -111,6 +122,50 @@ async fn without_targets_the_queue_has_no_column_for_them() {
     let queue = grace.get("/desk?order=left").await;
     assert_lacks(&queue, "Time left");
     assert_eq!(tickets(&text(&queue)), [3, 2, 1]);
+    // The default is the order by priority.
+    let page = grace.get("/desk/tickets/1").await;
+    grace
+        .submit(&page, "/desk/tickets/1/change", &[("priority", "high")])
+        .await;
+    assert_eq!(tickets(&text(&grace.get("/desk").await)), [1, 3, 2]);
+    assert_eq!(tickets(&text(&grace.get("/desk?order=newest").await)), [3, 2, 1]);
+}
+
+#[tokio::test]
+async fn the_queue_marks_the_tickets_that_need_an_answer() {
+    let app = app_with_desk().await;
+    open_three_tickets(&app).await;
+    let mut grace = logged_in(&app, "grace").await;
+    let mark = "<span class=\"tag free\">Needs an answer</span>";
+    assert_eq!(text(&grace.get("/desk").await).matches(mark).count(), 3);
+    let page = grace.get("/desk/tickets/1").await;
+    grace
+        .submit(&page, "/desk/tickets/1/replies", &[("description", "Yes.")])
+        .await;
+    let page = grace.get("/desk/tickets/2").await;
+    grace.submit(&page, "/desk/tickets/2/close", &[]).await;
+    assert_eq!(
+        text(&grace.get("/desk?status=all").await).matches(mark).count(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn the_queue_of_an_account_shows_its_name_and_opens_tickets_for_it() {
+    let app = app_with_desk().await;
+    open_three_tickets(&app).await;
+    app.another_account().await;
+    let mut grace = logged_in(&app, "grace").await;
+    let link = "id=\"new-ticket\" href=\"/desk/tickets/new?account_id=1\"";
+    for filter in ["1", "Example+%231"] {
+        let queue = grace.get(&format!("/desk?account={filter}")).await;
+        assert_eq!(tickets(&text(&queue)), [3, 2, 1]);
+        assert_contains(&queue, "name=\"account\" value=\"Example #1\"");
+        assert_contains(&queue, link);
+    }
+    for all in ["/desk", "/desk?account=example.com"] {
+        assert_lacks(&grace.get(all).await, link);
+    }
 }
 
 #[tokio::test]
@@ -165,6 +220,7 @@ async fn a_report_has_a_plot_tables_and_a_csv_file() {
     for part in [
         "<title id=\"plot-title\">Tickets opened and closed by day</title>",
         "3 tickets were opened and 1 were closed",
+        "First response times are those of 0 of the 3 tickets",
         "<th scope=\"row\">2024-06-02</th>",
         "href=\"/desk?status=all&amp;tag=%3Drack\"",
         "href=\"/desk/reports/export.csv?from=2024-06-01&amp;to=2024-06-02\"",

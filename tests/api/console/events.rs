@@ -44,8 +44,10 @@ async fn the_navigation_bar_counts_unseen_events() {
     let fields = [("summary", "Mine"), ("description", "All mine.")];
     ada.submit(&form, "/tickets/new", &fields).await;
     assert!(!text(&ada.get("/tickets").await).contains("class=\"unseen\""));
+    assert_lacks(&ada.get("/events").await, ">new<");
     bob.create_vpc("edge", &[]).await;
     assert!(text(&ada.get("/tickets").await).contains("<span class=\"unseen\">1<"));
+    assert_eq!(text(&ada.get("/events").await).matches(">new<").count(), 1);
     // Events that rita cannot see are not counted.
     app.user("rita").restricted().await;
     let mut rita = logged_in(&app, "rita").await;
@@ -313,7 +315,7 @@ async fn the_event_of_an_update_shows_the_old_and_the_new_values() {
         (
             "/account/users/rita/grants",
             json!({"global": {"add_vpcs": true}, "vpc": [{"id": 1, "permissions": "read_only"}]}),
-            vec!["Add vpcs: false → true", "Vpc edge (1): none → read_only"],
+            vec!["Add VPCs: false → true", "VPC edge (1): none → read_only"],
         ),
         ("/account", json!({"city": "Oslo"}), vec!["City: empty → Oslo"]),
         (
@@ -350,7 +352,7 @@ async fn the_events_of_the_provider_show_what_changed() {
         (
             "/provider/accounts/1/quotas",
             json!({"vpcs_per_region": 7}),
-            "Vpcs per region: default → 7",
+            "VPCs per region: default → 7",
         ),
         (
             "/provider/accounts/1/users/bob",

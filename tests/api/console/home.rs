@@ -71,7 +71,16 @@ async fn tenants_see_networks_instances_tickets_and_activity() {
         let list = ada.get(&format!("/tickets?waiting_for={side}")).await;
         assert_contains(&list, &format!(">{shown}</a>"));
         assert_lacks(&list, &format!(">{hidden}</a>"));
+        let waits_for = if side == "us" { "You" } else { "Support" };
+        assert_contains(&list, &format!("<td data-label=\"Waiting for\">{waits_for}</td>"));
         assert_lacks(&list, ">Closed</a>");
+    }
+    for (ticket, side) in [(1, Some("You")), (2, Some("Support")), (3, None)] {
+        let page = ada.get(&format!("/tickets/{ticket}")).await;
+        match side {
+            Some(side) => assert_contains(&page, &format!("<dt>Waiting for</dt><dd>{side}</dd>")),
+            None => assert_lacks(&page, "<dt>Waiting for</dt>"),
+        }
     }
     // All links of the page lead to pages.
     for link in links(&page)
@@ -105,7 +114,7 @@ async fn staff_see_the_queue_by_age_and_hosts_with_problems() {
     let page = grace.get("/desk/home").await;
     for (count, label) in [
         (4, "open"),
-        (3, "waiting for an answer"),
+        (3, "need an answer"),
         (2, "new"),
         (3, "unassigned"),
         (1, "assigned to me"),

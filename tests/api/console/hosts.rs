@@ -31,17 +31,29 @@ async fn a_new_host_joins_with_the_token_that_is_shown_once() {
     assert_eq!(refused.status, 400);
     assert_contains(&refused, "There are 2 problems.");
     fields[2].1 = "172.31.0.1";
+    fields[3].1 = "99999999999999999999";
+    let refused = grace.submit(&form, "/hosts/new", &fields).await;
+    assert_contains(&refused, "Must be between 1 and 10000");
     fields[3].1 = "20";
     let added = grace.submit(&form, "/hosts/new", &fields).await;
     assert_eq!(added.status, 200, "{added}");
+    assert_contains(&added, "because it is a loopback address");
     let html = text(&added);
     let token = between(&html, "id=\"secret\" tabindex=\"0\">", "<").to_owned();
+    let page = grace.get("/hosts/1").await;
+    assert_contains(&page, "waiting for the agent to join");
+    let draining = grace.submit(&page, "/hosts/1/drain", &[]).await;
+    assert_redirects_to(&draining, "/hosts/1?done=host-draining");
+    let page = grace.get("/hosts/1").await;
+    assert_contains(&page, "no agent has reported yet");
+    assert_lacks(&page, "All instances have moved");
+    grace.submit(&page, "/hosts/1/undrain", &[]).await;
     let joined = app.anonymous().post("/agent/join", json!({"token": token})).await;
     assert_eq!(joined.json()["label"], "rack-1");
     for path in ["/hosts", "/hosts/1"] {
         let page = grace.get(path).await;
         assert_lacks(&page, &token);
-        assert_contains(&page, "New");
+        assert_contains(&page, "waiting for the first report of the agent");
         assert_contains(&page, "0 of 20");
         assert_contains(&page, "Never");
     }

@@ -68,6 +68,10 @@ async fn staff_choose_mails_at_the_desk_if_there_is_a_mail_server() {
     let page = sam.get("/desk/mail-choices").await;
     assert_contains(&page, "No mail server");
     assert_lacks(&page, "new_tickets");
+    assert_contains(
+        &sam.get("/provider/suppressed-addresses").await,
+        "This server sends no mail, because <code>mail.smtp_url</code> is not set.",
+    );
 }
 
 #[tokio::test]
@@ -83,6 +87,12 @@ async fn staff_see_mails_of_a_ticket_and_operators_allow_addresses() {
     reply(&staff, "An answer").await;
     send_due(&app, &server).await;
 
+    let page = sam.get("/desk/tickets/1").await;
+    assert_contains(
+        &page,
+        "<p class=\"warning\"><a href=\"/desk/tickets/1/mails\">2 mails, ",
+    );
+    assert_contains(&page, " failed</a>");
     let mails = sam.get("/desk/tickets/1/mails").await;
     for text in [
         "ada@example.com",
@@ -142,7 +152,11 @@ async fn operators_see_the_queue_and_the_received_messages() {
         .await
         .get("/provider/suppressed-addresses")
         .await;
+    assert_lacks(&page, "sends no mail");
     for text in [
+        "<h1>Mail</h1>",
+        "href=\"/provider/mail-templates\"",
+        "Suppressed addresses",
         "<dt>Queued</dt><dd>1</dd>",
         "<dt>Failed</dt><dd>2</dd>",
         "<code>stranger</code>",

@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::browser::{hidden_field, text};
 use crate::console::{assert_contains, assert_lacks, assert_redirects_to, example, logged_in};
 use crate::harness::TestApp;
+use crate::hosting::create_instance;
 
 #[tokio::test]
 async fn every_page_of_staff_requires_its_role() {
@@ -43,9 +44,14 @@ async fn an_admin_creates_an_account_changes_it_suspends_it_and_closes_it() {
     let mut sam = logged_in(&app, "sam").await;
     let form = sam.get("/provider/accounts/new").await;
     let refused = sam
-        .submit(&form, "/provider/accounts/new", &[("email", "x")])
+        .submit(
+            &form,
+            "/provider/accounts/new",
+            &[("email", "x"), ("username", "sam")],
+        )
         .await;
     assert_eq!(refused.status, 400);
+    assert_contains(&refused, ">First user</a>");
     let fields = [
         ("email", "it@harbor.example"),
         ("company", "Harbor <Lane>"),
@@ -57,6 +63,10 @@ async fn an_admin_creates_an_account_changes_it_suspends_it_and_closes_it() {
     for expected in ["Harbor &lt;Lane&gt;", "mara", "Active", "it@harbor.example"] {
         assert_contains(&page, expected);
     }
+    assert_contains(
+        &page,
+        "<th scope=\"row\">VPCs</th><td data-label=\"In use\">0</td>",
+    );
     assert_contains(&sam.get("/provider?q=harbor").await, "1 account");
     assert_lacks(&sam.get("/provider?q=harbor").await, "owner@example.com");
 
@@ -68,6 +78,20 @@ async fn an_admin_creates_an_account_changes_it_suspends_it_and_closes_it() {
     ];
     let refused = sam.submit(&quotas, "/provider/accounts/2/quotas", &limits).await;
     assert_eq!(refused.status, 400);
+    let large = [
+        ("vpcs_per_region", "99999999999999999999"),
+        ("subnets_per_vpc", "1,000"),
+        ("attachment_bytes", "9999999 TiB"),
+    ];
+    let refused = sam.submit(&quotas, "/provider/accounts/2/quotas", &large).await;
+    for expected in [
+        "Must be at most 9,223,372,036,854,775,807",
+        ">Ticket attachments</a>",
+        "Must be at most 8,388,607 TiB",
+        "There are 2 problems.",
+    ] {
+        assert_contains(&refused, expected);
+    }
     let limits = [limits[0], limits[1], ("attachment_bytes", "10")];
     let refused = sam.submit(&quotas, "/provider/accounts/2/quotas", &limits).await;
     assert_contains(&refused, "Must be a size with a unit, such as 10 GiB");
@@ -104,6 +128,37 @@ async fn an_admin_creates_an_account_changes_it_suspends_it_and_closes_it() {
     let again = sam.submit(&page, "/provider/accounts/2/suspend", &[]).await;
     assert_redirects_to(&again, "/provider/accounts/2");
     assert_contains(&sam.get("/provider/accounts/2").await, "The account is closed");
+}
+
+#[tokio::test]
+async fn the_list_of_accounts_counts_vpcs_and_instances() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    app.user("sam").staff().await;
+    app.another_account().await;
+    ada.create_vpc("core", &["10.0.0.0/24"]).await;
+    ada.create_vpc("edge", &[]).await;
+    create_instance(&ada, 1).await;
+    let mut sam = logged_in(&app, "sam").await;
+    let list = text(&sam.get("/provider").await);
+    for (account, vpcs, instances) in [(1, 2, 1), (2, 0, 0)] {
+        let link = format!("href=\"/provider/accounts/{account}\"");
+        let row = list.split_once(&link).expect("a row").1;
+        let row = row.split_once("</tr>").expect("the end of the row").0;
+        for (label, count) in [("VPCs", vpcs), ("Instances", instances)] {
+            let cell = format!("data-label=\"{label}\">{count}<");
+            assert!(row.contains(&cell), "{row}");
+        }
+    }
+    let page = sam.get("/provider/accounts/1").await;
+    let refused = sam
+        .submit(&page, "/provider/accounts/1/close", &[("label", "Example")])
+        .await;
+    assert_redirects_to(&refused, "/provider/accounts/1");
+    assert_contains(
+        &sam.get("/provider/accounts/1").await,
+        "The account has 1 instance and 2 VPCs; a user of the account must delete them first",
+    );
 }
 
 #[tokio::test]
@@ -214,6 +269,9 @@ async fn an_operator_adds_changes_and_retires_a_region() {
     let listed = sam.get("/provider/regions").await;
     assert_contains(&listed, "Reykjavik &lt;IS&gt;");
     assert_contains(&listed, "35 regions");
+    for source in [">Built in<", "Added <time"] {
+        assert_contains(&listed, source);
+    }
     let mut ada = logged_in(&app, "ada").await;
     assert_contains(&ada.get("/vpcs/new").await, "Reykjavik &lt;IS&gt; (is-rkv)");
 
@@ -261,9 +319,10 @@ async fn an_operator_adds_changes_and_retires_a_plan() {
         ("label", "Small"),
         ("class", "standard"),
         ("vcpus", "many"),
-        ("memory", "2048"),
+        ("memory", "2 GB"),
         ("disk", "51,200"),
         ("price.monthly", "ten"),
+        ("price.hourly", "0.015"),
     ];
     let refused = sam.submit(&form, "/provider/plans/new", &fields).await;
     assert_eq!(refused.status, 400);
@@ -276,11 +335,47 @@ async fn an_operator_adds_changes_and_retires_a_plan() {
     let added = sam.submit(&form, "/provider/plans/new", &fields).await;
     assert_redirects_to(&added, "/provider/plans?done=plan-saved");
     let listed = sam.get("/provider/plans").await;
-    for expected in ["Small", "$10.50 a month", "38 plans", ">2 GB<", ">50 GB<"] {
+    for expected in [
+        "Small",
+        "$10.50 a month",
+        "$0.015 an hour",
+        "38 plans",
+        ">2 GB<",
+        ">50 GB<",
+        "Added <time",
+    ] {
         assert_contains(&listed, expected);
     }
     let mut ada = logged_in(&app, "ada").await;
     assert_contains(&ada.get("/instances/new").await, "g1-small");
+
+    let changed = [
+        ("label", "Nanode"),
+        ("price.monthly", "$1,250.00"),
+        ("memory", "1 GB"),
+    ];
+    let form = sam.get("/provider/plans/g6-nanode-1").await;
+    let saved = sam.submit(&form, "/provider/plans/g6-nanode-1", &changed).await;
+    assert_redirects_to(&saved, "/provider/plans?done=plan-saved");
+    let listed = sam.get("/provider/plans").await;
+    for expected in ["$1,250.00 a month", "Changed <time", ">1 GB<"] {
+        assert_contains(&listed, expected);
+    }
+    for (field, text, expected) in [
+        ("price.monthly", "1e3", "Must be a number such as 12.50"),
+        (
+            "memory",
+            "much",
+            "Must be a number of megabytes, or a size such as 4 GB",
+        ),
+        ("disk", "99999999999999999999", "Must be 1 to 1000000000"),
+    ] {
+        let refused = sam
+            .submit(&form, "/provider/plans/g6-nanode-1", &[(field, text)])
+            .await;
+        assert_eq!(refused.status, 400);
+        assert_contains(&refused, expected);
+    }
 
     let edit = sam.get("/provider/plans/g1-small").await;
     assert_contains(&edit, "value=\"10.5\"");

@@ -136,6 +136,45 @@ async fn a_proposal_has_the_size_that_the_user_typed() {
 }
 
 #[tokio::test]
+async fn a_size_is_replaced_by_the_next_free_range() {
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    let mut ada = browser(&app, "ada").await;
+    let form = ada.get("/vpcs/new").await;
+    let subnets = [
+        ("label", "core"),
+        ("region", "us-east"),
+        ("subnets[0].label", "web"),
+        ("subnets[0].ipv4", "/26"),
+        ("subnets[1].label", "data"),
+        ("subnets[1].ipv4", "10.0.0.64/27"),
+        ("subnets[2].label", "cache"),
+        ("subnets[2].ipv4", " /28 "),
+    ];
+    assert_eq!(ada.submit(&form, "/vpcs/new", &subnets).await.status, 303);
+    let form = ada.get("/vpcs/1/subnets/new").await;
+    let refused = ada
+        .submit(
+            &form,
+            "/vpcs/1/subnets/new",
+            &[("label", "more"), ("ipv4", "/31")],
+        )
+        .await;
+    assert_eq!(refused.status, 400);
+    let more = [("label", "more"), ("ipv4", "/26")];
+    assert_eq!(ada.submit(&form, "/vpcs/1/subnets/new", &more).await.status, 303);
+    let found = maker.get("/vpcs/1/subnets").await.data();
+    let ranges: Vec<_> = found.iter().map(|subnet| subnet["ipv4"].clone()).collect();
+    assert_eq!(
+        ranges,
+        ["10.0.0.128/26", "10.0.0.64/27", "10.0.0.96/28", "10.0.0.192/26"]
+    );
+    let shown = ada.get("/vpcs/1/subnets/check?ipv4=/26").await;
+    assert_contains(&shown, "Next free: ");
+    assert_lacks(&shown, "class=\"bad\"");
+}
+
+#[tokio::test]
 async fn a_free_block_of_the_map_opens_the_form_with_a_range_in_it() {
     let app = app_with_ada().await;
     let maker = api_user(&app).await;

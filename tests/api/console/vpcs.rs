@@ -221,7 +221,7 @@ async fn deletion_lists_blockers_and_needs_the_label() {
             .submit(&form, "/vpcs/1/subnets/1/delete", &[("label", wrong)])
             .await;
         assert_eq!(refused.status, 400, "{wrong}");
-        assert_contains(&refused, "Must be “a” to confirm");
+        assert_contains(&refused, "Does not match “a”");
     }
     let done = ada
         .submit(&form, "/vpcs/1/subnets/1/delete", &[("label", "a")])

@@ -33,6 +33,15 @@ async fn a_canned_reply_is_stored_filled_in_and_sent() {
         .await;
     assert_eq!(sent.json()["description"], filled_in);
 
+    // If staff opened the ticket, the customer is the company.
+    let opened = json!({"account_id": 1, "summary": "Works", "description": "At night."});
+    sam.post("/desk/tickets", opened).await;
+    let preview = sam
+        .post("/desk/canned-replies/1/preview", json!({"ticket_id": 3}))
+        .await;
+    let filled_in = "Hello Example of Example (1), about Works (#3) and  : sam, Support";
+    assert_eq!(preview.json(), json!({"description": filled_in}));
+
     for (body, errors) in [
         (
             json!({"canned_reply_id": 1, "description": "x"}),

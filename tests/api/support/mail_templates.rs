@@ -355,6 +355,7 @@ async fn operators_read_the_templates_and_only_admins_change_them() {
     assert_contains(&page, "requested a new password for the user ada.");
     assert_contains(&page, "Only admins can change the texts.");
     assert_lacks(&page, "Save</button>");
+    assert_contains(&page, "href=\"/provider/mail-templates?mail=closed\"");
 }
 
 #[tokio::test]
@@ -389,6 +390,22 @@ async fn the_page_previews_saves_and_restores_texts() {
     assert_contains(&preview, "Closed &amp;quot;&amp;gt;&amp;lt;script&amp;gt;");
     assert_lacks(&preview, "<script>");
     assert_eq!(user.get(TEMPLATES).await.json()["signature"], Value::Null);
+
+    // The links to the other mails keep the texts.
+    for expected in [
+        "<button class=\"link\" type=\"submit\" form=\"mail-texts\" formaction=\"/provider/mail-templates/preview\" \
+         name=\"preview\" value=\"reply\">",
+        "value=\"closed\" aria-current=\"true\"",
+        "Welcome</textarea>",
+        "href=\"/provider/suppressed-addresses\"",
+        "This server sends no mail, because <code>mail.smtp_url</code> is not set.",
+    ] {
+        assert_contains(&preview, expected);
+    }
+    let unchanged = [("version", version.as_str()), ("preview", "reset")];
+    let unchanged = sam.submit(&page, PREVIEW, &unchanged).await;
+    assert_contains(&unchanged, "Preview: New password");
+    assert_lacks(&unchanged, "These texts are not saved yet.");
 
     let mut restore = fields;
     restore[4] = ("restore", "closed");

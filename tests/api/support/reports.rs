@@ -70,7 +70,7 @@ async fn a_report_counts_tickets_and_first_responses() {
     assert_eq!(
         accounts,
         [
-            (Some(1), "3 1 2 60 600".to_owned()),
+            (Some(1), "3 1 2 330 600".to_owned()),
             (Some(other.0), "1 2 1 1200 1200".to_owned())
         ]
     );
@@ -79,7 +79,7 @@ async fn a_report_counts_tickets_and_first_responses() {
     assert_eq!(
         tags,
         [
-            (Some("billing"), "2 2 2 60 1200".to_owned()),
+            (Some("billing"), "2 2 2 630 1200".to_owned()),
             (Some("network"), "1 2 1 1200 1200".to_owned())
         ]
     );

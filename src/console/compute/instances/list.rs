@@ -220,7 +220,7 @@ fn render_list(instances: &Paged<Instance>, search: &Search, policy: &Policy, al
             } @else if instances.items.is_empty() && instances.results > 0 {
                 (empty_state("This page is empty", "The list no longer has this many pages.", Some(("Go to the first page", &list_url))))
             } @else if instances.items.is_empty() {
-                (empty_state("No results", "No instances match your search.", Some(("Clear search", LIST.1))))
+                (empty_state("No results", "No instances match your search. To find a private address, use the search box above.", Some(("Clear search", LIST.1))))
             } @else {
                 p .count role="status" { (pluralize(instances.results as usize, "instance", "instances")) }
                 @if allowed.change { (selection::buttons(Target::Instances)) }

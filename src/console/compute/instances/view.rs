@@ -195,7 +195,7 @@ impl InstancePage {
         };
         html! {
             tr #(format!("interface-{}", interface.id)) {
-                th scope="row" { (network_name(interface, &self.subnets)) " " span .id { (interface.id) } }
+                th scope="row" { (network_name(interface, &self.subnets)) " " span .quiet.small { "interface " (interface.id) } }
                 td .long data-label="Address" { div { (interface_addresses(interface)) } }
                 td data-label="State" { (active_tag(interface.active)) @if interface.primary { " " span .tag { "primary" } } }
                 @if self.may_change { td { div .actions {

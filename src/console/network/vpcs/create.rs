@@ -4,7 +4,9 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::{DESCRIPTION, LIST, SUBNET_FIELDS, field_errors, label_field, range_feedback, range_field, url};
+use super::{
+    DESCRIPTION, LIST, SUBNET_FIELDS, field_errors, fill_size, label_field, range_feedback, range_field, url,
+};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Field, FormData, FormState};
 use crate::console::ipv6;
@@ -13,6 +15,7 @@ use crate::console::query::Query;
 use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
 use crate::model::grant::Global;
+use crate::model::policy::Policy;
 use crate::model::region::Region;
 use crate::rules::caller::Caller;
 use crate::rules::error::BodyFault;
@@ -48,6 +51,7 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, mut da
             &FormState::with_errors(data, Vec::new()),
         ));
     }
+    fill_sizes(&app.store().policy(), &mut data);
     let request = app.prepare(new_request(&data));
     let created = app
         .write(caller, move |tx, caller| {
@@ -101,6 +105,14 @@ fn new_request(data: &FormData) -> Request {
     let subnets = ipv6::with_lists(data.list("subnets", &SUBNET_FIELDS));
     object.push(("subnets".to_owned(), subnets));
     data.request(object)
+}
+
+/// Replaces each size by the next free range, after the ranges that are in the form.
+fn fill_sizes(policy: &Policy, data: &mut FormData) {
+    for at in 0..data.row_count("subnets", &SUBNET_FIELDS) {
+        let taken: Vec<Cidr> = ranges(data).into_iter().map(|(_, range)| range).collect();
+        fill_size(policy, data, &format!("subnets[{at}].ipv4"), &taken);
+    }
 }
 
 /// The valid ranges in the form, by field name.

@@ -12,14 +12,15 @@ pub use view::view;
 
 use maud::{Markup, html};
 
-use crate::console::forms::{self, Field, FormState};
+use crate::console::forms::{self, Field, FormData, FormState};
 use crate::console::ipv6;
 use crate::console::layout::number;
 use crate::model::cidr::Cidr;
 use crate::model::id::VpcId;
+use crate::model::policy::Policy;
 use crate::model::vpc::Vpc;
-use crate::rules::Error;
 use crate::rules::error::FieldError;
+use crate::rules::{self, Error};
 
 /// The label and the URL of the list of VPCs.
 pub const LIST: (&str, &str) = ("VPCs", "/vpcs");
@@ -94,12 +95,28 @@ pub fn range_field(form_state: &FormState, name: &str, check_url: &str) -> Marku
     let field = Field {
         name,
         label: "IPv4 range",
+        hint: "A range, or only a size such as /26 for the next free range.",
         code: true,
         max_chars: Some(18),
         check_url: Some(check_url),
         ..Field::default()
     };
     forms::text_input(form_state, field)
+}
+
+/// Replaces a size such as `/26` by the next free range of this size.
+pub fn fill_size(policy: &Policy, data: &mut FormData, field: &str, taken: &[Cidr]) {
+    if let Some(prefix) = size(data.text(field))
+        && let Some(range) = rules::subnets::propose(policy, taken, Some(prefix))
+        && range.prefix() == prefix
+    {
+        data.set(field, range.to_string());
+    }
+}
+
+/// The prefix length of a text that is only a size, such as `/26`.
+fn size(range: &str) -> Option<u8> {
+    range.trim().strip_prefix('/')?.parse().ok()
 }
 
 /// The validation result of a range: its number of addresses, or the errors and a suggestion.
@@ -112,7 +129,9 @@ pub fn range_feedback(field: &str, range: &str, errors: &[FieldError], proposed:
     let id = forms::element_id(field);
     let suggestion = html! { @if let Some(proposed) = proposed { p .quiet { (fill_button(&id, "Available: ", proposed)) } } };
     html! {
-        @if range.is_empty() {
+        @if let (Some(prefix), Some(next)) = (size(range), proposed) && next.prefix() == prefix {
+            p .good { (fill_button(&id, "Next free: ", next)) }
+        } @else if range.is_empty() {
             (suggestion)
         } @else if let (true, Ok(range)) = (reasons.is_empty(), Cidr::parse(range)) {
             @let assignable = range.assignable();

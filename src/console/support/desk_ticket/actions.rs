@@ -6,10 +6,11 @@ use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 
 use super::compose::{
-    CANNED_FIELD, CLOSE_FIELD, INSERT_FIELD, NOTE_FIELD, REPLY_FIELD, SEND_CANNED_FIELD, SINCE_FIELD,
+    CANNED_FIELD, CLOSE_FIELD, INSERT_FIELD, NOTE_FIELD, REPLY_FIELD, SEND_CANNED_CLOSE_FIELD,
+    SEND_CANNED_FIELD, SINCE_FIELD,
 };
 use super::render;
-use super::ticket_page::{Forms, PageQuery, TicketPage, canned_reply_in, load};
+use super::ticket_page::{Filled, Forms, PageQuery, TicketPage, canned_reply_in, load};
 use crate::console::desk::url;
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, FormData, FormFiles, FormState};
@@ -74,7 +75,7 @@ type PostRule<T> = fn(
 impl TicketForm {
     /// Runs a rule on the ticket. After an error, the page is rendered again.
     async fn run<T: Send + 'static>(
-        self,
+        mut self,
         object: Vec<(String, Input)>,
         rule: Rule<T>,
         notice: &str,
@@ -87,7 +88,12 @@ impl TicketForm {
             })
             .await;
         match outcome {
-            Ok(_) => Ok(redirect_with_notice(&url(ticket), notice)),
+            Ok(_) if self.data.text(REPLY_FIELD).is_empty() => Ok(redirect_with_notice(&url(ticket), notice)),
+            // The unsent text of a ticket that was reopened. A redirect would lose it.
+            Ok(_) => {
+                self.visit.notice = Some(notice.to_owned());
+                self.render_again(REPLY_FIELD, false).await
+            }
             Err(error) => {
                 let mut action = forms::from_error(self.data.clone(), error)?;
                 action = action.with_list_errors_at("tags");
@@ -179,21 +185,31 @@ impl TicketForm {
         self.render(forms).await
     }
 
-    /// Renders the page with a canned reply appended to the text.
+    /// Renders the page with a canned reply appended to the text. The preview disappears, because the text can now
+    /// differ from it.
     async fn insert_canned_reply(mut self, canned: CannedReplyId) -> PageResult {
         self.data.set(CANNED_FIELD, canned.to_string());
-        let page = self.load().await?;
-        if let Some((_, text)) = &page.filled {
+        let mut page = self.load().await?;
+        if let Some(Filled { text, .. }) = page.filled.take() {
             let draft = self.data.text(REPLY_FIELD).trim_end();
             let joined = if draft.is_empty() {
-                text.clone()
+                text
             } else {
                 format!("{draft}\n\n{text}")
             };
             self.data.set(REPLY_FIELD, joined);
         }
+        self.data.set(CANNED_FIELD, "");
         let forms = compose_forms(FormState::with_errors(self.data, Vec::new()), false);
         Ok(render(&self.app, self.visit, &page, &forms))
+    }
+
+    /// Refuses a submission without a text while a canned reply is shown, but not inserted.
+    async fn refuse_uninserted_reply(self) -> PageResult {
+        let text = "Press “Insert into reply” first, or write a reply";
+        let error = Error::on(REPLY_FIELD, Reason::new(Code::Required, text));
+        let form_state = forms::from_error(self.data.clone(), error)?;
+        self.render(compose_forms(form_state, false)).await
     }
 
     async fn load(&self) -> Result<TicketPage, Error> {
@@ -308,22 +324,35 @@ pub async fn reply(form: TicketForm) -> PageResult {
         let shows_preview = form.is_preview();
         return form.render_again(REPLY_FIELD, shows_preview).await;
     }
-    match canned_reply_in(&form.data, SEND_CANNED_FIELD) {
+    let closes_after_canned = form.data.has(SEND_CANNED_CLOSE_FIELD);
+    let canned_field = match closes_after_canned {
+        true => SEND_CANNED_CLOSE_FIELD,
+        false => SEND_CANNED_FIELD,
+    };
+    let is_empty = form.data.text(REPLY_FIELD).trim().is_empty();
+    match canned_reply_in(&form.data, canned_field) {
         Some(CannedReplyId(id)) => {
-            let object = vec![(SEND_CANNED_FIELD.to_owned(), Input::Integer(id))];
+            let object = vec![
+                (SEND_CANNED_FIELD.to_owned(), Input::Integer(id)),
+                (CLOSE_FIELD.to_owned(), Input::Bool(closes_after_canned)),
+            ];
+            let notice = match closes_after_canned {
+                true => "reply-sent-closed",
+                false => "reply-sent",
+            };
             form.post(
                 object,
                 rules::desk_replies::create_once,
-                (SEND_CANNED_FIELD, "reply-sent"),
+                (SEND_CANNED_FIELD, notice),
             )
             .await
         }
-        None if form.data.text(REPLY_FIELD).trim().is_empty()
-            && !form.data.has(CLOSE_FIELD)
-            && form.files.any() =>
-        {
+        None if is_empty && !form.data.has(CLOSE_FIELD) && form.files.any() => {
             form.post(Vec::new(), attach_files, (REPLY_FIELD, "files-attached"))
                 .await
+        }
+        None if is_empty && canned_reply_in(&form.data, CANNED_FIELD).is_some() => {
+            form.refuse_uninserted_reply().await
         }
         None => {
             let mut object = form.data.object(&[REPLY_FIELD]);

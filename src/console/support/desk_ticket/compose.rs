@@ -6,7 +6,7 @@
 use maud::{Markup, html};
 
 use super::history::{step_anchor, step_text};
-use super::ticket_page::{Forms, TicketPage};
+use super::ticket_page::{Filled, Forms, TicketPage};
 use crate::console::desk::{account_name, url};
 use crate::console::forms::Field;
 use crate::console::visit::Visit;
@@ -15,7 +15,6 @@ use crate::model::account::status::AccountStatus;
 use crate::model::attachment::EXTENSIONS;
 use crate::model::history::{History, HistoryStep};
 use crate::model::policy::Support;
-use crate::model::reply::ReplyText;
 use crate::model::ticket::Status;
 
 /// The hidden field with the last step of the history that the page shows.
@@ -31,12 +30,15 @@ pub const INSERT_FIELD: &str = "use";
 pub const CLOSE_FIELD: &str = "close";
 /// The field with the canned reply to send as is.
 pub const SEND_CANNED_FIELD: &str = "canned_reply_id";
+/// The field with the canned reply to send as is, before the ticket is closed.
+pub const SEND_CANNED_CLOSE_FIELD: &str = "canned_reply_close";
 
 /// The encoding of a form with files. The other buttons send the form without the files.
 const FILES_ENCODING: &str = "multipart/form-data";
 
 pub fn closed_notice(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
     let unsent = forms.compose.data.text(REPLY_FIELD);
+    let is_merged = page.desk.ticket.merged_into.is_some();
     html! {
         @if !forms.is_note { (forms.compose.alert_with_labels(&[("description", "Reply")])) }
         div .card.closed {
@@ -46,12 +48,23 @@ pub fn closed_notice(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup 
             p { "This ticket is closed. Reopen it to reply. You can still write internal notes." }
             form method="post" novalidate action=(format!("{}/reopen", url(page.desk.ticket.id))) {
                 (visit.form_token())
+                // The page after reopening shows the text in the box.
+                @if !unsent.is_empty() { input type="hidden" name=(REPLY_FIELD) value=(unsent); }
                 button type="submit" { "Reopen" }
             }
             }
         }
-        @if !unsent.is_empty() { div .card { (threads::unsent_text(unsent)) } }
+        // The console's script shows the draft of a reply here, if a colleague closed the ticket meanwhile.
+        div .card hidden[unsent.is_empty()] data-unsent=(reply_draft(page)) {
+            @if !is_merged { p { "Your text is preserved. Reopen the ticket to send it." } }
+            (threads::unsent_text(unsent))
+        }
     }
+}
+
+/// The key of the draft of a reply.
+fn reply_draft(page: &TicketPage) -> String {
+    format!("desk-reply-{}", page.desk.ticket.id)
 }
 
 /// The two boxes, one open and one collapsed.
@@ -61,10 +74,10 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms, support: &Suppor
     let is_closed = ticket.status == Status::Closed;
     let is_note = forms.is_note || is_closed;
     let (reply_url, note_url) = (format!("{ticket_url}/replies"), format!("{ticket_url}/notes"));
+    // Without `max_chars`, because the browser would cut a longer text without a message.
     let reply = Field {
         name: REPLY_FIELD,
         label: "Reply",
-        max_chars: Some(ReplyText::MAX),
         ..Field::default()
     };
     let note = Field {
@@ -75,7 +88,7 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms, support: &Suppor
     let shows_preview = |field: &str| forms.preview == Some(field);
     html! {
         // Only the server validates the form, because a browser would require text in both boxes.
-        form .compose method="post" novalidate action=(if is_closed { &note_url } else { &reply_url }) novalidate data-closed[is_closed] {
+        form .compose method="post" novalidate action=(if is_closed { &note_url } else { &reply_url }) data-closed[is_closed] {
             (visit.form_token())
             (updates(page, &ticket_url))
             span #since { input type="hidden" name=(SINCE_FIELD) value=(page.newest); }
@@ -87,7 +100,7 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms, support: &Suppor
                     }
                     @if !is_note { (forms.compose.alert_with_labels(&[("description", "Reply"), (threads::FILE_FIELD, "Files")])) }
                     (canned_reply_picker(page, &ticket_url, &reply_url))
-                    div #reply data-draft=(format!("desk-reply-{}", ticket.id)) {
+                    div #reply data-draft=(reply_draft(page)) {
                         (threads::markdown_editor(&forms.compose, reply, 8, shows_preview(REPLY_FIELD)))
                         (files_field(page, forms, support))
                         div .actions {
@@ -153,7 +166,7 @@ fn updates(page: &TicketPage, ticket_url: &str) -> Markup {
 
 /// The selection of a canned reply, with its preview.
 fn canned_reply_picker(page: &TicketPage, ticket_url: &str, reply_url: &str) -> Markup {
-    let chosen = page.filled.as_ref().map(|(id, _)| *id);
+    let chosen = page.filled.as_ref().map(|filled| filled.id);
     html! {
         @if page.canned.is_empty() {
             p .hint { "Save common answers as " a href="/desk/canned-replies" { "canned replies" } "." }
@@ -167,13 +180,20 @@ fn canned_reply_picker(page: &TicketPage, ticket_url: &str, reply_url: &str) -> 
                 button type="submit" name="act" value="canned" formaction=(reply_url) { "Preview" }
             }
             div #canned aria-live="polite" {
-                @if let Some((id, text)) = &page.filled {
+                @if let Some(Filled { id, text, empty }) = &page.filled {
                     div .preview {
-                        p .quiet { "Preview" }
+                        p .quiet { "Preview: not in your reply yet" }
                         div .md { (markdown::render(text)) }
+                        @if !empty.is_empty() {
+                            p .warning {
+                                "No value on this ticket, so the text has a gap: "
+                                @for (at, name) in empty.iter().enumerate() { @if at > 0 { ", " } code { "{{" (name) "}}" } }
+                            }
+                        }
                         div .actions {
                             button type="submit" name=(INSERT_FIELD) value=(id) formaction=(reply_url) data-insert="#f-description" data-text=(text) { "Insert into reply" }
                             button type="submit" name=(SEND_CANNED_FIELD) value=(id) formaction=(reply_url) { "Send to customer as is" }
+                            button type="submit" name=(SEND_CANNED_CLOSE_FIELD) value=(id) formaction=(reply_url) { "Send as is and close" }
                         }
                     }
                 }

@@ -1,4 +1,4 @@
-//! The sidebar of a ticket: customer, resource, files, properties and other tickets.
+//! The sidebar of a ticket: customer, properties, resource, files, mails and other tickets.
 
 use maud::{Markup, html};
 
@@ -16,7 +16,7 @@ use crate::model::entity_tag::EntityTag;
 use crate::model::ticket::{DeskTicket, Priority, Status};
 use crate::model::ticket_tag;
 
-pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr]) -> Markup {
+pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr], sends_mail: bool) -> Markup {
     let (desk, ticket) = (&page.desk, &page.desk.ticket);
     html! {
         aside #context .context aria-label="Customer" {
@@ -36,6 +36,10 @@ pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr]) -> Markup {
                 }
             }
             section .card {
+                h2 { "Properties" }
+                (properties(visit, desk))
+            }
+            section .card {
                 h2 { "Regarding" }
                 @match &ticket.entity {
                     None if desk.managed_issue => p { "Managed service" },
@@ -52,12 +56,18 @@ pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr]) -> Markup {
             @if !page.files.is_empty() {
                 section .card { h2 { "Files" } (threads::files(&page.files, &url(ticket.id))) p .hint { "Downloads are recorded in the ticket history." } }
             }
-            @if page.mails > 0 {
-                section .card { h2 { "Mails" } p { a href=(mails_url(ticket.id)) { (pluralize(page.mails as usize, "mail", "mails")) " about this ticket" } } }
-            }
-            section .card {
-                h2 { "Properties" }
-                (properties(visit, desk))
+            @if !sends_mail || page.mails > 0 {
+                section .card {
+                    h2 { "Mails" }
+                    @if !sends_mail { p .quiet { "This server sends no mails to customers." } }
+                    @if page.mails > 0 {
+                        p .warning[page.failed_mails > 0] {
+                            a href=(mails_url(ticket.id)) {
+                                (pluralize(page.mails as usize, "mail", "mails")) @if page.failed_mails > 0 { ", " (page.failed_mails) " failed" } @else { " about this ticket" }
+                            }
+                        }
+                    }
+                }
             }
             section .card {
                 h2 { "Other open tickets" @if page.others.results > 0 { " " span .tag { (page.others.results) } } }

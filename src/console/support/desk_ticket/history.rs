@@ -51,12 +51,38 @@ fn render_step(step: &History, page: &TicketPage, provider: &str) -> Markup {
         });
         return html! { div #(step_anchor(step)) { (message) } };
     }
-    let file_url = step.attachment.map(|id| format!("{ticket_url}/attachments/{id}"));
-    let file_url = file_url.filter(|_| step.step == HistoryStep::Attachment);
+    let attached = step.attachment.filter(|_| step.step == HistoryStep::Attachment);
+    let file_url = attached.map(|id| format!("{ticket_url}/attachments/{id}"));
+    let is_image = page
+        .files
+        .iter()
+        .any(|file| Some(file.id) == attached && file.is_image());
+    let link = file_url.as_deref().map(|url| FileLink { url, is_image });
     html! {
         p #(step_anchor(step)) .step {
-            strong { (step.created_by) } " " (step_text(step, file_url.as_deref()))
+            strong { (step.created_by) } " " (step_text(step, link))
             " · " (time(step.created))
+        }
+    }
+}
+
+/// The links to an attached file.
+#[derive(Clone, Copy)]
+pub struct FileLink<'a> {
+    url: &'a str,
+    /// Whether browsers can show the file safely (`send_image`).
+    is_image: bool,
+}
+
+/// The name of an attached file, with its links.
+fn attached_file(name: &str, link: Option<FileLink>) -> Markup {
+    html! {
+        @match link {
+            None => (name),
+            Some(FileLink { url, is_image }) => {
+                @if is_image { a href=(format!("{url}/image")) target="_blank" rel="noopener" { (name) } } @else { (name) }
+                " · " a href=(url) download aria-label=(format!("Download {name}")) { "Download" }
+            }
         }
     }
 }
@@ -66,8 +92,8 @@ pub fn step_anchor(step: &History) -> String {
     format!("step-{}", step.id)
 }
 
-/// The text of a step, without the name of the user. `file_url` is the URL of an attached file.
-pub fn step_text(step: &History, file_url: Option<&str>) -> Markup {
+/// The text of a step, without the name of the user. `link` is the link of an attached file.
+pub fn step_text(step: &History, link: Option<FileLink>) -> Markup {
     let (before, after) = (
         step.before.as_deref().unwrap_or("–"),
         step.after.as_deref().unwrap_or("–"),
@@ -90,7 +116,7 @@ pub fn step_text(step: &History, file_url: Option<&str>) -> Markup {
             HistoryStep::Tags if step.after.is_none() => { "removed all tags (" (before) ")" }
             HistoryStep::Tags if step.before.is_none() => { "set the tags to " (after) }
             HistoryStep::Tags => { "changed the tags from " (before) " to " (after) }
-            HistoryStep::Attachment => { "attached " @match file_url { Some(url) => a href=(url) download { (after) }, None => (after) } }
+            HistoryStep::Attachment => { "attached " (attached_file(after, link)) }
             HistoryStep::AttachmentRefused => { "tried to attach " em { (after) } ", which the virus scanner rejected" }
             HistoryStep::Download => { "downloaded " em { (after) } }
             HistoryStep::MergedInto => { "merged this ticket into " (other_ticket(after)) }

@@ -64,8 +64,24 @@ fn row(mail: &OutgoingMail) -> Markup {
             td data-label="Attempts" { (mail.attempts) }
             td data-label="Queued" { (time(mail.queued)) }
             td data-label="Sent" { @match mail.sent { Some(sent) => (time(sent)), None => span .quiet { "Not sent" } } }
-            td data-label="Error" { @match &mail.error { Some(error) => code { (error) }, None => span .quiet { "None" } } }
+            td data-label="Error" { span {
+                @match &mail.error {
+                    Some(error) => { code { (error) } @if let Some(meaning) = meaning(error) { " " span .quiet.small { (meaning) } } }
+                    None => span .quiet { "None" }
+                }
+            } }
         }
+    }
+}
+
+/// The meaning of an error that is not the status of a mail server.
+fn meaning(error: &str) -> Option<&'static str> {
+    match error {
+        "no_access" => Some("The recipient has no access to the ticket."),
+        "unsubscribed" => Some("The recipient wants no mails."),
+        "address_suppressed" => Some("An earlier mail to this address failed."),
+        "canceled" => Some("An operator deleted the job."),
+        _ => None,
     }
 }
 

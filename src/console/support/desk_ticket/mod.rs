@@ -73,7 +73,7 @@ fn render(app: &App, mut visit: Visit, page: &TicketPage, forms: &Forms) -> Resp
                 @if ticket.status == Status::Closed { (compose::closed_notice(&visit, page, forms)) }
                 (compose::compose(&visit, page, forms, &policy.support))
             }
-            (customer::sidebar(&visit, page, forbidden))
+            (customer::sidebar(&visit, page, forbidden, policy.outgoing_mail.is_some()))
         }
     };
     visit.form_page(forms.submitted_form(), ticket.summary.as_str(), &[QUEUE], &body)

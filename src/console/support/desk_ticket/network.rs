@@ -139,8 +139,10 @@ impl Network {
         let blocks = self.blocks(ticket);
         html! {
             @for interface in &self.interfaces { (self.interface_address(interface, ticket)) }
-            h3 { "Addresses in VPC " (self.vpc.label.as_str()) }
-            (address_map::compact(&blocks, forbidden))
+            details {
+                summary { "Addresses in VPC " (self.vpc.label.as_str()) }
+                (address_map::compact(&blocks, forbidden))
+            }
             p { a href=(details_url) { "View subnets and instances" } }
         }
     }

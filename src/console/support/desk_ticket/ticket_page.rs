@@ -8,6 +8,7 @@ use crate::model::canned_reply::CannedReply;
 use crate::model::history::History;
 use crate::model::id::{CannedReplyId, HistoryId, TicketId};
 use crate::model::input::Input;
+use crate::model::outgoing_mail::MailState;
 use crate::model::page::Paged;
 use crate::model::received_mail::FoldedText;
 use crate::model::ticket::{DeskTicket, Status};
@@ -35,7 +36,7 @@ pub struct TicketPage {
     /// The canned replies to choose from.
     pub canned: Vec<CannedReply>,
     /// The selected canned reply, with its placeholders filled in.
-    pub filled: Option<(CannedReplyId, String)>,
+    pub filled: Option<Filled>,
     /// The staff to whom the ticket can be assigned, except the agent and the assignee.
     pub assignees: Vec<String>,
     /// The colleagues who also have the ticket open.
@@ -51,9 +52,19 @@ pub struct TicketPage {
     pub merged: Vec<TicketId>,
     /// The number of mails about the ticket.
     pub mails: i64,
+    /// The number of mails that did not reach their recipient.
+    pub failed_mails: i64,
     /// The user who last updated the ticket, customer or staff.
     pub updated_by: Option<String>,
     pub now: Time,
+}
+
+/// A canned reply with the values of the ticket.
+pub struct Filled {
+    pub id: CannedReplyId,
+    pub text: String,
+    /// The placeholders that have no value on this ticket.
+    pub empty: Vec<&'static str>,
 }
 
 impl TicketPage {
@@ -101,6 +112,17 @@ pub fn canned_reply_in(data: &FormData, field: &str) -> Option<CannedReplyId> {
     data.text(field).parse().ok().map(CannedReplyId)
 }
 
+/// The condition that a mail did not reach its recipient.
+fn failed_mail() -> Condition {
+    let states = [MailState::Failed, MailState::Bounced];
+    Condition::Any(
+        states
+            .into_iter()
+            .map(|state| Condition::equal("state", state.word()))
+            .collect(),
+    )
+}
+
 pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> rules::Result<TicketPage> {
     let desk = rules::desk::view(tx, id)?;
     let steps = |page: i64| ListRequest::first(STEPS_PER_PAGE).at(page);
@@ -113,7 +135,11 @@ pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> r
     let filled = query
         .canned
         .and_then(|id| canned.iter().find(|reply| reply.id == id));
-    let filled = filled.map(|reply| (reply.id, rules::canned_replies::fill(tx, agent, reply, &desk)));
+    let filled = filled.map(|reply| Filled {
+        id: reply.id,
+        text: rules::canned_replies::fill(tx, agent, reply, &desk),
+        empty: rules::canned_replies::empty_placeholders(tx, agent, reply, &desk),
+    });
     let other_tickets = ListRequest::first(25)
         .only(Condition::equal("account_id", desk.ticket.account))
         .only(Condition::not_equal("status", Status::Closed.word()))
@@ -141,6 +167,8 @@ pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> r
         others: rules::desk::list(tx, &other_tickets, None)?,
         merged: rules::merges::sources(tx, id)?,
         mails: rules::outgoing_mails::list(tx, id, &ListRequest::first(25))?.results,
+        failed_mails: rules::outgoing_mails::list(tx, id, &ListRequest::first(25).only(failed_mail()))?
+            .results,
         updated_by: rules::history::last_changers(tx, &[id])?.remove(&id),
         now: tx.now(),
         desk,
