@@ -56,7 +56,7 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
             table .list {
                 thead { tr {
                     th scope="col" { "Account" } th scope="col" { "E-mail" } th scope="col" { "Status" }
-                    th scope="col" { "VPCs" } th scope="col" { "Instances" } th scope="col" { "Created" }
+                    th scope="col" .number { "VPCs" } th scope="col" .number { "Instances" } th scope="col" { "Created" }
                 } }
                 tbody { @for (account, counts) in accounts.items.iter().zip(&counts) { (row(account, *counts)) } }
             }
@@ -80,8 +80,8 @@ fn row(account: &Account, counts: ObjectCounts) -> Markup {
             th scope="row" { a href=(url(account.id)) { (name(account)) } " " span .id { (account.id) } }
             td data-label="E-mail" { (account.email) }
             td data-label="Status" { (status_tag(account.status)) }
-            td data-label="VPCs" { (number(counts.vpcs.unsigned_abs())) }
-            td data-label="Instances" { (number(counts.instances.unsigned_abs())) }
+            td .number data-label="VPCs" { (number(counts.vpcs.unsigned_abs())) }
+            td .number data-label="Instances" { (number(counts.instances.unsigned_abs())) }
             td data-label="Created" { (time(account.created)) }
         }
     }
