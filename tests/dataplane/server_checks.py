@@ -315,10 +315,10 @@ def removed_host(lab):
     namespaces = lambda: shell("ls /run/netns").split()
     has = lambda prefix: any(name.startswith(prefix) for name in namespaces())
     wait_for(lambda: not has("gi-"), "no instance runs", 60)
+    refusal = Path(lab.state(1)) / "refused"
+    wait_for(refusal.exists, "the agent of a removed host has stored the refusal")
     lab.kill(1)
     shell(" ".join(lab.command(1, "purge")))
-    refusal = Path(lab.state(1)) / "refused"
-    assert refusal.exists(), "the agent of a removed host has stored no refusal"
     # As if the host had been off while it was removed.
     refusal.unlink()
     desired_file(lab, 1).write_text(lab.state_before_drain)
