@@ -106,6 +106,7 @@ async fn exchange(proxy: Proxy, request: Request) -> Response {
         .send(Request::from_parts(parts, Body::new(body)))
         .await;
 
+    let (recorded, is_recorded) = oneshot::channel();
     let (response, received) = match response {
         Ok(response) => {
             let (mut parts, body) = response.into_parts();
@@ -114,7 +115,7 @@ async fn exchange(proxy: Proxy, request: Request) -> Response {
             remove_connection_headers(&mut parts.headers);
             let status = parts.status.as_u16();
             let (body, received_body) = CapturingBody::new(Body::new(body));
-            let response = Response::from_parts(parts, relay(&headers, body));
+            let response = Response::from_parts(parts, relay(&headers, body, is_recorded));
             (response, Ok((status, headers, received_body)))
         }
         Err(cause) => (unreachable(&cause), Err(cause)),
@@ -137,6 +138,8 @@ async fn exchange(proxy: Proxy, request: Request) -> Response {
         };
         // The recorder ends before the proxy only after an error, which ends the command.
         let _ = proxy.completed.send(Completed { request, response });
+        // A client that has hung up does not wait.
+        let _ = recorded.send(());
     });
     response
 }
