@@ -1,6 +1,7 @@
 //! `garth account …`
 
 mod details;
+mod events;
 mod networks;
 mod quota;
 
@@ -40,6 +41,10 @@ pub enum Command {
     Vpcs(Objects),
     /// List the instances of an account with their addresses
     Instances(Objects),
+    /// List the events of an account, newest first
+    ///
+    /// An event of staff shows the username of its author. The users of the account see the provider's name instead.
+    Events(Objects),
     /// Change an account's e-mail address or company
     Set(Set),
     /// Suspend an account
@@ -154,6 +159,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
         Command::Show { id } => details::show(&store, output, id).await,
         Command::Vpcs(Objects { id, page }) => networks::vpcs(&store, output, id, page).await,
         Command::Instances(Objects { id, page }) => networks::instances(&store, output, id, page).await,
+        Command::Events(Objects { id, page }) => events::list(&store, output, id, page).await,
         Command::Set(Set { id, email, company }) => {
             let fields = [("email", email), ("company", company)];
             details::change(&store, output, id, &fields, provider_accounts::update, "changed").await

@@ -40,7 +40,7 @@ pub fn bar(visit: &Visit) -> Markup {
                 div .who {
                     @match visit.audience {
                         Audience::Staff => a .user href="/desk/password" title="Your profile" { (visit.username) " · " (visit.role.map_or("staff", StaffRole::word)) },
-                        _ => span .user title="Logged in as" { (visit.username) },
+                        _ => a .user href="/account" title="Your profile" { (visit.username) },
                     }
                     a href="/logout" { "Log out" }
                 }
@@ -58,7 +58,7 @@ fn search_box(audience: Audience) -> Markup {
     html! {
         form .find role="search" aria-label="Find" method="get" action=(url) {
             label .hidden for="find" { "Find" }
-            input #find type="search" name="q" autocomplete="off" spellcheck="false" maxlength=(MAX_SEARCH_CHARS) placeholder="Find…"
+            input #find type="search" name="q" autocomplete="off" spellcheck="false" maxlength=(MAX_SEARCH_CHARS) placeholder="Find names, addresses…"
                 title="Find anything (/)" aria-controls="find-results" hx-get=(url) hx-trigger="input changed delay:200ms" hx-target="#find-results"
                 hx-select="#results" hx-swap="innerHTML" hx-sync="this:replace";
             button .hidden type="submit" tabindex="-1" { "Find" }

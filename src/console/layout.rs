@@ -28,7 +28,10 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 const STYLE_ATTRIBUTES_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      style-src-attr 'unsafe-inline'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; \
      base-uri 'none'";
-const HTMX_CONFIG: &str = r#"{"allowEval":false,"includeIndicatorStyles":false,"selfRequestsOnly":true,"historyCacheSize":0,"refreshOnHistoryMiss":true,"responseHandling":[{"code":"204","swap":false},{"code":"[23]..|400","swap":true},{"code":"[45]..","swap":false,"error":true}]}"#;
+/// The policy of a page that shows images that are not stored.
+const DATA_IMAGES_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+const HTMX_CONFIG: &str = r#"{"allowEval":false,"includeIndicatorStyles":false,"selfRequestsOnly":true,"historyCacheSize":0,"refreshOnHistoryMiss":true,"ignoreTitle":true,"responseHandling":[{"code":"204","swap":false},{"code":"[23]..|400","swap":true},{"code":"[45]..","swap":false,"error":true}]}"#;
 
 /// The notices that a page shows after an action, by their key.
 const NOTICES: &[(&str, &str)] = &[
@@ -48,7 +51,7 @@ const NOTICES: &[(&str, &str)] = &[
     ("config-changed", "Config updated."),
     ("config-deleted", "Config deleted."),
     ("interface-attached", "Instance attached to the subnet."),
-    ("interface-detached", "Interface removed."),
+    ("interface-detached", "Interface detached."),
     (
         "ticket-opened",
         "Ticket opened. Replies from your provider appear on this page and in your activity.",
@@ -104,7 +107,11 @@ const NOTICES: &[(&str, &str)] = &[
     ("address-allowed", "The address gets mails again."),
     ("job-retried", "The job is due now."),
     ("job-canceled", "Job canceled."),
-    ("account-created", "Account created."),
+    (
+        "account-created",
+        "Account created. Generate a password link for its user.",
+    ),
+    ("account-created-empty", "Account created. Add its first user."),
     ("account-changed", "Account updated."),
     (
         "account-suspended",
@@ -120,7 +127,10 @@ const NOTICES: &[(&str, &str)] = &[
     ("token-changed", "Token renamed."),
     ("token-revoked", "Token revoked. It no longer gives access."),
     ("app-revoked", "Application access revoked."),
-    ("user-created", "User created."),
+    (
+        "user-created",
+        "User created. Generate a password link for the user.",
+    ),
     (
         "user-created-invited",
         "User created. A mail with a link to set a password is being sent.",
@@ -182,12 +192,12 @@ impl Visit {
     ) -> Response {
         let body = html! {
             @for announcement in &self.announcements { (announcement_banner(announcement)) }
+            @if let Some(text) = self.notice_text() { p .notice role="status" { (text) } }
             @if !breadcrumbs.is_empty() {
                 nav .way aria-label="Breadcrumbs" {
                     ol { @for (label, address) in breadcrumbs { li { a href=(address) { (label) } } } }
                 }
             }
-            @if let Some(text) = self.notice_text() { p .notice role="status" { (text) } }
             (body)
         };
         document(status, title, Some(self), &body)
@@ -217,10 +227,11 @@ fn announcement_banner(announcement: &Announcement) -> Markup {
     }
 }
 
-/// Redirects to a page that shows a notice.
+/// Redirects to a page that shows a notice. The URL can have a fragment.
 pub fn redirect_with_notice(url: &str, notice: &str) -> Response {
-    let separator = if url.contains('?') { '&' } else { '?' };
-    let mut response = redirect(&format!("{url}{separator}done={notice}"));
+    let (page, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
+    let separator = if page.contains('?') { '&' } else { '?' };
+    let mut response = redirect(&format!("{page}{separator}done={notice}{fragment}"));
     cookies::set_flash(response.headers_mut(), notice);
     response
 }
@@ -308,21 +319,50 @@ fn html_response(status: StatusCode, html: String) -> Response {
 }
 
 /// Permits style attributes in a page, for a preview of a mail.
-pub fn permit_style_attributes(mut response: Response) -> Response {
-    let policy = HeaderValue::from_static(STYLE_ATTRIBUTES_POLICY);
+pub fn permit_style_attributes(response: Response) -> Response {
+    with_policy(response, STYLE_ATTRIBUTES_POLICY)
+}
+
+/// Permits images in URLs of a page, for a preview of a brand.
+pub fn permit_data_images(response: Response) -> Response {
+    with_policy(response, DATA_IMAGES_POLICY)
+}
+
+fn with_policy(mut response: Response, policy: &'static str) -> Response {
+    let policy = HeaderValue::from_static(policy);
     response
         .headers_mut()
         .insert(header::CONTENT_SECURITY_POLICY, policy);
     response
 }
 
-/// A time in UTC, with seconds in the tooltip. The console's script converts it to the browser's time zone.
+/// A time in UTC, with seconds in the tooltip. The console's script converts every time that a page shows to the time
+/// zone of the browser, and adds this time to the tooltip. Days that a user enters or a report counts are in UTC.
 pub fn time(at: Time) -> Markup {
+    time_shown(at, None)
+}
+
+/// Like `time`, but the script adds the name of the time zone. For pages next to a form with times in UTC.
+pub fn time_with_zone(at: Time) -> Markup {
+    time_shown(at, Some("zoned"))
+}
+
+fn time_shown(at: Time, shown: Option<&str>) -> Markup {
     let exact = at.to_string();
     let (day, clock) = exact.split_once('T').unwrap_or((&exact, ""));
     let minute = clock.get(..5).unwrap_or(clock);
     html! {
-        time datetime={ (exact) "Z" } title={ (day) " " (clock) " UTC" } { (day) " " (minute) " UTC" }
+        time datetime={ (exact) "Z" } title={ (day) " " (clock) " UTC" } data-shown=[shown] { (day) " " (minute) " UTC" }
+    }
+}
+
+/// The time of the day in UTC, below a heading with the day (`.day`). The console's script converts both.
+pub fn clock(at: Time) -> Markup {
+    let exact = at.to_string();
+    let (day, clock) = exact.split_once('T').unwrap_or((&exact, ""));
+    let minute = clock.get(..5).unwrap_or(clock);
+    html! {
+        time datetime={ (exact) "Z" } title={ (day) " " (clock) " UTC" } data-shown="clock" { (minute) " UTC" }
     }
 }
 
@@ -336,7 +376,7 @@ pub fn age(since: Time, now: Time) -> Markup {
         _ => format!("{} d", seconds / 86_400),
     };
     let exact = since.to_string();
-    html! { time datetime=(format!("{exact}Z")) title=(format!("{} UTC", exact.replace('T', " "))) data-localized { (shown) } }
+    html! { time datetime=(format!("{exact}Z")) title=(format!("{} UTC", exact.replace('T', " "))) data-shown="age" { (shown) } }
 }
 
 /// A size, such as `12 bytes` or `3.4 KiB`.
@@ -402,21 +442,32 @@ pub fn empty_state(title: &str, text: &str, action: Option<(&str, &str)>) -> Mar
 
 /// The URL of one page of a list.
 pub fn page_url(url: &str, page: i64) -> String {
+    page_url_of(url, "page", page)
+}
+
+/// Like `page_url`, for a page with several lists. `list` is the name of the parameter.
+fn page_url_of(url: &str, list: &str, page: i64) -> String {
     let separator = if url.contains('?') { '&' } else { '?' };
     match page {
         1 => url.to_owned(),
-        page => format!("{url}{separator}page={page}"),
+        page => format!("{url}{separator}{list}={page}"),
     }
 }
 
 /// The links to the previous and the next page of a list. `url` includes the query of the list, without
 /// `page`.
 pub fn pagination<T>(paged: &Paged<T>, url: &str) -> Markup {
+    pagination_of(paged, url, "page", "Pages")
+}
+
+/// Like `pagination`, for a page with several lists. `list` is the name of the parameter, and `label` the accessible
+/// name of the links.
+pub fn pagination_of<T>(paged: &Paged<T>, url: &str, list: &str, label: &str) -> Markup {
     let (at, pages) = (paged.page.number, paged.pages());
-    let to = |page: i64| page_url(url, page);
+    let to = |page: i64| page_url_of(url, list, page);
     html! {
         @if pages > 1 {
-            nav .pager aria-label="Pages" {
+            nav .pager aria-label=(label) {
                 @if at > 1 { a .button href=(to(at - 1)) rel="prev" { "← Previous" } }
                 span { "Page " (at) " of " (pages) }
                 @if at < pages { a .button href=(to(at + 1)) rel="next" { "Next →" } }
@@ -462,5 +513,9 @@ mod tests {
             time(at).into_string(),
             "<time datetime=\"2024-06-01T12:00:05Z\" title=\"2024-06-01 12:00:05 UTC\">2024-06-01 12:00 UTC</time>"
         );
+        let zoned = time(at)
+            .into_string()
+            .replace("UTC\">", "UTC\" data-shown=\"zoned\">");
+        assert_eq!(time_with_zone(at).into_string(), zoned);
     }
 }

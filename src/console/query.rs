@@ -6,6 +6,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
 use super::forms::FormData;
+use crate::model::page::Page;
 use crate::rules::lists::ListRequest;
 use crate::web::App;
 use crate::web::fields::pairs;
@@ -26,6 +27,13 @@ impl Query {
     pub fn search_text(&self) -> String {
         let plain = self.text("q").trim().chars().filter(|c| !c.is_control());
         plain.take(MAX_SEARCH_CHARS).collect()
+    }
+
+    /// The requested page of a list in memory. `list` is the name of the parameter. Without a valid number, it is the
+    /// first page.
+    pub fn page(&self, list: &str, size: i64) -> Page {
+        let number = self.text(list).parse().unwrap_or(1).max(1);
+        Page { number, size }
     }
 
     /// The requested page of a list.

@@ -7,7 +7,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::error_page::PageResult;
-use super::layout::empty_state;
+use super::layout::{empty_state, pluralize};
 use super::provider::{account_networks, account_summary};
 use super::query::Query;
 use super::visit::Visit;
@@ -175,8 +175,8 @@ fn staff_groups(found: &DeskResults) -> Markup {
     let vpcs = found.networks.vpcs.iter().map(account_vpc);
     let instances = found.networks.instances.iter().map(account_instance);
     html! {
-        (group("Tickets", tickets.collect()))
         (group("Accounts", accounts.collect()))
+        (group("Tickets with this text", tickets.collect()))
         (group("Users", users.collect()))
         (group("VPCs", vpcs.collect()))
         (group("Instances", instances.collect()))
@@ -189,10 +189,11 @@ fn account(account: &DeskAccount) -> Entry {
         "" => &account.email,
         company => company,
     };
+    let open_tickets = pluralize(account.tickets_open as usize, "open ticket", "open tickets");
     Entry {
         url: account_summary::url(account.id),
         name: name.to_owned(),
-        detail: html! { "#" (account.id) " · " (account.email) " · " (account.tickets_open) " open" },
+        detail: html! { "#" (account.id) " · " (account.email) " · " (open_tickets) },
     }
 }
 

@@ -254,7 +254,9 @@ async fn check_form_token(
             };
             let max_files = max_files.unwrap_or_default();
             let form = upload::receive_form(app, &parts.headers, content, max_files, &is_admitted).await?;
-            parts.extensions.insert(FormFiles::new(form.files, form.errors));
+            parts
+                .extensions
+                .insert(FormFiles::new(form.files, form.errors, form.names));
             (form.fields, axum::body::Body::empty())
         }
         true if page.has_small_files => {
@@ -272,7 +274,9 @@ async fn check_form_token(
                 app.options().body_timeout,
             )
             .await;
-            (pairs(&bytes.map_err(Error::Body)?), axum::body::Body::empty())
+            let fields = pairs(&bytes.map_err(Error::Body)?);
+            parts.extensions.insert(FormFiles::only_names(&fields));
+            (fields, axum::body::Body::empty())
         }
     };
     let data = FormData::new(data);

@@ -55,13 +55,28 @@ impl Sorting {
 
     /// The header of a column. `url` is the URL of the list for the value of the parameter.
     pub fn header(self, label: &str, field: &'static str, url: impl Fn(&str) -> String) -> Markup {
+        self.header_cell(label, field, false, url)
+    }
+
+    /// The header of a column of numbers.
+    pub fn number_header(self, label: &str, field: &'static str, url: impl Fn(&str) -> String) -> Markup {
+        self.header_cell(label, field, true, url)
+    }
+
+    fn header_cell(
+        self,
+        label: &str,
+        field: &'static str,
+        is_number: bool,
+        url: impl Fn(&str) -> String,
+    ) -> Markup {
         let is_current = self.field == field;
         let (direction, arrow) = match self.descending {
             true => ("descending", "↓"),
             false => ("ascending", "↑"),
         };
         html! {
-            th scope="col" aria-sort=[is_current.then_some(direction)] {
+            th scope="col" .number[is_number] aria-sort=[is_current.then_some(direction)] {
                 a .sort href=(url(&self.after_click(field).parameter())) {
                     (label) @if is_current { " " span aria-hidden="true" { (arrow) } }
                 }

@@ -31,6 +31,14 @@ pub struct Paged<T> {
 }
 
 impl<T> Paged<T> {
+    /// One page of a list in memory.
+    pub fn select(all: Vec<T>, page: Page) -> Self {
+        let results = all.len() as i64;
+        let skipped = usize::try_from(page.offset()).unwrap_or(usize::MAX);
+        let items = all.into_iter().skip(skipped).take(page.size as usize).collect();
+        Paged { items, page, results }
+    }
+
     pub fn pages(&self) -> i64 {
         self.page.pages(self.results)
     }

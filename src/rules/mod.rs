@@ -26,8 +26,8 @@ mod support;
 mod unique;
 
 pub use account::{
-    account_networks, accounts, announcements, branding, event_changes, events, provider_accounts, settings,
-    tags,
+    account_events, account_networks, accounts, announcements, branding, event_changes, events,
+    provider_accounts, settings, tags,
 };
 pub use compute::{
     configs, disks, images, instances, interfaces, kernels, maintenance_policies, plans, power,
@@ -49,8 +49,8 @@ pub use network::{
 pub use support::{
     account_mails, attachment_checks, attachments, canned_replies, desk, desk_attachments, desk_replies,
     desk_version, entities, history, mail_choices, mail_counts, mail_templates, merges, notes,
-    outgoing_mails, received_mails, replies, reports, saved_views, subjects, suppressed_addresses, targets,
-    ticket_network, ticket_tags, tickets, transitions, uploaders, viewers,
+    outgoing_mails, readers, received_mails, replies, reports, saved_views, subjects, suppressed_addresses,
+    targets, ticket_network, ticket_tags, tickets, transitions, uploaders, viewers,
 };
 
 pub use error::{Error, Result};

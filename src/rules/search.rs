@@ -131,7 +131,14 @@ fn find_ipv4(tx: &mut ReadTx, caller: &Caller, range: Cidr) -> Result<Vec<FoundA
             true => store::interfaces::holders(tx, subnet.id, first, last)?,
             false => Vec::new(),
         };
-        let is_empty = holders.is_empty();
+        let (is_free, is_address) = (holders.is_empty(), first == last);
+        if !is_address {
+            found.push(FoundAddress {
+                range: FoundRange::Ipv4(subnet.ipv4),
+                usage: AddressUse::Range,
+                subnet: subnet.clone(),
+            });
+        }
         for holder in holders {
             found.push(FoundAddress {
                 subnet: subnet.clone(),
@@ -139,13 +146,12 @@ fn find_ipv4(tx: &mut ReadTx, caller: &Caller, range: Cidr) -> Result<Vec<FoundA
                 usage: held(&visible, holder.instance, holder.instance_label, holder.interface),
             });
         }
-        if is_empty {
-            let usage = match (first == last, subnet.ipv4.assignable().contains(&first)) {
-                (false, _) => AddressUse::Range,
-                (true, true) => AddressUse::Free,
-                (true, false) => AddressUse::Reserved,
+        if is_free && is_address {
+            let usage = match subnet.ipv4.assignable().contains(&first) {
+                true => AddressUse::Free,
+                false => AddressUse::Reserved,
             };
-            let range = FoundRange::Ipv4(if first == last { range } else { subnet.ipv4 });
+            let range = FoundRange::Ipv4(range);
             found.push(FoundAddress { subnet, range, usage });
         }
     }

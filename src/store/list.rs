@@ -273,6 +273,11 @@ pub(super) fn covering_condition(ids: &[i64]) -> (String, Vec<Value<'static>>) {
     (format!("IN {list}"), args)
 }
 
+/// Covering conditions of all these IDs, each of at most `MAX_LISTED_IDS`.
+pub(super) fn covering_conditions(ids: &[i64]) -> impl Iterator<Item = (String, Vec<Value<'static>>)> {
+    ids.chunks(MAX_LISTED_IDS).map(covering_condition)
+}
+
 fn placeholders(length: usize) -> String {
     // Cached, because pages use only a few different lengths.
     static CACHED: LazyLock<Vec<String>> =

@@ -275,6 +275,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "mail templates",
         sql: include_str!("migrations/0033_mail_templates.sql"),
     },
+    Migration {
+        number: 34,
+        name: "large accounts",
+        sql: include_str!("migrations/0034_large_accounts.sql"),
+    },
 ];
 
 /// The parts of the schema that differ between the engines. In the migrations, each field replaces the placeholder with

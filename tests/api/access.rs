@@ -693,6 +693,7 @@ fn body_for(id: &str) -> Value {
         "updateBranding" => json!({"name": "Harbor Cloud"}),
         "updateMailTemplates" => json!({"signature": "Harbor Lane Ltd"}),
         "previewMailTemplate" => json!({"mail": "reply"}),
+        "createProviderAccountUser" => json!({"username": "colleague", "email": "colleague@example.com"}),
         "updateProviderAccountUser" => json!({"disabled": true}),
         "createProviderRegion" => json!({"id": "is-rkv", "country": "is"}),
         "updateProviderRegion" => json!({"status": "outage"}),

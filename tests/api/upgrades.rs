@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::harness::{TestApp, User, context};
 use crate::rows::{Content, Row, sorted};
 
-pub const FROZEN: [&str; 33] = [
+pub const FROZEN: [&str; 34] = [
     include_str!("../upgrade/0001.sql"),
     include_str!("../upgrade/0002.sql"),
     include_str!("../upgrade/0003.sql"),
@@ -46,6 +46,7 @@ pub const FROZEN: [&str; 33] = [
     include_str!("../upgrade/0031.sql"),
     include_str!("../upgrade/0032.sql"),
     include_str!("../upgrade/0033.sql"),
+    include_str!("../upgrade/0034.sql"),
 ];
 
 /// The tables that migrations fill. They are checked separately.

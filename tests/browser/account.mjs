@@ -85,7 +85,19 @@ async function users(page, harness) {
   await page.getByRole("button", { name: "Apply to selected" }).click();
   await page.getByRole("button", { name: "Set 1 grant" }).click();
   await page.getByText("Grants updated.").waitFor();
-  assert.ok(await page.getByRole("row", { name: /core/ }).getByLabel("Read-only", { exact: true }).isChecked());
+  const core = page.getByRole("row", { name: /core/ });
+  assert.ok(await core.getByLabel("Read-only", { exact: true }).isChecked());
+  // A filter asks before it discards a change. A choice that is changed back is no change: a dialog would be an alarm.
+  await core.getByLabel("No access", { exact: true }).check();
+  await harness.whileOffline(async () => {
+    const dialog = page.waitForEvent("dialog");
+    await page.getByLabel("Search", { exact: true }).fill("cor");
+    await dialog;
+  });
+  await core.getByLabel("Read-only", { exact: true }).check();
+  const filtered = page.waitForResponse((response) => response.url().includes("q=core"));
+  await page.getByLabel("Search", { exact: true }).fill("core");
+  await filtered;
   await page.getByRole("navigation", { name: "Breadcrumbs" }).getByRole("link", { name: "bob" }).click();
 
   // The new user sets a password with the link, and sees only the granted resources.

@@ -68,20 +68,23 @@ await runTest("the brand of the provider", async (harness) => {
   await sam.goto(`${harness.origin}/provider/branding`);
   await check(harness, sam, "default");
   await fill(sam);
-  await press(sam, "Preview");
-  await shows(sam, "These values are not saved yet.");
-  await check(harness, sam, "preview");
-  // One button saves the texts and the images.
   const logo = join(harness.folder, "logo.svg");
   const favicon = join(harness.folder, "favicon.svg");
   writeFileSync(logo, HOSTILE_LOGO);
   writeFileSync(favicon, LOGO);
   await sam.locator("#f-logo").setInputFiles(logo);
+  await press(sam, "Preview");
+  await shows(sam, "These values are not saved yet.");
+  const isLoaded = (image) => image.complete && image.naturalWidth > 0;
+  for (const theme of ["light", "dark"]) {
+    assert.ok(await sam.locator(`.brand-preview.${theme} .brand-logo`).evaluate(isLoaded), "the preview has the chosen logo");
+  }
+  await check(harness, sam, "preview");
+  // One button saves the texts, the image of the preview and a new one.
   await sam.locator("#f-favicon").setInputFiles(favicon);
   await press(sam, "Save");
   await shows(sam, "Branding saved.");
   assert.equal(await sam.getByLabel("Name").inputValue(), "Harbor Cloud");
-  const isLoaded = (image) => image.complete && image.naturalWidth > 0;
   assert.ok(await sam.locator("header .brand-logo").evaluate(isLoaded), "the logo is shown");
   await check(harness, sam, "saved");
   writeFileSync(logo, "not an image");

@@ -69,7 +69,7 @@ async function addPlan(harness, mara) {
   await shows(olaf, "Plan saved.");
   await mara.goto(`${harness.origin}/instances/new`);
   const plans = await mara.getByLabel("Plan").locator("option").allTextContents();
-  assert.ok(plans.includes("Smaller: 1 vCPU, 2 GiB memory, 50 GiB disk, $10.50 a month"), plans.join());
+  assert.ok(plans.includes("Smaller: 1 vCPU, 2 GB memory, 50 GB disk, $10.50 a month"), plans.join());
 }
 
 await runTest("regions and plans of the provider", async (harness) => {

@@ -72,6 +72,31 @@ async function filters(staff, { origin }) {
   assert.equal(new Set(fields).size, 1, `${fields}`);
 }
 
+/** A note is saved while a file is selected for a reply. */
+async function noteBeforeReply(staff, { origin }, ticket) {
+  await staff.goto(`${origin}/desk/tickets/${ticket}`);
+  await staff.getByLabel("Files optional").setInputFiles([text("trace.txt"), image("shot.png")]);
+  await staff.locator("summary", { hasText: "Internal note" }).click();
+  await staff.getByLabel("Note", { exact: true }).fill("Rack 4.");
+  await staff.getByRole("button", { name: "Save internal note" }).click();
+  await staff.getByText("Internal note saved.").waitFor();
+  await staff.getByText("Files that were not attached: trace.txt, shot.png. Select them again before you send the reply.").waitFor();
+}
+
+/** The sidebar is a part of the page. It stays in view only if all of it fits into the window. */
+async function sidebar(staff, { origin }) {
+  await staff.goto(`${origin}/desk/tickets/1`);
+  const place = () => staff.locator("#context").evaluate((one) => ({
+    isCut: one.scrollHeight > one.clientHeight + 1, position: getComputedStyle(one).position,
+    isWide: document.documentElement.scrollWidth > document.documentElement.clientWidth,
+  }));
+  for (const [width, height, position] of [[390, 800, "static"], [768, 1024, "static"], [1440, 400, "static"], [1440, 2000, "sticky"]]) {
+    await staff.setViewportSize({ width, height });
+    await staff.waitForFunction((position) => getComputedStyle(document.querySelector("#context")).position === position, position);
+    assert.deepEqual(await place(), { isCut: false, position, isWide: false });
+  }
+}
+
 await runTest("the desk: files of staff, thumbnails and merges, with and without scripts", async (harness) => {
   harness.env.GARTH_DESK_FIRST_RESPONSE_MINUTES = "normal=90";
   await harness.serve();
@@ -87,7 +112,10 @@ await runTest("the desk: files of staff, thumbnails and merges, with and without
   await replyWithFiles(plain, ada, harness, 3);
   await refusedFile(grace, harness, 1);
   await refusedFile(plain, harness, 3);
+  await noteBeforeReply(grace, harness, 1);
+  await noteBeforeReply(plain, harness, 3);
   await filters(grace, harness);
+  await sidebar(grace, harness);
   await merge(grace, ada, harness, 3, 2);
   await merge(plain, ada, harness, 4, 2);
 });

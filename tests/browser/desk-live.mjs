@@ -45,13 +45,17 @@ async function otherBoxes(grace, act, { origin }) {
   await grace.goto(`${origin}/desk/tickets/1`);
   const reply = grace.getByLabel("Reply", { exact: true });
   await reply.fill("Half a sen");
+  await grace.getByLabel("Files optional").setInputFiles([{ name: "trace.txt", mimeType: "text/plain", buffer: Buffer.from("eth1") }]);
   await act("close");
-  await grace.getByText("This ticket is closed. Reopen it to reply.").waitFor();
+  await grace.getByText("This ticket is closed. Reopen it to reply or to assign it.").waitFor();
   assert.equal(await reply.count(), 0);
   await grace.getByText("Your text is preserved. Reopen the ticket to send it.").waitFor();
   assert.equal(await grace.getByLabel("Your unsent text").inputValue(), "Half a sen");
+  await grace.getByText("Files that were not attached: trace.txt. Reopen the ticket, then select them again.").waitFor();
+  await grace.getByRole("button", { name: "Copy text" }).click();
+  await grace.getByRole("button", { name: /Copied|Press Ctrl\+C/ }).waitFor();
   await act("reopen");
-  await grace.getByText("Restored an unsent draft.").waitFor();
+  await grace.getByText("Restored an unsent draft. Select these files again: trace.txt.").waitFor();
   assert.equal(await reply.inputValue(), "Half a sen");
 }
 

@@ -135,8 +135,10 @@ async function handles(grace, { origin }) {
   await grace.locator("tr#subnet-1", { hasText: "10.0.0.0/24" }).getByRole("link", { name: "web" }).click();
   await grace.getByText("10.0.0.2 – 10.0.0.253").waitFor();
   await grace.goto(`${origin}/desk/tickets/1`);
-  await grace.locator("summary", { hasText: "Close" }).click();
-  await grace.getByRole("button", { name: "Close ticket 1" }).click();
+  // The key opens the confirmation, and focuses its button.
+  await grace.keyboard.press("x");
+  await grace.getByRole("button", { name: "Close ticket 1" }).waitFor();
+  await grace.keyboard.press("Enter");
   await grace.getByText("Ticket closed.").waitFor();
   await grace.getByRole("button", { name: "Reopen" }).first().click();
   await grace.getByText("Ticket reopened.").waitFor();

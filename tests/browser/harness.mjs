@@ -163,7 +163,7 @@ export async function runTest(title, run, { hosts = [] } = {}) {
   }
 }
 
-/** Asserts that a page is not wider than the window, and that nothing is cut off at the right edge. */
+/** Asserts that a page is not wider than the window, that nothing is cut off at the right edge, and that rows are even. */
 export async function fits(page, name) {
   const { width } = page.viewportSize();
   const found = await page.evaluate((width) => {
@@ -174,14 +174,20 @@ export async function fits(page, name) {
     // A text on the address map must fit into its block.
     const right = (element) => element.getBoundingClientRect().right;
     const leavesBlock = (element) => element.matches(".map svg text") && right(element) > right(element.parentElement.querySelector(".block")) + 1;
+    // The fields and buttons of a row have the same height.
+    const controls = (row) => [...row.querySelectorAll("input:not([type=hidden], [type=checkbox], [type=radio]), select, button")];
+    const heights = (row) => controls(row).map((control) => Math.round(control.getBoundingClientRect().height)).filter((height) => height > 0);
+    const isUneven = (element) => element.matches("form.search, form.inline") && new Set(heights(element)).size > 1;
     return {
       width: document.documentElement.scrollWidth,
       beyondEdge: describe(all.filter((element) => element.getBoundingClientRect().right > width + 1)),
       cut: describe(all.filter(isCutOff)),
       outside: describe(all.filter(leavesBlock)),
+      uneven: describe(all.filter(isUneven)),
     };
   }, width);
   assert.ok(found.width <= width, `${name} is ${found.width} wide in a window of ${width}: ${found.beyondEdge.join("\n")}`);
   assert.deepEqual(found.cut, [], `${name} is cut off in a window of ${width}`);
   assert.deepEqual(found.outside, [], `${name} has texts that leave their blocks in a window of ${width}`);
+  assert.deepEqual(found.uneven, [], `${name} has rows with controls of different heights in a window of ${width}`);
 }

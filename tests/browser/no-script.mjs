@@ -72,7 +72,7 @@ async function instances(page, { origin }) {
   await press(page, "Shut down");
   await shows(page, "Shutdown started.");
   await press(page, "Detach");
-  await shows(page, "Interface removed.");
+  await shows(page, "Interface detached.");
   await page.getByRole("link", { name: "Instances" }).click();
   await page.getByRole("link", { name: "web-1" }).click();
   await page.getByRole("link", { name: "Attach to a subnet" }).click();

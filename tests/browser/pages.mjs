@@ -490,18 +490,26 @@ async function desk(walk, harness, sam, noor, long) {
 
 async function provider(walk, sam, long) {
   await walk.visit(sam, "pageProviderAccounts");
+  await walk.visit(sam, "pageProviderAccounts", {}, "?sort=-usage.vpcs");
   await walk.visit(sam, "pageProviderAccounts", {}, "?q=nothing");
   await walk.visit(sam, "pageProviderAccountNew");
   await press(sam, "Create account");
   await walk.check(sam, "an account without an e-mail address");
   const account = { accountId: 3 };
   await walk.visit(sam, "pageProviderAccount", account);
+  await walk.visit(sam, "pageProviderAccountUserNew", account);
+  await press(sam, "Add user");
+  await sam.getByRole("alert").waitFor();
+  await walk.check(sam, "a user without a name");
+  await walk.visit(sam, "pageProviderAccount", account, "?actions");
   for (const action of ["Suspend", "Close"]) {
     await sam.locator("summary", { hasText: action }).click();
     await walk.check(sam, `${action} of an account`);
   }
   const owner = { ...long, accountId: 1 };
   await walk.visit(sam, "pageProviderAccount", owner, "?long");
+  await walk.visit(sam, "pageProviderAccountActivity", owner);
+  await walk.visit(sam, "pageProviderAccountActivity", owner, "?user=no-such-user");
   await walk.visit(sam, "pageProviderAccountVpcs", owner);
   await walk.visit(sam, "pageProviderAccountVpc", owner);
   await walk.visit(sam, "pageProviderAccountInstances", owner);

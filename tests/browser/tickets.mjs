@@ -48,15 +48,15 @@ async function read(page, { origin }) {
   assert.equal(download.suggestedFilename(), "log.txt");
   await page.goto(`${origin}/tickets/new`);
   assert.equal(await page.getByLabel("Description").inputValue(), "", "a sent text is not a draft");
-  // A file that is dropped on the ticket appears without a reload.
+  // A file that is dropped on the ticket appears without a reload. A log gets the extension of a text.
   await page.goto(`${origin}/tickets/1`);
   const dropped = await page.evaluateHandle(() => {
     const transfer = new DataTransfer();
-    transfer.items.add(new File(["hello"], "more.txt"));
+    transfer.items.add(new File(["hello"], "more.log"));
     return transfer;
   });
   await page.dispatchEvent("[data-drop]", "drop", { dataTransfer: dropped });
-  await page.getByRole("link", { name: "more.txt" }).waitFor();
+  await page.getByRole("link", { name: "more.log.txt" }).waitFor();
 }
 
 async function replyAndClose(page, { origin }, colleague) {
@@ -96,9 +96,28 @@ async function replyAndClose(page, { origin }, colleague) {
   assert.equal(Number.parseInt(await page.locator(".unseen").innerText(), 10), 1);
   await page.getByRole("link", { name: "Activity" }).click();
   await page.getByText("opened the ticket").waitFor();
+  await isLocal(page);
   await page.getByRole("button", { name: "Mark all as seen" }).click();
   await page.getByText("All events marked as seen.").waitFor();
   assert.equal(await page.locator(".unseen").count(), 0);
+}
+
+/** The events are grouped by days in the time zone of the browser, and have times in this zone. */
+async function isLocal(page) {
+  const days = await page.locator(".day").evaluateAll((days) => days.map((day) => {
+    const entries = [...day.querySelectorAll("ol > li > time")].map((time) => ({ at: new Date(time.dateTime), shown: time.textContent, title: time.title }));
+    return { heading: day.querySelector("h2").textContent, entries: entries.map(({ at, ...texts }) => ({
+      day: new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone: "Asia/Tokyo" }).format(at),
+      clock: new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: "Asia/Tokyo" }).format(at), ...texts })) };
+  }));
+  assert.ok(days.length > 0);
+  for (const { heading, entries } of days) {
+    assert.ok(entries.length > 0);
+    for (const { day, clock, shown, title } of entries) {
+      assert.deepEqual([heading, shown], [day, clock]);
+      assert.match(title, /GMT\+9 · .* UTC$/);
+    }
+  }
 }
 
 async function logOut(page, { origin }) {

@@ -19,7 +19,7 @@ fn commands_change_regions_and_plans_of_a_running_server_and_an_archive_preserve
         (&region["capabilities"], &region["source"]),
         (&json!(["VPCs", "Linodes"]), &json!("store"))
     );
-    assert_eq!(plan["price"], json!({"hourly": 0.0, "monthly": 10.5}));
+    assert_eq!(plan["price"], json!({"hourly": 0.0158, "monthly": 10.5}));
     let started = Instant::now();
     for path in ["/v4/regions/is-rkv", "/v4/linode/types/g1-small"] {
         while server.client().get(path).status != 200 {

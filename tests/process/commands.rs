@@ -236,11 +236,15 @@ fn failed_command_prints_only_the_reason() {
         ("account quota 99 --vpcs-per-region 5", "account 99"),
         (
             "account quota 1 --vpcs-per-region -5",
-            "must be a whole number from 0 to 9223372036854775807, or \"default\"",
+            "must be a whole number from 0 to 1000000, or \"default\"",
         ),
         (
             "account quota 1 --vpcs-per-region 99999999999999999999",
             "must be a whole number from 0 to",
+        ),
+        (
+            "account quota 1 --attachment-bytes 1125899906842625",
+            "must be a whole number from 0 to 1125899906842624",
         ),
         ("account quota 1 --vpcs-per-region usual", "default"),
         ("token create --user missing", "missing: not found"),

@@ -115,6 +115,19 @@ fn commands_list_the_networks_and_instances_of_an_account() {
     );
     assert!(folder.run("account instances 1").contains("10.0.0.16/28"));
     assert_eq!(folder.json("account vpcs 1 --page 2"), json!([]));
+    folder.run("account set 1 --company Renamed");
+    let events = folder.json("account events 1");
+    assert_eq!(
+        (
+            &events[0]["action"],
+            &events[0]["username"],
+            &events[0]["by_staff"]
+        ),
+        (&json!("account_update"), &json!("Support"), &json!(false))
+    );
+    assert_eq!(events[0]["changes"][0]["after"], "Renamed");
+    assert!(folder.run("account events 1").contains("vpc_create"));
+    assert_eq!(folder.json("account events 1 --page 2"), json!([]));
     let missing = Process::spawn(&mut folder.garth("account vpcs 9")).wait();
     assert!(missing.stderr.contains("account 9: not found"), "{missing:?}");
 }

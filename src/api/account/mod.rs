@@ -14,7 +14,7 @@ use crate::model::brand_image::ImageSlot;
 use crate::model::id::AccountId;
 use crate::model::scope::Scope;
 use crate::model::staff_role::StaffRole;
-use crate::rules::agent::Staff;
+use crate::rules::agent::{Agent, Staff};
 use crate::rules::caller::Caller;
 use crate::rules::provider_accounts::AccountDetails;
 use crate::rules::request::Request;
@@ -34,6 +34,7 @@ const PROVIDER_ACCOUNT: &str = "/provider/accounts/{accountId}";
 const ACCOUNT_VPCS: &str = "/provider/accounts/{accountId}/vpcs";
 const ACCOUNT_IPS: &str = "/provider/accounts/{accountId}/vpcs/ips";
 const ACCOUNT_IPV6S: &str = "/provider/accounts/{accountId}/vpcs/ipv6s";
+const ACCOUNT_EVENTS: &str = "/provider/accounts/{accountId}/events";
 const ACCOUNT_INSTANCES: &str = "/provider/accounts/{accountId}/instances";
 
 pub fn operations() -> Vec<Operation> {
@@ -186,7 +187,7 @@ pub fn provider_operations() -> Vec<Operation> {
             "createProviderAccount",
             PROVIDER_ACCOUNTS,
             change(
-                |tx, _: &Staff, request| rules::provider_accounts::create(tx, request),
+                |tx, staff: &Staff, request| rules::provider_accounts::create(tx, &staff.agent, request),
                 provider_accounts::one,
             ),
         )
@@ -251,7 +252,7 @@ pub fn provider_operations() -> Vec<Operation> {
     ]
 }
 
-/// The operations with which staff see the networks and instances of an account (decision 0034).
+/// The operations with which staff see the networks, instances and events of an account (decision 0034).
 pub fn network_operations() -> Vec<Operation> {
     let operations = vec![
         get(
@@ -284,6 +285,14 @@ pub fn network_operations() -> Vec<Operation> {
             list_at(
                 |tx, _: &Staff, id, list| rules::account_networks::instances(tx, id, list),
                 instances::page,
+            ),
+        ),
+        get(
+            "getProviderAccountEvents",
+            ACCOUNT_EVENTS,
+            list_at(
+                |tx, _: &Staff, id, list| rules::account_events::list(tx, id, list),
+                |found, context| events::page(&found.events, context),
             ),
         ),
     ];
@@ -401,7 +410,7 @@ fn remove_image(slot: ImageSlot) -> Handling {
 
 /// Adapts a rule that changes an account. The access check is the permission check of such a rule.
 fn by_staff(
-    rule: fn(&mut WriteTx, AccountId, &Request) -> Result<AccountDetails>,
+    rule: fn(&mut WriteTx, Option<&Agent>, AccountId, &Request) -> Result<AccountDetails>,
 ) -> impl Fn(&mut WriteTx, &Staff, AccountId, &Request) -> Result<AccountDetails> + Copy {
-    move |tx, _, id, request| rule(tx, id, request)
+    move |tx, staff, id, request| rule(tx, Some(&staff.agent), id, request)
 }

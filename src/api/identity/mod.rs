@@ -322,12 +322,23 @@ pub fn staff_operations() -> Vec<Operation> {
         )
         .of_provider(StaffRole::Support)
         .list(),
+        post(
+            "createProviderAccountUser",
+            "/provider/accounts/{accountId}/users",
+            change_at(
+                |tx, staff: &Staff, id: AccountId, request| {
+                    rules::account_users::create(tx, &staff.agent, id, request)
+                },
+                account_users::one,
+            ),
+        )
+        .of_provider(StaffRole::Admin),
         put(
             "updateProviderAccountUser",
             "/provider/accounts/{accountId}/users/{username}",
             change_at(
-                |tx, _: &Staff, (id, name): (AccountId, String), request| {
-                    rules::account_users::update(tx, id, &name, request)
+                |tx, staff: &Staff, (id, name): (AccountId, String), request| {
+                    rules::account_users::update(tx, &staff.agent, id, &name, request)
                 },
                 account_users::one,
             ),

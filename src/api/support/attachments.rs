@@ -1,5 +1,7 @@
 //! Attachment uploads and downloads.
 
+use std::convert;
+
 use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
@@ -46,7 +48,7 @@ pub async fn create(
     At(ticket): At<TicketId>,
     request: axum::extract::Request,
 ) -> Result<Response> {
-    upload::receive_attachment(app, caller.into(), ticket, request).await?;
+    upload::receive_attachment(app, caller.into(), ticket, request, convert::identity).await?;
     Ok(answer::done())
 }
 

@@ -1,5 +1,7 @@
 //! JSON views of tickets for the provider's staff.
 
+use std::convert;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
@@ -149,7 +151,7 @@ pub async fn attach(
     At(ticket): At<TicketId>,
     request: axum::extract::Request,
 ) -> Result<Response> {
-    upload::receive_attachment(app, staff.into(), ticket, request).await?;
+    upload::receive_attachment(app, staff.into(), ticket, request, convert::identity).await?;
     Ok(answer::done())
 }
 

@@ -10,6 +10,7 @@ use crate::cli::store_args::OpenStore;
 use crate::model::id::AccountId;
 use crate::model::input::Input;
 use crate::rules::Result;
+use crate::rules::agent::Agent;
 use crate::rules::provider_accounts::{self, AccountDetails};
 use crate::rules::request::Request;
 use crate::store::WriteTx;
@@ -99,7 +100,7 @@ pub async fn change(
     output: Output,
     id: i64,
     fields: &[(&str, Option<String>)],
-    rule: fn(&mut WriteTx, AccountId, &Request) -> Result<AccountDetails>,
+    rule: fn(&mut WriteTx, Option<&Agent>, AccountId, &Request) -> Result<AccountDetails>,
     action: &str,
 ) -> anyhow::Result<()> {
     let set = fields.iter().filter_map(|(name, value)| {
@@ -107,7 +108,9 @@ pub async fn change(
         Some(((*name).to_owned(), Input::Text(value)))
     });
     let request = Request::with_fields(set);
-    let changed = store.write(move |tx| rule(tx, AccountId(id), &request)).await;
+    let changed = store
+        .write(move |tx| rule(tx, None, AccountId(id), &request))
+        .await;
     let view = DetailsView::from(changed.with_context(|| format!("account {id}"))?);
     output.one(&view, &format!("{action} account {id}"))
 }

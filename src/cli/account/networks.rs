@@ -82,7 +82,7 @@ impl InstanceRow {
     }
 }
 
-fn list_request(page: u32) -> ListRequest {
+pub fn list_request(page: u32) -> ListRequest {
     ListRequest::default().at_page_in_url(&page.to_string())
 }
 

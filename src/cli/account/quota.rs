@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cli::arguments;
 use crate::cli::output::Output;
 use crate::cli::store_args::OpenStore;
-use crate::model::account::{QuotaChange, QuotaValue};
+use crate::model::account::{MAX_ATTACHMENT_QUOTA, MAX_OBJECT_QUOTA, QuotaChange, QuotaValue};
 use crate::model::id::AccountId;
 use crate::rules::accounts::{self, QuotaReport};
 
@@ -19,20 +19,28 @@ pub struct Quota {
     #[arg(value_parser = arguments::id)]
     id: i64,
     /// Maximum number of VPCs per region, or "default" for the provider's default
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = quota_value)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = object_quota)]
     vpcs_per_region: Option<QuotaValue>,
     /// Maximum number of subnets per VPC, or "default" for the provider's default
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = quota_value)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = object_quota)]
     subnets_per_vpc: Option<QuotaValue>,
     /// Maximum total size of the account's attachments in bytes, or "default" for the provider's default
-    #[arg(long, value_name = "BYTES", allow_negative_numbers = true, value_parser = quota_value)]
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true, value_parser = attachment_quota)]
     attachment_bytes: Option<QuotaValue>,
 }
 
-fn quota_value(raw: &str) -> Result<QuotaValue, String> {
+fn object_quota(raw: &str) -> Result<QuotaValue, String> {
+    quota_value(raw, MAX_OBJECT_QUOTA)
+}
+
+fn attachment_quota(raw: &str) -> Result<QuotaValue, String> {
+    quota_value(raw, MAX_ATTACHMENT_QUOTA)
+}
+
+fn quota_value(raw: &str, max: i64) -> Result<QuotaValue, String> {
     match raw {
         "default" => Ok(QuotaValue::Default),
-        raw => arguments::integer(0..=i64::MAX)(raw)
+        raw => arguments::integer(0..=max)(raw)
             .map(QuotaValue::Limit)
             .map_err(|error| format!("{error}, or \"default\"")),
     }

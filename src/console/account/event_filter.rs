@@ -52,12 +52,22 @@ const VERBS: [(&str, &str); 13] = [
     ("upload", "File attached"),
 ];
 
+/// The fields with the offsets of the days.
+const OFFSETS: [&str; 2] = ["from_offset", "to_offset"];
+/// No time zone is further from UTC.
+const MAX_OFFSET_MINUTES: i64 = 14 * 60;
+
+fn offset_field(day: &str) -> String {
+    format!("{day}_offset")
+}
+
 /// The kinds of objects whose pages link to their activity, with their names.
-const OBJECTS: [(&str, &str); 4] = [
+const OBJECTS: [(&str, &str); 5] = [
     ("vpc", "VPC"),
     ("subnet", "subnet"),
     ("linode", "instance"),
     ("ticket", "ticket"),
+    ("user", "user"),
 ];
 
 /// The URL of the activity of one object. The activity of a VPC includes its subnets.
@@ -75,19 +85,27 @@ pub struct EventFilter {
     from: Day,
     to: Day,
     page: String,
+    /// The URL of the list without a filter.
+    list_url: String,
 }
 
-/// A day in UTC.
+/// A day in the time zone of the browser. Without the console's script, it is a day in UTC.
 struct Day {
     text: String,
+    /// The offset of the time zone from UTC in minutes, at the start of the first or at the end of the last day.
+    offset: String,
     start: Option<Time>,
 }
 
 impl Day {
-    fn read(text: &str) -> Self {
-        let text: String = text.trim().chars().take(MAX_SEARCH_CHARS).collect();
+    fn read(text: &str, offset: &str) -> Self {
+        let short = |text: &str| -> String { text.trim().chars().take(MAX_SEARCH_CHARS).collect() };
+        let (text, offset) = (short(text), short(offset));
+        let minutes: i64 = offset.parse().unwrap_or(0);
         let start = Time::parse(&format!("{text}T00:00:00")).filter(|start| start.date() == text);
-        Self { text, start }
+        let start = start
+            .map(|start| start.plus_seconds(-60 * minutes.clamp(-MAX_OFFSET_MINUTES, MAX_OFFSET_MINUTES)));
+        Self { text, offset, start }
     }
 
     fn is_invalid(&self) -> bool {
@@ -97,6 +115,11 @@ impl Day {
 
 impl EventFilter {
     pub fn read(query: &Query) -> Self {
+        Self::at(EVENTS_URL, query)
+    }
+
+    /// The filter of the list with this URL.
+    pub fn at(list_url: &str, query: &Query) -> Self {
         let plain = |name: &str| -> String {
             let characters = query.text(name).trim().chars().filter(|c| !c.is_control());
             characters.take(MAX_SEARCH_CHARS).collect()
@@ -106,17 +129,22 @@ impl EventFilter {
             kind: plain("kind"),
             action: plain("action"),
             user: plain("user"),
-            from: Day::read(query.text("from")),
-            to: Day::read(query.text("to")),
+            from: Day::read(query.text("from"), query.text(OFFSETS[0])),
+            to: Day::read(query.text("to"), query.text(OFFSETS[1])),
             page: query.text("page").to_owned(),
+            list_url: list_url.to_owned(),
         }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.fields().iter().all(|(_, value)| value.is_empty())
+        let mut filters = self
+            .fields()
+            .into_iter()
+            .filter(|(name, _)| !OFFSETS.contains(name));
+        filters.all(|(_, value)| value.is_empty())
     }
 
-    fn fields(&self) -> [(&'static str, &str); 6] {
+    fn fields(&self) -> [(&'static str, &str); 8] {
         [
             ("object", &self.object),
             ("kind", &self.kind),
@@ -124,6 +152,8 @@ impl EventFilter {
             ("user", &self.user),
             ("from", &self.from.text),
             ("to", &self.to.text),
+            (OFFSETS[0], &self.from.offset),
+            (OFFSETS[1], &self.to.offset),
         ]
     }
 
@@ -177,7 +207,7 @@ impl EventFilter {
 
     /// The URL of the list with this filter.
     pub fn url(&self) -> String {
-        url_with(self.fields())
+        self.url_with(self.fields())
     }
 
     /// The label of the object, from one of its events.
@@ -191,7 +221,17 @@ impl EventFilter {
     /// The same filter for all objects.
     fn url_of_all(&self) -> String {
         let fields = self.fields();
-        url_with(fields.into_iter().filter(|(name, _)| *name != "object"))
+        self.url_with(fields.into_iter().filter(|(name, _)| *name != "object"))
+    }
+
+    /// The URL of the list with these fields, as far as they are not empty.
+    fn url_with<'a>(&self, fields: impl IntoIterator<Item = (&'static str, &'a str)>) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(fields.into_iter().filter(|(_, value)| !value.is_empty()));
+        match query.finish() {
+            query if query.is_empty() => self.list_url.clone(),
+            query => format!("{}?{query}", self.list_url),
+        }
     }
 
     /// The form. The events of one object have one kind, except for those of a VPC.
@@ -206,31 +246,21 @@ impl EventFilter {
                     a href=(self.url_of_all()) { "Show the activity of all objects" }
                 }
             }
-            form .search role="search" aria-label="Activity" method="get" action=(EVENTS_URL) hx-get=(EVENTS_URL) hx-target="#list"
+            form .search role="search" aria-label="Activity" method="get" action=(self.list_url) hx-get=(self.list_url) hx-target="#list"
                 hx-select="#list" hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace"
                 hx-trigger={ "submit, input changed delay:250ms from:#user, change from:#action, change from:#from, change from:#to" (kind_trigger) } {
                 @if object.is_some() { input type="hidden" name="object" value=(self.object); }
                 @if has_kinds { (choice("kind", "Object", "All objects", &self.kind, &KINDS.map(|(key, label, _)| (key, label)))) }
                 (choice("action", "Action", "All actions", &self.action, &VERBS))
                 div .field {
-                    label for="user" { "User" }
+                    label for="user" { "Done by" }
                     input #user type="search" name="user" value=(self.user) autocomplete="off" spellcheck="false" maxlength=(MAX_SEARCH_CHARS);
                 }
-                (day("from", "From (UTC)", &self.from))
-                (day("to", "To (UTC)", &self.to))
+                (day("from", "From (UTC)", &self.from, 0))
+                (day("to", "To (UTC)", &self.to, 1))
                 button type="submit" { "Filter" }
             }
         }
-    }
-}
-
-/// The URL of the list with these fields, as far as they are not empty.
-fn url_with<'a>(fields: impl IntoIterator<Item = (&'static str, &'a str)>) -> String {
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    query.extend_pairs(fields.into_iter().filter(|(_, value)| !value.is_empty()));
-    match query.finish() {
-        query if query.is_empty() => EVENTS_URL.to_owned(),
-        query => format!("{EVENTS_URL}?{query}"),
     }
 }
 
@@ -251,8 +281,10 @@ fn choice(name: &str, label: &str, all: &str, current: &str, options: &[(&str, &
     }
 }
 
-fn day(name: &str, label: &str, day: &Day) -> Markup {
+/// The field for a day. The console's script sets the offset, at the start of the day or `days_later`.
+fn day(name: &str, label: &str, day: &Day, days_later: u8) -> Markup {
     html! {
+        input type="hidden" name=(offset_field(name)) value=(day.offset) data-offset-of=(name) data-days-later=(days_later);
         div .field .wrong[day.is_invalid()] {
             label for=(name) { (label) }
             input #(name) type="date" name=(name) value=(day.text);
@@ -294,9 +326,9 @@ mod tests {
             ("2024-2-9", false),
             ("x", false),
         ] {
-            assert_eq!(Day::read(text).start.is_some(), valid, "{text}");
-            assert_eq!(Day::read(text).is_invalid(), !valid, "{text}");
+            assert_eq!(Day::read(text, "").start.is_some(), valid, "{text}");
+            assert_eq!(Day::read(text, "").is_invalid(), !valid, "{text}");
         }
-        assert!(!Day::read(" ").is_invalid());
+        assert!(!Day::read(" ", "").is_invalid());
     }
 }

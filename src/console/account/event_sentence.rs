@@ -7,15 +7,25 @@ use crate::model::event::Event;
 use crate::model::subject::SubjectKind;
 use crate::rules::events::Existing;
 
-/// An event as a sentence: the user, the action, the object, and the object that contains it or is part of it.
-/// Only objects that exist have a link.
+/// An event as a sentence for tenants. Only objects that exist have a link.
 pub fn sentence(event: &Event, existing: &Existing) -> Markup {
+    sentence_with(
+        event,
+        |entity| entity_url(entity).filter(|_| existing.has(entity)),
+        false,
+    )
+}
+
+/// An event as a sentence: the user, the action, the object, and the object that contains it or is part of it. `url`
+/// returns the URL of the page of an object. An event of staff is marked.
+pub fn sentence_with(event: &Event, url: impl Fn(&Entity) -> Option<String>, by_staff: bool) -> Markup {
     let actor = event.username.as_deref().unwrap_or("Someone");
     html! {
-        strong { (actor) } " " (action_text(&event.action, event.entity.is_some()))
+        strong { (actor) } " " @if by_staff { span .tag { "Staff" } " " }
+        (action_text(&event.action, event.entity.is_some()))
         @if let Some(entity) = &event.entity {
             " "
-            @match entity_url(entity).filter(|_| existing.has(entity)) {
+            @match url(entity) {
                 Some(url) => a href=(url) { (entity.label) },
                 None => em { (entity.label) },
             }

@@ -3,18 +3,17 @@
 use axum::extract::State;
 use maud::{Markup, html};
 
+use super::event_changes;
 use super::event_filter::{EVENTS_URL, EventFilter};
 use super::event_sentence::sentence;
 use crate::console::error_page::PageResult;
 use crate::console::forms::FormData;
-use crate::console::layout::{empty_state, page_url, pagination, pluralize, redirect_with_notice};
+use crate::console::layout::{clock, empty_state, page_url, pagination, pluralize, redirect_with_notice};
 use crate::console::query::Query;
 use crate::console::visit::Visit;
 use crate::model::event::Event;
-use crate::model::event_change::Changes;
 use crate::model::id::EventId;
 use crate::model::page::Paged;
-use crate::model::time::Time;
 use crate::rules;
 use crate::rules::caller::Caller;
 use crate::rules::events::Existing;
@@ -82,10 +81,19 @@ fn event_list(visit: &Visit, events: &Paged<Event>, existing: &Existing, filter:
     }
 }
 
-/// The events by day, each day with a heading. Days and times are in UTC, because the filter is, too. Unseen events of
-/// other users are marked, as in the number of the bell.
+/// The events by day, each day with a heading. Days and times are in UTC. The console's script converts both. Unseen
+/// events of other users are marked, as in the number of the bell.
 pub fn days(visit: &Visit, events: &[Event], existing: &Existing) -> Markup {
     let is_new = |event: &Event| !event.seen && event.username.as_ref() != Some(&visit.username);
+    days_with(events, |event| sentence(event, existing), is_new)
+}
+
+/// The events by day, with a sentence for each event.
+pub fn days_with(
+    events: &[Event],
+    sentence: impl Fn(&Event) -> Markup,
+    is_new: impl Fn(&Event) -> bool,
+) -> Markup {
     html! {
         @for day in events.chunk_by(|earlier, later| earlier.created.date() == later.created.date()) {
             section .day {
@@ -93,68 +101,13 @@ pub fn days(visit: &Visit, events: &[Event], existing: &Existing) -> Markup {
                 ol .events {
                     @for event in day {
                         li .unread[is_new(event)] {
-                            span { (sentence(event, existing)) @if is_new(event) { " " span .tag.on { "new" } } }
+                            span { (sentence(event)) @if is_new(event) { " " span .tag.on { "new" } } }
                             (clock(event.created))
-                            (changes(&event.changes))
+                            (event_changes::list(&event.changes))
                         }
                     }
                 }
             }
         }
-    }
-}
-
-/// The fields that an update changed.
-fn changes(changes: &Changes) -> Markup {
-    html! {
-        @if !changes.fields.is_empty() {
-            ul .changes {
-                @for change in &changes.fields {
-                    li {
-                        (name(&change.field)) ": "
-                        @if change.before.is_empty() { span .quiet { "empty" } } @else { del { (change.before) } }
-                        " → "
-                        @if change.after.is_empty() { span .quiet { "empty" } } @else { ins { (change.after) } }
-                    }
-                }
-                @if changes.omitted > 0 { li .quiet { "and " (changes.omitted) " more" } }
-            }
-        }
-    }
-}
-
-/// The name of a field in words. A name with spaces contains the label of an object.
-fn name(field: &str) -> String {
-    let words = match field.contains(' ') {
-        true => field.to_owned(),
-        false => field.replace('_', " "),
-    };
-    let words = match words.as_str() {
-        "attachment bytes" => "ticket attachments".to_owned(),
-        "vpcs per region" => "VPCs per region".to_owned(),
-        "add vpcs" => "add VPCs".to_owned(),
-        // The label of the VPC or the instance follows.
-        _ => words
-            .strip_prefix("vpc ")
-            .map(|rest| format!("VPC {rest}"))
-            .or_else(|| {
-                words
-                    .strip_prefix("linode ")
-                    .map(|rest| format!("instance {rest}"))
-            })
-            .unwrap_or_else(|| words.clone()),
-    };
-    let mut chars = words.chars();
-    let first = chars.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(chars).collect()
-}
-
-/// The time of the day in UTC. The console's script does not convert it.
-fn clock(at: Time) -> Markup {
-    let exact = at.to_string();
-    let (day, clock) = exact.split_once('T').unwrap_or((&exact, ""));
-    let minute = clock.get(..5).unwrap_or(clock);
-    html! {
-        time datetime={ (exact) "Z" } title={ (day) " " (clock) " UTC" } data-localized { (minute) " UTC" }
     }
 }

@@ -1,7 +1,8 @@
 //! Common elements of the account pages: tabs, and secrets that are shown once.
 
+mod event_changes;
 pub mod event_filter;
-mod event_sentence;
+pub mod event_sentence;
 pub mod events;
 pub mod quotas;
 

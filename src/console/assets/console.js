@@ -2,16 +2,57 @@
 // the search box and the keyboard shortcuts of the desk.
 (() => {
   "use strict";
-  const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  // The server writes times in UTC. The page shows all of them in the time zone of the browser, except ages. The tooltips
+  // have the exact time in both zones.
+  const timeFormat = (dateStyle, timeStyle) => new Intl.DateTimeFormat(undefined, { dateStyle, timeStyle });
+  const exactFormat = timeFormat("medium", "long");
+  const dayFormat = timeFormat("full");
+  const zonedFormat = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" });
+  const shownFormats = { time: timeFormat("medium", "short"), clock: timeFormat(undefined, "short"), zoned: zonedFormat };
   function localizeTimes(root) {
     for (const time of root.querySelectorAll("time[datetime]:not([data-localized])")) {
       const at = new Date(time.dateTime);
       if (Number.isNaN(at.getTime())) continue;
-      time.textContent = timeFormat.format(at);
+      const format = shownFormats[time.dataset.shown ?? "time"];
+      if (format) time.textContent = format.format(at);
+      time.title = `${exactFormat.format(at)} · ${time.title}`;
       time.dataset.localized = "";
     }
+    const days = [...root.querySelectorAll(".day:not([data-localized])")];
+    for (const parent of new Set(days.map((day) => day.parentNode))) localizeDays(days.filter((day) => day.parentNode === parent));
+  }
+  // The server groups entries by days in UTC.
+  function localizeDays(days) {
+    const localDays = new Map();
+    for (const entry of days.flatMap((day) => [...day.querySelectorAll(":scope > ol > li")])) {
+      const heading = dayFormat.format(new Date(entry.querySelector("time").dateTime));
+      if (!localDays.has(heading)) {
+        const day = days[0].cloneNode(true);
+        day.dataset.localized = "";
+        day.querySelector("h2").textContent = heading;
+        day.querySelector("ol").replaceChildren();
+        localDays.set(heading, day);
+      }
+      localDays.get(heading).querySelector("ol").append(entry);
+    }
+    days[0].before(...localDays.values());
+    for (const day of days) day.remove();
   }
   localizeTimes(document);
+  // The days of a filter are days in the time zone of the browser. The server gets the offset of this zone from UTC at
+  // the start or the end of the day.
+  for (const offset of document.querySelectorAll("input[data-offset-of]")) {
+    const field = document.getElementById(offset.dataset.offsetOf);
+    const update = () => {
+      const [year, month, day] = field.value.split("-").map(Number);
+      const at = new Date(year, month - 1, day + Number(offset.dataset.daysLater));
+      offset.value = Number.isNaN(at.getTime()) ? "" : -at.getTimezoneOffset();
+    };
+    // Before the request that the change causes.
+    document.addEventListener("change", update, true);
+    update();
+    for (const label of field.labels) label.textContent = label.textContent.replace(" (UTC)", "");
+  }
   document.addEventListener("htmx:load", (event) => localizeTimes(event.detail.elt.parentNode ?? document));
   // Buttons that fill a suggested range into its field.
   document.addEventListener("click", (event) => {
@@ -22,17 +63,18 @@
     field.dispatchEvent(new Event("input", { bubbles: true }));
     field.focus();
   });
-  // Copy buttons of secrets, if the browser has a clipboard API.
+  // Copy buttons of secrets and unsent texts, if the browser has a clipboard API.
   for (const button of document.querySelectorAll("button[data-copy]")) {
-    const secret = document.getElementById(button.dataset.copy);
-    if (!secret || !navigator.clipboard) continue;
+    const copied = document.getElementById(button.dataset.copy);
+    if (!copied || !navigator.clipboard) continue;
     button.hidden = false;
     button.addEventListener("click", async () => {
       try {
-        await navigator.clipboard.writeText(secret.textContent);
+        await navigator.clipboard.writeText(copied.value ?? copied.textContent);
         button.textContent = "Copied";
       } catch {
-        getSelection().selectAllChildren(secret);
+        if (copied.select) copied.select();
+        else getSelection().selectAllChildren(copied);
         button.textContent = "Press Ctrl+C";
       }
     });
@@ -156,13 +198,22 @@
     openSummaries = [];
   });
 
-  // The buttons for selected rows are disabled until a row is selected.
+  // The buttons for selected rows are disabled until a row is selected. The checkbox in the header selects all rows.
+  const rowBoxes = () => [...document.querySelectorAll("#list input[type=checkbox][form=bulk]")];
   function updateBulkButtons() {
     const form = document.querySelector("form#bulk");
-    const isSelected = document.querySelector("#list input[type=checkbox][form=bulk]:checked") !== null;
-    for (const button of form?.querySelectorAll("button") ?? []) button.disabled = !isSelected;
+    const selected = rowBoxes().filter((box) => box.checked).length;
+    for (const button of form?.querySelectorAll("button") ?? []) button.disabled = selected === 0;
+    const all = document.querySelector("#list [data-select-all]");
+    if (!all) return;
+    all.hidden = false;
+    all.checked = selected > 0 && selected === rowBoxes().length;
+    all.indeterminate = selected > 0 && !all.checked;
   }
-  document.addEventListener("change", updateBulkButtons);
+  document.addEventListener("change", ({ target }) => {
+    if (target.matches("[data-select-all]")) for (const box of rowBoxes()) box.checked = target.checked;
+    updateBulkButtons();
+  });
   addEventListener("pageshow", updateBulkButtons);
   updateBulkButtons();
 
@@ -177,7 +228,22 @@
     updateBulkButtons();
   });
 
-  // Drafts: unsent text is stored in the browser.
+  // The sidebar of a ticket stays in view while the page scrolls, if all of it fits into the window.
+  function placeSidebar() {
+    const sidebar = document.querySelector(".context");
+    sidebar?.classList.toggle("fits", sidebar.offsetHeight + 32 <= innerHeight);
+  }
+  const sidebarSizes = new ResizeObserver(placeSidebar);
+  function observeSidebar() {
+    sidebarSizes.disconnect();
+    const sidebar = document.querySelector(".context");
+    if (sidebar) sidebarSizes.observe(sidebar);
+  }
+  addEventListener("resize", placeSidebar);
+  document.addEventListener("htmx:afterSettle", observeSidebar);
+  observeSidebar();
+
+  // Drafts: unsent text is stored in the browser, with the names of selected files. A page cannot select files.
   const DRAFT_TTL_MS = 14 * 24 * 3600 * 1000;
   const drafts = {
     // A form that was opened for an account has its own draft, until the user enters another account.
@@ -195,13 +261,22 @@
     read(key) {
       try { return JSON.parse(localStorage.getItem(key)); } catch { return null; }
     },
+    // The names of the selected files; without any, of the files that are still to be selected again.
+    fileNames(form) {
+      const inputs = [...form.querySelectorAll("input[type=file]")].flatMap((input) => [...input.files]);
+      const waiting = [...form.querySelectorAll("[data-drop]")].flatMap((zone) => zone.waiting ?? []).map(({ file }) => file);
+      const names = [...inputs, ...waiting].map((file) => file.name);
+      return names.length ? names : drafts.missingFiles.get(form) ?? [];
+    },
+    missingFiles: new WeakMap(),
     write(form) {
+      const files = drafts.fileNames(form);
       const values = Object.fromEntries(drafts.fields(form).filter((field) => field.value !== drafts.originalValues.get(field)).map((field) => [field.name, field.value]));
       try {
         const key = drafts.key(form);
         if (drafts.keys.get(form) !== key) drafts.forget(form);
         drafts.keys.set(form, key);
-        if (Object.keys(values).length) localStorage.setItem(key, JSON.stringify({ at: Date.now(), values }));
+        if (Object.keys(values).length || files.length) localStorage.setItem(key, JSON.stringify({ at: Date.now(), values, files }));
         else localStorage.removeItem(key);
       } catch { /* The storage is full or disabled. */ }
     },
@@ -234,12 +309,17 @@
       const note = document.createElement("p");
       note.className = "hint draft";
       note.append("Restored an unsent draft. ");
+      if (stored.files?.length) {
+        drafts.missingFiles.set(form, stored.files);
+        note.append(`Select these files again: ${stored.files.join(", ")}. `);
+      }
       const discard = document.createElement("button");
       discard.type = "button";
       discard.className = "link";
       discard.textContent = "Discard draft";
       discard.addEventListener("click", () => {
         for (const field of drafts.fields(form)) field.value = drafts.originalValues.get(field) ?? "";
+        drafts.missingFiles.delete(form);
         drafts.write(form);
         note.remove();
       });
@@ -257,12 +337,16 @@
     });
   }
 
-  // The reply to a ticket that a colleague has closed meanwhile.
+  // The unsent reply to a ticket that was closed meanwhile.
   for (const card of document.querySelectorAll("[data-unsent][hidden]")) {
-    const text = drafts.read(`garth:draft:${user}:${card.dataset.unsent}`)?.values?.description;
-    if (!text) continue;
-    card.querySelector("textarea").value = text;
+    const draft = drafts.read(`garth:draft:${user}:${card.dataset.unsent}`);
+    if (!draft?.values?.description && !draft?.files?.length) continue;
+    card.querySelector("textarea").value = draft.values?.description ?? "";
     card.hidden = false;
+    const unsentFiles = card.querySelector(".unsent-files");
+    if (!unsentFiles || !draft.files?.length) continue;
+    unsentFiles.querySelector("strong").textContent = draft.files.join(", ");
+    unsentFiles.hidden = false;
   }
 
   // An error is outdated after its field was changed.
@@ -294,6 +378,8 @@
     const kinds = zone.dataset.kinds.split(",");
     const waiting = [];
     zone.waiting = waiting;
+    // A draft has the names of the files.
+    const storeDraft = () => zone.dispatchEvent(new Event("input", { bubbles: true }));
     const add = (files) => {
       for (const file of files) {
         const row = document.createElement("li");
@@ -308,28 +394,30 @@
         list.append(row);
         const kind = file.name.toLowerCase().match(/\.[^.]*$/)?.[0] ?? "";
         const busy = waiting.filter((upload) => !upload.started).length;
-        const error = !kinds.includes(kind) ? `Accepted types: ${kinds.join(", ")}. Rename a log to .txt, or write a link to the file.`
+        const error = !kinds.includes(kind) ? `Accepted types: ${kinds.join(", ")}. Write a link to the file instead.`
           : file.size > Number(zone.dataset.bytes) ? "The file is too large"
           : file.size === 0 ? "The file is empty"
           : busy >= Number(zone.dataset.most) ? "Too many files" : "";
+        const removeButton = (remove) => {
+          const button = document.createElement("button");
+          button.type = "button";
+          button.className = "link";
+          button.textContent = "Remove";
+          button.addEventListener("click", () => { remove(); row.remove(); });
+          return button;
+        };
         if (error) {
-          state.textContent = error;
+          state.append(error, " ", removeButton(() => {}));
           row.className = "failed";
           continue;
         }
         state.append(bar);
         const upload = { file, row, state, bar, started: false };
-        if (!zone.dataset.to) {
-          const removeButton = document.createElement("button");
-          removeButton.type = "button";
-          removeButton.className = "link";
-          removeButton.textContent = "Remove";
-          removeButton.addEventListener("click", () => { waiting.splice(waiting.indexOf(upload), 1); row.remove(); });
-          state.replaceChildren(removeButton);
-        }
+        if (!zone.dataset.to) state.replaceChildren(removeButton(() => { waiting.splice(waiting.indexOf(upload), 1); storeDraft(); }));
         waiting.push(upload);
       }
       if (zone.dataset.to) sendFiles(zone, zone.dataset.to);
+      else storeDraft();
     };
     zone.querySelector("[data-choose]").addEventListener("click", () => input.click());
     input.addEventListener("change", () => { add(input.files); input.value = ""; });
@@ -384,7 +472,8 @@
 
   /** Stores the failed uploads, to be shown on the next page. */
   function storeFailedUploads(zone) {
-    const failed = [...(zone?.querySelectorAll(".failed") ?? [])].map((row) => [...row.children].map((part) => part.textContent).join(": "));
+    const reasonOf = (row) => row.querySelector(".state").firstChild?.textContent ?? "";
+    const failed = [...(zone?.querySelectorAll(".failed") ?? [])].map((row) => `${row.firstChild.textContent}: ${reasonOf(row)}`);
     try { if (failed.length) sessionStorage.setItem("garth:unattached", JSON.stringify(failed)); } catch { /* The current page has shown them. */ }
   }
   try {
@@ -558,19 +647,25 @@
     event.stopPropagation();
   });
 
-  // A form whose unsaved changes would be lost: leaving the page, and replacing its list, need a confirmation.
+  // A form whose unsaved changes would be lost: leaving the page, and replacing its list, need a confirmation. A field
+  // that has its first value again is not changed.
   const guarded = document.querySelector("form[data-unsaved]");
   if (guarded) {
-    let isChanged = false;
-    document.addEventListener("change", (event) => { isChanged ||= event.target.form === guarded; });
-    guarded.addEventListener("submit", () => { isChanged = false; });
-    addEventListener("beforeunload", (event) => { if (isChanged) event.preventDefault(); });
+    let isSubmitted = false;
+    const isChanged = (field) => {
+      if (field.matches("[type=checkbox], [type=radio]")) return field.checked !== field.defaultChecked;
+      if (field.matches("select")) return field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
+      return field.matches("input, textarea") && field.value !== field.defaultValue;
+    };
+    const hasChanges = (part) => [...guarded.elements].some((field) => part.contains(field) && isChanged(field));
+    guarded.addEventListener("submit", () => { isSubmitted = true; });
+    addEventListener("pageshow", () => { isSubmitted = false; });
+    addEventListener("beforeunload", (event) => { if (!isSubmitted && hasChanges(document)) event.preventDefault(); });
     document.addEventListener("htmx:confirm", (event) => {
-      if (!isChanged || event.detail.target?.id !== "list") return;
+      const { target, issueRequest } = event.detail;
+      if (target?.id !== "list" || !hasChanges(target)) return;
       event.preventDefault();
-      if (!confirm(guarded.dataset.unsaved)) return;
-      isChanged = false;
-      event.detail.issueRequest(true);
+      if (confirm(guarded.dataset.unsaved)) issueRequest(true);
     });
   }
 

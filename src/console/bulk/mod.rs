@@ -259,6 +259,7 @@ fn render(
             (forms::card(visit, form_state, &card, &html! {
                 input type="hidden" name="action" value=(action.word());
                 p { @if action == Action::Delete { "This permanently deletes " } @else { (action.label()) ": " } strong { (count) } }
+                @if action == Action::Shutdown { p { "The instances are not reachable until you boot them again." } }
                 @if (target, action) == (Target::Desk, Action::Close) { p { "Customers see that their tickets are closed." } }
                 ul {
                     @for item in &possible {

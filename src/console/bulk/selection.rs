@@ -129,7 +129,8 @@ pub fn buttons_except(target: Target, except: Option<Action>) -> Markup {
 
 /// The header of the column of checkboxes.
 pub fn header() -> Markup {
-    html! { th scope="col" .pick { span .hidden { "Selected" } } }
+    // The console's script shows the checkbox.
+    html! { th scope="col" .pick { span .hidden { "Selected" } input type="checkbox" data-select-all hidden aria-label="Select all" autocomplete="off"; } }
 }
 
 /// The checkbox of a row.

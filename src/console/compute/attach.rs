@@ -270,10 +270,12 @@ pub async fn choose_instance(
             format!("?{}", query.append_pair("address", address).finish())
         }
     };
+    let is_attached = |instance: &Instance| ips.iter().any(|ip| ip.instance == instance.id);
+    let has_no_choice = found.items.iter().all(is_attached);
     let body = html! {
         div .title {
             h1 { "Attach an instance to " (label) }
-            a .button href=(format!("/instances/new{target}")) { "Create instance on this subnet" }
+            a .button .main[has_no_choice] href=(format!("/instances/new{target}")) { "Create an instance here" }
         }
         @if !query.text("address").is_empty() { p .quiet { "At the address " code { (query.text("address")) } "." } }
         (search_form(&format!("{subnet_url}/attach"), &text, query.text("address")))

@@ -166,6 +166,9 @@ impl Page {
                         @if let Some(vpc) = &self.interface.vpc { " and releases the address " code { (write_address(vpc.address)) } }
                         "."
                     }
+                    @if self.config.interfaces.len() == 1 {
+                        p .warning { "The config has no other interface. With this config, the instance uses only its public address." }
+                    }
                 }))
             }
         }

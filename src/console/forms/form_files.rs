@@ -12,12 +12,18 @@ use crate::rules::error::FieldError;
 use crate::uploads::ReceivedFile;
 use crate::web::App;
 
-/// The files of a form, on the local disk, and the errors of refused files.
+/// The field for files.
+pub const FILE_FIELD: &str = "file";
+
+/// The files of a form, on the local disk, and the errors of refused files. A form that is not multipart has only the
+/// names of its files.
 #[derive(Clone, Default)]
 pub struct FormFiles {
     /// Request extensions are cloned, but a file has one owner.
     files: Arc<Mutex<Vec<ReceivedFile>>>,
     pub errors: Vec<FieldError>,
+    /// The names of all files that the user had selected. A browser does not select them again on the next page.
+    pub names: Vec<String>,
 }
 
 impl FromRequestParts<App> for FormFiles {
@@ -29,9 +35,16 @@ impl FromRequestParts<App> for FormFiles {
 }
 
 impl FormFiles {
-    pub fn new(files: Vec<ReceivedFile>, errors: Vec<FieldError>) -> Self {
+    pub fn new(files: Vec<ReceivedFile>, errors: Vec<FieldError>, names: Vec<String>) -> Self {
         let files = Arc::new(Mutex::new(files));
-        Self { files, errors }
+        Self { files, errors, names }
+    }
+
+    /// The files of a form that is not multipart: browsers send their names as the values of the field.
+    pub fn only_names(fields: &[(String, String)]) -> Self {
+        let selected = |(name, value): &&(String, String)| name == FILE_FIELD && !value.is_empty();
+        let names = fields.iter().filter(selected).map(|(_, value)| value.clone());
+        Self::new(Vec::new(), Vec::new(), names.collect())
     }
 
     /// Whether files were sent.

@@ -14,7 +14,7 @@ mod numbers;
 pub use card::{Card, card, check_confirmation, confirmation_input, if_confirmed};
 pub use fields::{Field, checkbox, password_input, select, select_or, text_input, textarea};
 pub use form_data::{FormData, NEWEST_ID_FIELD, VERSION_FIELD, newest_id_field};
-pub use form_files::{FormFiles, SmallFiles};
+pub use form_files::{FILE_FIELD, FormFiles, SmallFiles};
 pub use form_state::{FormState, from_error};
 pub use names::element_id;
 pub use numbers::{amount, decimal, integer, is_too_large};

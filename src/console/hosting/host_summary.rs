@@ -18,7 +18,7 @@ pub fn status_tags(host: &Host, now: Time) -> Markup {
         @if host.is_draining { span .tag.free { "Draining" } " " }
         @match agent {
             AgentStatus::New => {
-                span .tag.new { "New" } " "
+                span .tag.free { "New" } " "
                 span .quiet.small {
                     @if host.has_credential { "waiting for the first report of the agent" }
                     @else { "waiting for the agent to join" }

@@ -14,7 +14,7 @@ use crate::console::forms::{self, Card, Field, FormData, FormState};
 use crate::console::layout::{empty_state, pagination, pluralize};
 use crate::console::query::Query;
 use crate::console::visit::Visit;
-use crate::model::host::{DEFAULT_CAPACITY, Host, HostStatus};
+use crate::model::host::{AgentStatus, DEFAULT_CAPACITY, Host, HostStatus};
 use crate::model::id::HostId;
 use crate::model::input::Input;
 use crate::model::page::{Page, Paged};
@@ -42,7 +42,7 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
         .read(staff, move |tx, _| {
             let errors = rules::ports::error_counts(tx)?;
             let hosts = match only_problems {
-                true => page_of_problems(with_problems(tx, now)?.1),
+                true => page_of_problems(Overview::load(tx, now)?.problems),
                 false => rules::hosts::list(tx, &list_request)?,
             };
             Ok((hosts, errors, rules::encryption::enabled(tx)?))
@@ -75,23 +75,41 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
     Ok(visit.page("Hosts", &[], &body))
 }
 
-/// The number of all hosts, and the hosts with problems with the number of their problems.
-pub fn with_problems(tx: &mut ReadTx, now: Time) -> rules::Result<(i64, Vec<(Host, usize)>)> {
-    let errors = rules::ports::error_counts(tx)?;
-    let mut found = Vec::new();
-    for page in 1.. {
-        let hosts = rules::hosts::list(tx, &ListRequest::full_page().at(page))?;
-        let (pages, results) = (hosts.pages(), hosts.results);
-        let counted = hosts.items.into_iter().map(|host| {
-            let count = problem_count(&host, now, &errors);
-            (host, count)
-        });
-        found.extend(counted.filter(|(_, count)| *count > 0));
-        if page >= pages {
-            return Ok((results, found));
+/// The hosts of all regions.
+#[derive(Default)]
+pub struct Overview {
+    pub count: i64,
+    /// The number of hosts whose agent has not reported yet.
+    pub waiting: usize,
+    /// The hosts with problems, and the number of problems of each.
+    pub problems: Vec<(Host, usize)>,
+}
+
+impl Overview {
+    pub fn load(tx: &mut ReadTx, now: Time) -> rules::Result<Self> {
+        let errors = rules::ports::error_counts(tx)?;
+        let mut overview = Self::default();
+        for page in 1.. {
+            let hosts = rules::hosts::list(tx, &ListRequest::full_page().at(page))?;
+            let pages = hosts.pages();
+            overview.count = hosts.results;
+            for host in hosts.items {
+                overview.add(host, now, &errors);
+            }
+            if page >= pages {
+                break;
+            }
+        }
+        Ok(overview)
+    }
+
+    fn add(&mut self, host: Host, now: Time, errors: &HashMap<HostId, i64>) {
+        self.waiting += usize::from(host.agent_status(now) == AgentStatus::New);
+        match problem_count(&host, now, errors) {
+            0 => {}
+            count => self.problems.push((host, count)),
         }
     }
-    Ok((0, found))
 }
 
 /// All hosts with problems, on one page.

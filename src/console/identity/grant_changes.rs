@@ -4,7 +4,8 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::object_grants::{GrantFilter, LEVELS, kind_name, level, level_in_url, submitted, url_word};
+use super::grant_words::{LEVELS, level, level_with_word, url_word};
+use super::object_grants::{GrantFilter, kind_name, submitted};
 use crate::console::account::ACCOUNT;
 use crate::console::error_page::{ErrorPage, PageResult};
 use crate::console::forms::{self, Card, FormData, FormState};
@@ -37,7 +38,7 @@ impl Bulk {
     fn read(data: &FormData) -> Result<Self, Error> {
         let filter = GrantFilter::read(data);
         let applies_to_all = data.text("apply") == "all";
-        let level = level_in_url(data.text("to")).ok_or_else(|| {
+        let level = level_with_word(data.text("to")).ok_or_else(|| {
             let words = LEVELS.map(url_word);
             Error::on("to", Reason::not_one_of(Code::GrantInvalid, &words))
         })?;

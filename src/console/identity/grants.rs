@@ -4,9 +4,8 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::object_grants::{
-    self, GRANTS_FORM, GrantFilter, LEVELS, level, radios, submitted, submitted_ids, url_word, word,
-};
+use super::grant_words::{ACCOUNT_ACCESS, GLOBALS, LEVELS, level, url_word, word};
+use super::object_grants::{self, GRANTS_FORM, GrantFilter, radios, submitted, submitted_ids};
 use crate::console::account::ACCOUNT;
 use crate::console::error_page::{ErrorPage, PageResult};
 use crate::console::forms::{self, Field, FormData, FormState};
@@ -15,99 +14,74 @@ use crate::console::query::Query;
 use crate::console::users::{self, LIST};
 use crate::console::visit::Visit;
 use crate::model::entity_tag::EntityTag;
-use crate::model::grant::{EntityGrant, Global, GrantKind, ObjectGrant, Permission};
+use crate::model::grant::{Global, GrantKind, ObjectGrant, Permission};
 use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::model::user::User;
 use crate::rules;
 use crate::rules::caller::Caller;
-use crate::rules::grants::Grants;
 use crate::rules::lists::ListRequest;
+use crate::rules::object_grants::KindSummary;
 use crate::rules::request::Request;
 use crate::web::App;
 use crate::web::extract::At;
 
-/// The account-wide grants that apply to this service, with label and hint.
-const GLOBALS: [(Global, &str, &str); 2] = [
-    (
-        Global::AddVpcs,
-        "Create VPCs",
-        "The user gets read/write access to each VPC they create.",
-    ),
-    (
-        Global::AddLinodes,
-        "Create instances",
-        "The user gets read/write access to each instance they create.",
-    ),
-];
 /// The hidden field with the version of the account-wide permissions when the form was rendered.
 const GLOBAL_VERSION: &str = "global_version";
 /// The number of objects of each kind that the page of a user lists.
-const MAX_LISTED_OBJECTS: usize = 25;
+pub const MAX_LISTED_OBJECTS: i64 = 25;
 
 /// The grants on the page of a user.
-pub fn summary(grants: &Grants, user_url: &str) -> Markup {
+pub fn summary(user: &User, [vpcs, linodes]: &[KindSummary; 2], user_url: &str) -> Markup {
     let globals = GLOBALS
         .iter()
-        .filter(|(global, _, _)| grants.globals.contains(global));
+        .filter(|(global, _, _)| user.globals.contains(global));
     let globals: Vec<_> = globals.map(|(_, name, _)| *name).collect();
-    let has_none = grants.account_access.is_none()
-        && grants.globals.is_empty()
-        && grants
-            .vpcs
-            .iter()
-            .chain(&grants.linodes)
-            .all(|entity_grant| entity_grant.permission.is_none());
+    let has_none = user.account_access.is_none()
+        && user.globals.is_empty()
+        && vpcs.granted() == 0
+        && linodes.granted() == 0;
     let grants_url = format!("{user_url}/grants");
     html! {
         @if has_none {
             p .quiet { "No grants yet. " a href=(grants_url) { "Add grants" } }
         } @else {
             dl .facts {
-                div { dt { "Account and support" } dd { (level(grants.account_access)) } }
+                div { dt { (ACCOUNT_ACCESS) } dd { (level(user.account_access)) } }
                 div { dt { "Account-wide permissions" } dd { @if globals.is_empty() { "–" } @else { (globals.join(", ")) } } }
             }
             div .two-columns {
-                (granted_list("VPCs", GrantKind::Vpc, &grants.vpcs, &grants_url))
-                (granted_list("Instances", GrantKind::Linode, &grants.linodes, &grants_url))
+                (granted_list("VPCs", GrantKind::Vpc, vpcs, &grants_url))
+                (granted_list("Instances", GrantKind::Linode, linodes, &grants_url))
             }
         }
     }
 }
 
 /// The number of objects of each level, and the first objects with access.
-fn granted_list(title: &str, kind: GrantKind, entity_grants: &[EntityGrant], grants_url: &str) -> Markup {
-    let with = |permission| {
-        entity_grants
-            .iter()
-            .filter(move |one| one.permission == permission)
-            .count()
-    };
-    let held: Vec<_> = entity_grants
-        .iter()
-        .filter(|entity_grant| entity_grant.permission.is_some())
-        .collect();
+fn granted_list(title: &str, kind: GrantKind, access: &KindSummary, grants_url: &str) -> Markup {
+    let granted = access.granted();
     html! {
         div {
             h3 { (title) }
-            @if held.is_empty() { p .quiet { "None." } } @else {
+            @if granted == 0 { p .quiet { "None." } } @else {
                 p .count {
-                    @for permission in LEVELS.into_iter().filter(|permission| with(*permission) > 0) {
-                        a href=(format!("{grants_url}?kind={}&level={}", kind.word(), url_word(permission))) {
-                            (level(permission)) ": " (number(with(permission) as u64))
+                    @for (at, (permission, count)) in access.counts.iter().filter(|(_, count)| *count > 0).enumerate() {
+                        @if at > 0 { " · " }
+                        a href=(format!("{grants_url}?kind={}&level={}", kind.word(), url_word(*permission))) {
+                            (level(*permission)) ": " (number(count.unsigned_abs()))
                         }
-                        " "
                     }
                 }
                 table .list {
                     thead { tr { th scope="col" { "Label" } th scope="col" { "Access" } } }
-                    tbody { @for entity_grant in held.iter().take(MAX_LISTED_OBJECTS) { tr {
+                    tbody { @for entity_grant in &access.first { tr {
                         th scope="row" { (entity_grant.label) " " span .id { (entity_grant.id) } }
                         td data-label="Access" { (level(entity_grant.permission)) }
                     } } }
                 }
-                @if held.len() > MAX_LISTED_OBJECTS {
-                    p { a href=(format!("{grants_url}?kind={}", kind.word())) { "Show all " (number(held.len() as u64)) } }
+                @if granted > MAX_LISTED_OBJECTS {
+                    p { a href=(format!("{grants_url}?kind={}", kind.word())) { "Show all " (number(granted.unsigned_abs())) } }
                 }
             }
         }
@@ -283,7 +257,7 @@ fn global_fields(form_state: &FormState) -> Markup {
                 } }
                 tbody { tr #(forms::element_id(ACCESS)) {
                     th scope="row" {
-                        "Account and support "
+                        (ACCOUNT_ACCESS) " "
                         p .hint { "Account settings, OAuth clients and all tickets. Users can always access their own tickets." }
                         @if !errors.is_empty() { p .reason { (errors.join(". ")) } }
                     }

@@ -2,6 +2,7 @@
 
 pub mod apps;
 mod grant_changes;
+pub mod grant_words;
 pub mod grants;
 pub mod invitations;
 pub mod oauth_clients;

@@ -2,10 +2,11 @@
 
 use maud::{Markup, html};
 
+use super::grant_words::{LEVELS, level, level_with_word, url_word, word};
 use crate::console::forms::{FormData, FormState, VERSION_FIELD};
 use crate::console::layout::{empty_state, number, pagination, pluralize};
 use crate::console::query::MAX_SEARCH_CHARS;
-use crate::model::grant::{GrantKind, ObjectGrant, Permission};
+use crate::model::grant::{GrantKind, ObjectGrant};
 use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::rules::conditions::Condition;
@@ -16,37 +17,10 @@ const OBJECTS_PER_PAGE: i64 = 100;
 const BULK_FORM: &str = "set-level";
 /// The form of the page. The radio buttons of the rows belong to it.
 pub const GRANTS_FORM: &str = "grants";
-pub const LEVELS: [Option<Permission>; 3] = [None, Some(Permission::ReadOnly), Some(Permission::ReadWrite)];
-/// The value of the level without access in URLs, where an empty value means any level.
-const NO_ACCESS: &str = "none";
 const KINDS: [(GrantKind, &str, &str); 2] = [
     (GrantKind::Vpc, "VPC", "VPCs"),
     (GrantKind::Linode, "instance", "Instances"),
 ];
-
-/// The name of a level.
-pub fn level(permission: Option<Permission>) -> &'static str {
-    match permission {
-        None => "No access",
-        Some(Permission::ReadOnly) => "Read-only",
-        Some(Permission::ReadWrite) => "Read/write",
-    }
-}
-
-/// The value of a level in a form.
-pub fn word(permission: Option<Permission>) -> &'static str {
-    permission.map_or("", Permission::word)
-}
-
-/// The value of a level in a URL.
-pub fn url_word(permission: Option<Permission>) -> &'static str {
-    permission.map_or(NO_ACCESS, Permission::word)
-}
-
-/// The level with this value in a URL.
-pub fn level_in_url(word: &str) -> Option<Option<Permission>> {
-    LEVELS.into_iter().find(|level| url_word(*level) == word)
-}
 
 pub fn kind_name(kind: GrantKind) -> &'static str {
     let found = KINDS.iter().find(|(other, _, _)| *other == kind);
@@ -95,7 +69,7 @@ impl GrantFilter {
             only.push(Condition::equal("kind", self.kind.as_str()));
         }
         if !self.level.is_empty() {
-            let value = match level_in_url(&self.level) {
+            let value = match level_with_word(&self.level) {
                 Some(None) => Input::Null,
                 _ => self.level.as_str().into(),
             };

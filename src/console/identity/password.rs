@@ -24,6 +24,8 @@ use crate::web::hashing::PermitRequest;
 use crate::web::login_throttle::{KnownClient, Source};
 use crate::web::{App, cookies, login_attempts};
 
+/// The title of the page of the user, for tenants and for staff.
+pub const PROFILE_TITLE: &str = "Your profile";
 const STAFF_URL: &str = "/desk/password";
 const STAFF_NOTE: &str = "This logs out your other sessions. Your tokens remain valid.";
 const OLD_PASSWORD: &str = "old_password";
@@ -57,12 +59,17 @@ pub async fn change_of_staff(
 
 fn render_staff_page(app: &App, visit: &Visit, form_state: &FormState) -> Response {
     let body = html! {
-        h1 { "Your profile" }
-        h2 { "Password" }
-        (form(visit, form_state, STAFF_URL, STAFF_NOTE))
-        (mail_choices::link(app))
+        div .title { h1 { (PROFILE_TITLE) } }
+        dl .facts {
+            div { dt { "Username" } dd { (visit.username) } }
+            @if let Some(role) = visit.role { div { dt { "Role" } dd { (role.word()) } } }
+        }
+        div .two-columns {
+            section aria-labelledby="password" { h2 #password { "Password" } (form(visit, form_state, STAFF_URL, STAFF_NOTE)) }
+            div { (mail_choices::link(app)) }
+        }
     };
-    visit.form_page(form_state, "Your profile", &[("Desk", "/desk")], &body)
+    visit.form_page(form_state, PROFILE_TITLE, &[("Desk", "/desk")], &body)
 }
 
 /// The form. `note` describes the other effects of a change.

@@ -9,7 +9,7 @@ use crate::console::account::tabs;
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Field, FormData, FormState, VERSION_FIELD};
 use crate::console::layout::{redirect_with_notice, time};
-use crate::console::password;
+use crate::console::password::{self, PROFILE_TITLE as TITLE};
 use crate::console::visit::Visit;
 use crate::model::entity_tag::EntityTag;
 use crate::model::input::Input;
@@ -127,19 +127,20 @@ impl<'a> ProfilePage<'a> {
         let user = self.user;
         let body = html! {
             (tabs(caller, PROFILE_URL))
-            div .title { h1 { (user.username.as_str()) } }
+            div .title { h1 { (TITLE) } }
             dl .facts {
+                div { dt { "Username" } dd { (user.username.as_str()) } }
                 div { dt { "Permissions" } dd { @if user.restricted { "Restricted" } @else { "Full access" } } }
                 div { dt { "Created" } dd { (time(user.created)) } }
                 @if let Some(at) = user.password_created { div { dt { "Password set" } dd { (time(at)) } } }
                 @if let Some(login) = &user.last_login { div { dt { "Last log-in" } dd { (time(login.at)) } } }
             }
             div .two-columns {
-                section aria-labelledby="profile" { h2 #profile { "Profile" } (self.profile_form(visit)) }
+                section aria-labelledby="profile" { h2 #profile { "Details" } (self.profile_form(visit)) }
                 section aria-labelledby="password" { h2 #password { "Password" } (password::form(visit, &self.password, "/account/password", TENANT_NOTE)) }
             }
         };
-        visit.form_page(self.submitted_form(), "Profile", &[], &body)
+        visit.form_page(self.submitted_form(), TITLE, &[], &body)
     }
 
     /// The form that sets the status of the response.

@@ -5,6 +5,7 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use maud::{Markup, html};
 
+use crate::console::account::event_filter::url_of_object;
 use crate::console::account::{ACCOUNT, one_time_secret, tabs};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
@@ -89,7 +90,7 @@ fn last_login(user: &User) -> Markup {
     }
 }
 
-const USERNAME: Field = Field {
+pub const USERNAME: Field = Field {
     name: "username",
     label: "Username",
     hint: "3 to 32 letters, digits, dashes and underscores.",
@@ -170,7 +171,8 @@ pub async fn view(
     let (user, grants, is_invited) = app
         .read(caller.clone(), move |tx, caller| {
             let user = rules::users::view(tx, caller, &username)?;
-            let grants = rules::grants::view(tx, caller, user.username.as_str())?;
+            let name = user.username.as_str();
+            let grants = rules::object_grants::summary(tx, caller, name, grants::MAX_LISTED_OBJECTS)?;
             let is_invited = rules::account_mails::is_invited(tx, user.id)?;
             Ok((user, grants, is_invited))
         })
@@ -182,6 +184,7 @@ pub async fn view(
             h1 { (name) @if is_own { " " span .tag { "you" } } }
             div .actions {
                 @if user.restricted { a .button.main href=(format!("{user_url}/grants")) { "Edit grants" } }
+                a .button href=(url_of_object("user", user.id.0)) { "Activity" }
                 a .button href=(format!("{user_url}/edit")) { "Edit" }
                 @if !is_own { a .button.danger href=(format!("{user_url}/delete")) { "Delete" } }
             }
@@ -216,7 +219,7 @@ pub async fn view(
         section aria-labelledby="grants" {
             h2 #grants { "Grants" }
             @match &grants {
-                Some(grants) => (grants::summary(grants, &user_url)),
+                Some(grants) => (grants::summary(&user, grants, &user_url)),
                 None => p .quiet { "Unrestricted users do not need grants." },
             }
         }

@@ -29,7 +29,7 @@ use crate::web::App;
 use crate::web::extract::At;
 
 const SUBNETS_PER_PAGE: i64 = 100;
-const SORT_FIELDS: [&str; 3] = ["id", "label", "updated"];
+const SORT_FIELDS: [&str; 5] = ["id", "label", "range", "usage", "updated"];
 
 /// The search on the list.
 #[derive(Clone)]
@@ -72,7 +72,7 @@ impl Search {
             list = list.only(Condition::contained_in(["label", "id"], &self.text));
         }
         let list = list.sorted(self.sorting.field, self.sorting.descending);
-        rules::subnets::list(tx, caller, vpc, &list)
+        rules::subnet_lists::sorted(tx, caller, vpc, &list)
     }
 }
 
@@ -159,8 +159,8 @@ impl ListPage {
             table .list {
                 thead { tr {
                     @if self.may_change { (selection::header()) }
-                    (search.sorting.header("Label", "label", url)) th scope="col" { "Range" }
-                    th scope="col" .number { "Instances" } th scope="col" { "Addresses in use" }
+                    (search.sorting.header("Label", "label", url)) (search.sorting.header("Range", "range", url))
+                    th scope="col" .number { "Instances" } (search.sorting.header("Addresses in use", "usage", url))
                     (search.sorting.header("Updated", "updated", url))
                 } }
                 tbody { @for (subnet, used) in self.found.items.iter().zip(&self.used) {
@@ -206,6 +206,7 @@ pub async fn export(State(app): State<App>, caller: Caller, At(id): At<VpcId>, q
                 "instances",
                 "in_use",
                 "usable",
+                "percent",
                 "created",
                 "updated",
             ];
@@ -231,7 +232,7 @@ pub async fn export(State(app): State<App>, caller: Caller, At(id): At<VpcId>, q
     Ok(csv.respond(&format!("vpc-{id}-subnets")))
 }
 
-fn cells(subnet: &Subnet, used: Usage) -> [String; 9] {
+fn cells(subnet: &Subnet, used: Usage) -> [String; 10] {
     [
         subnet.id.to_string(),
         subnet.label.as_str().to_owned(),
@@ -240,6 +241,7 @@ fn cells(subnet: &Subnet, used: Usage) -> [String; 9] {
         subnets::instance_count(subnet).to_string(),
         used.used.to_string(),
         used.all.to_string(),
+        format!("{:.1}", used.percent()),
         subnet.created.to_string(),
         subnet.updated.to_string(),
     ]

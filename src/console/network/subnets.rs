@@ -13,7 +13,7 @@ use crate::console::ipv6;
 use crate::console::layout::{empty_state, fragment, redirect_with_notice, time};
 use crate::console::port_table;
 use crate::console::query::Query;
-use crate::console::usage::used_meter;
+use crate::console::usage::{used_meter, used_meter_with_percent};
 use crate::console::visit::Visit;
 use crate::console::vpcs::{self, active_tag, field_errors, label_field, range_feedback, range_field};
 use crate::model::address_map::{View, bucket_prefix};
@@ -229,6 +229,7 @@ pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: Optio
             }
             @if let Some(may_change) = may_change { div .actions {
                 a .button.main href=(format!("{subnet_url}/attach")) { "Attach an instance" }
+                a .button href=(format!("/instances/new?subnet_id={}", subnet.id)) { "Create an instance" }
                 a .button href=(url_of_object("subnet", subnet.id.0)) { "Activity" }
                 @if may_change {
                     a .button href=(format!("{subnet_url}/edit")) { "Edit" }
@@ -239,7 +240,7 @@ pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: Optio
         dl .facts {
             div { dt { "Gateway" } dd { code { (write_address(subnet.ipv4.gateway())) } } }
             div { dt { "Usable range" } dd { code { (write_address(*assignable.start())) " – " (write_address(*assignable.end())) } } }
-            div { dt { "In use" } dd { (used_meter(usage)) } }
+            div { dt { "In use" } dd { (used_meter_with_percent(usage)) } }
             @if let Some(ipv6) = &map.ipv6 { div { dt { "IPv6 networks in use" } dd { (used_meter(ipv6.usage)) } } }
             div { dt { "Instances" } dd { (instance_count(subnet)) } }
             div { dt { "ID" } dd { (subnet.id) } }
@@ -444,7 +445,7 @@ fn render_delete(visit: &Visit, vpc: &Vpc, subnet: &Subnet, form_state: &FormSta
     let label = subnet.label.as_str();
     let form = Card::new(format!("{subnet_url}/delete"), "Delete subnet", &subnet_url).danger();
     let body = html! {
-        h1 { "Delete " (label) "?" }
+        h1 { "Delete the subnet “" (label) "”?" }
         @if blockers::is_blocked(form_state) {
             (blockers::render("This subnet cannot be deleted while instances are attached to it.", std::slice::from_ref(subnet), form_state, &format!("{subnet_url}/delete")))
             p { a .button href=(subnet_url) { "Back to subnet" } }

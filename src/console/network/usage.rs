@@ -20,6 +20,21 @@ pub fn used_meter(usage: Usage) -> Markup {
     meter(usage, &number(usage.used), &number(usage.all))
 }
 
+/// A usage as a bar, in numbers and in percent.
+pub fn used_meter_with_percent(usage: Usage) -> Markup {
+    let all = format!("{} ({})", number(usage.all), whole_percent(usage));
+    meter(usage, &number(usage.used), &all)
+}
+
+/// The share that is in use. It is 0% or 100% only if nothing or everything is in use.
+fn whole_percent(usage: Usage) -> String {
+    match usage.percent() {
+        percent if percent > 0.0 && percent < 1.0 => "less than 1%".to_owned(),
+        percent if percent < 100.0 => format!("{}%", percent.round().min(99.0)),
+        _ => "100%".to_owned(),
+    }
+}
+
 /// A usage in bytes, as a bar and with units.
 pub fn bytes_meter(usage: Usage) -> Markup {
     let shown = |bytes: u64| size(i64::try_from(bytes).unwrap_or(i64::MAX));

@@ -1,14 +1,16 @@
-//! The page of an account for the provider: usage, users and actions.
+//! The page of an account for the provider: recent tickets, usage, users and actions.
 
 use axum::extract::State;
 use maud::{Markup, html};
 
+use super::account_activity::activity_url;
 use super::account_summary::{LIST, name, refused, status_tag, url};
 use super::{account_networks, account_users};
+use crate::console::desk;
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, FormData, FormState};
 use crate::console::layout::{number, redirect_with_error, redirect_with_notice, size, time};
-use crate::console::threads::confirmation;
+use crate::console::threads::{self, confirmation};
 use crate::console::usage::{bytes_meter, used_meter};
 use crate::console::visit::Visit;
 use crate::declared;
@@ -17,24 +19,28 @@ use crate::model::account::status::AccountStatus;
 use crate::model::id::AccountId;
 use crate::model::policy::Quota;
 use crate::model::staff_role::StaffRole;
+use crate::model::ticket::DeskTicket;
 use crate::rules;
 use crate::rules::addresses::Usage;
-use crate::rules::agent::Staff;
+use crate::rules::agent::{Agent, Staff};
+use crate::rules::conditions::Condition;
+use crate::rules::lists::ListRequest;
 use crate::rules::provider_accounts::{AccountDetails, quota};
 use crate::rules::request::Request;
-use crate::store::WriteTx;
+use crate::store::{ReadTx, WriteTx};
 use crate::web::extract::At;
 use crate::web::{App, downloads};
 
 type Path = At<AccountId>;
 
 pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, At(id): Path) -> PageResult {
-    let (details, users, networks) = app
+    let (details, tickets, users, networks) = app
         .read(staff, move |tx, _| {
             let details = rules::provider_accounts::view(tx, id)?;
             let list = account_users::list_request();
             let users = rules::account_users::list(tx, id, &list)?;
-            Ok((details, users, account_networks::summary(tx, id)?))
+            let tickets = recent_tickets(tx, id)?;
+            Ok((details, tickets, users, account_networks::summary(tx, id)?))
         })
         .await?;
     let title = name(&details.account);
@@ -46,12 +52,12 @@ pub async fn view(State(app): State<App>, visit: Visit, staff: Staff, At(id): Pa
         }
         @if let Some(message) = &visit.refused { div .alert role="alert" { p { (message) } } }
         (facts(&details))
+        // The first user is the next step after the creation of an account.
+        @if users.results == 0 { (account_users::section(&app, &visit, &details.account, &users)) }
+        @if !tickets.is_empty() { (ticket_section(id, &tickets)) }
         section aria-labelledby="usage" { h2 #usage { "Usage" } (usage_table(&details, limits)) }
-        section aria-labelledby="limits" { h2 #limits { "Limits" } (quota_facts(&details.account, limits)) }
-        section aria-labelledby="users" {
-            h2 #users { "Users" }
-            (account_users::table(&app, &visit, &details.account, &users))
-        }
+        section aria-labelledby="quotas" { h2 #quotas { "Quotas" } (quota_facts(&details.account, limits)) }
+        @if users.results > 0 { (account_users::section(&app, &visit, &details.account, &users)) }
         (networks.render(id, &app.store().policy()))
     };
     Ok(visit.page(title, &[LIST], &body))
@@ -65,11 +71,45 @@ fn facts(details: &AccountDetails) -> Markup {
             div { dt { "E-mail" } dd { (account.email) } }
             div { dt { "Created" } dd { (time(account.created)) } }
             div { dt { "ID" } dd { (account.id) } }
+            div { dt { "Activity" } dd { a href=(activity_url(account.id)) { "All events" } } }
             div { dt { "Tickets" } dd {
                 a href=(format!("/desk?account={}", account.id)) { (number(details.usage.open_tickets.unsigned_abs())) " open" }
                 " of "
-                a href=(format!("/desk?account={}&status=all", account.id)) { (number(details.usage.tickets.unsigned_abs())) }
+                a href=(tickets_url(account.id)) { (number(details.usage.tickets.unsigned_abs())) }
             } }
+        }
+    }
+}
+
+/// The queue with all tickets of an account.
+fn tickets_url(account: AccountId) -> String {
+    format!("/desk?account={account}&status=all")
+}
+
+/// The newest tickets of an account.
+fn recent_tickets(tx: &mut ReadTx, account: AccountId) -> rules::Result<Vec<DeskTicket>> {
+    const MAX_SHOWN: i64 = 5;
+    let of_account = ListRequest::first(MAX_SHOWN).only(Condition::equal("account_id", account));
+    Ok(rules::desk::list(tx, &of_account.sorted("id", true), None)?.items)
+}
+
+fn ticket_section(account: AccountId, tickets: &[DeskTicket]) -> Markup {
+    html! {
+        section aria-labelledby="tickets" {
+            h2 #tickets { "Recent tickets" }
+            table .list {
+                thead { tr { th scope="col" { "Ticket" } th scope="col" { "Status" } th scope="col" { "Opened" } } }
+                tbody {
+                    @for ticket in tickets.iter().map(|desk| &desk.ticket) {
+                        tr {
+                            th scope="row" { a href=(desk::url(ticket.id)) { (ticket.summary.as_str()) } " " span .id { (ticket.id) } }
+                            td data-label="Status" { (threads::status_tag(ticket.status)) }
+                            td data-label="Opened" { (time(ticket.opened)) }
+                        }
+                    }
+                }
+            }
+            p { a href=(tickets_url(account)) { "All tickets" } }
         }
     }
 }
@@ -129,6 +169,7 @@ fn actions(visit: &Visit, details: &AccountDetails) -> Markup {
     let action = |action: &str| format!("{}/{action}", url(account.id));
     let is_open = account.status != AccountStatus::Closed;
     html! {
+        @if is_open { a .button href=(format!("/desk/tickets/new?account_id={}", account.id)) { "Open a ticket" } }
         @if is_open && visit.has_role(StaffRole::Operator) {
             a .button href=(action("edit")) { "Edit" }
             a .button href=(action("quotas")) { "Quotas" }
@@ -208,8 +249,8 @@ pub async fn close(State(app): State<App>, staff: Staff, At(id): Path, data: For
     }
     let request = data.request(Vec::new());
     let closed = app
-        .write(staff, move |tx, _| {
-            rules::provider_accounts::close(tx, id, &request)
+        .write(staff, move |tx, staff| {
+            rules::provider_accounts::close(tx, Some(&staff.agent), id, &request)
         })
         .await;
     match closed {
@@ -225,10 +266,11 @@ async fn change(
     id: AccountId,
     data: FormData,
     notice: &str,
-    rule: fn(&mut WriteTx, AccountId, &Request) -> rules::Result<AccountDetails>,
+    rule: fn(&mut WriteTx, Option<&Agent>, AccountId, &Request) -> rules::Result<AccountDetails>,
 ) -> PageResult {
     let request = data.request(Vec::new());
-    match app.write(staff, move |tx, _| rule(tx, id, &request)).await {
+    let write = move |tx: &mut WriteTx, staff: &Staff| rule(tx, Some(&staff.agent), id, &request);
+    match app.write(staff, write).await {
         Ok(_) => Ok(redirect_with_notice(&url(id), notice)),
         Err(error) => refused(&url(id), error),
     }

@@ -43,8 +43,8 @@ pub async fn update(
 ) -> PageResult {
     let request = data.request(data.object(&["company", "email"]));
     let changed = app
-        .write(staff.clone(), move |tx, _| {
-            rules::provider_accounts::update(tx, id, &request)
+        .write(staff.clone(), move |tx, staff| {
+            rules::provider_accounts::update(tx, Some(&staff.agent), id, &request)
         })
         .await;
     let form_state = match changed {
@@ -158,8 +158,8 @@ pub async fn update_quotas(
     let object = QUOTAS.map(|(name, _)| (name.to_owned(), limit(name, data.text(name).trim())));
     let request = data.request(object.to_vec());
     let changed = app
-        .write(staff.clone(), move |tx, _| {
-            rules::provider_accounts::update_quotas(tx, id, &request)
+        .write(staff.clone(), move |tx, staff| {
+            rules::provider_accounts::update_quotas(tx, Some(&staff.agent), id, &request)
         })
         .await;
     let mut form_state = match changed {

@@ -8,12 +8,13 @@ use maud::{Markup, html};
 use super::account_networks::{instance_url, vpc_url, vpcs_url, written};
 use super::account_summary::{LIST, name, url};
 use crate::console::error_page::PageResult;
-use crate::console::layout::{pagination, time};
+use crate::console::layout::{pagination, pagination_of, time};
 use crate::console::query::Query;
 use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
 use crate::model::id::{AccountId, InstanceId, SubnetId, VpcId};
 use crate::model::page::Paged;
+use crate::model::subnet::Subnet;
 use crate::model::vpc::Vpc;
 use crate::model::vpc_ip::VpcIp;
 use crate::rules;
@@ -25,6 +26,9 @@ use crate::web::App;
 use crate::web::extract::At;
 
 const ADDRESSES_PER_PAGE: i64 = 100;
+const SUBNETS_PER_PAGE: i64 = 100;
+/// The parameter with the page of the subnets. That of the addresses is `page`.
+const SUBNETS: &str = "subnets";
 
 pub async fn view(
     State(app): State<App>,
@@ -45,6 +49,8 @@ pub async fn view(
         })
         .await?;
     let (account_url, list_url) = (url(account), vpcs_url(account));
+    let shown = vpc.subnets.iter().zip(used).collect();
+    let subnets = Paged::select(shown, query.page(SUBNETS, SUBNETS_PER_PAGE));
     let breadcrumbs = [LIST, (name(&owner), &account_url), ("VPCs", &list_url)];
     let body = html! {
         h1 { (vpc.label.as_str()) " " span .id { (vpc.id) } }
@@ -56,7 +62,11 @@ pub async fn view(
             div { dt { "Updated" } dd { (time(vpc.updated)) } }
         }
         @if !vpc.description.as_str().is_empty() { p .prose { (vpc.description.as_str()) } }
-        section aria-labelledby="subnets" { h2 #subnets { "Subnets" } (subnet_table(&vpc, &used)) }
+        section aria-labelledby="subnets" {
+            h2 #subnets { "Subnets" }
+            (subnet_table(&subnets))
+            (pagination_of(&subnets, &vpc_url(account, id), SUBNETS, "Pages of subnets"))
+        }
         section aria-labelledby="addresses" {
             h2 #addresses { "IPv4 addresses in use" }
             (address_table(account, &vpc, &ips))
@@ -66,14 +76,14 @@ pub async fn view(
     Ok(visit.page(vpc.label.as_str(), &breadcrumbs, &body))
 }
 
-fn subnet_table(vpc: &Vpc, used: &[Usage]) -> Markup {
+fn subnet_table(subnets: &Paged<(&Subnet, Usage)>) -> Markup {
     html! {
-        @if vpc.subnets.is_empty() { p .quiet { "None" } } @else {
+        @if subnets.items.is_empty() { p .quiet { "None" } } @else {
             table .list {
                 thead { tr {
                     th scope="col" { "Subnet" } th scope="col" { "Range" } th scope="col" { "IPv6 range" } th scope="col" { "Addresses in use" }
                 } }
-                tbody { @for (subnet, used) in vpc.subnets.iter().zip(used) {
+                tbody { @for (subnet, used) in &subnets.items {
                     tr {
                         th scope="row" { (subnet.label.as_str()) " " span .id { (subnet.id) } }
                         td data-label="Range" { code { (subnet.ipv4) } }

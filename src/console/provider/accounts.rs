@@ -10,6 +10,7 @@ use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
 use crate::console::layout::{empty_state, number, pagination, pluralize, redirect_with_notice, time};
 use crate::console::query::{MAX_SEARCH_CHARS, Query};
+use crate::console::sorting::{self, Sorting};
 use crate::console::visit::Visit;
 use crate::model::account::Account;
 use crate::model::page::Page;
@@ -17,17 +18,26 @@ use crate::model::staff_role::StaffRole;
 use crate::rules;
 use crate::rules::agent::Staff;
 use crate::rules::conditions::Condition;
+use crate::rules::lists::ListRequest;
 use crate::rules::provider_accounts::ObjectCounts;
 use crate::web::App;
+
+/// The fields by which the list can be sorted. The first one is the default.
+const SORT_FIELDS: [&str; 7] = [
+    "id",
+    "company",
+    "email",
+    "status",
+    "usage.vpcs",
+    "usage.instances",
+    "created",
+];
 
 const NEW_URL: &str = "/provider/accounts/new";
 
 pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
-    let search = query.search_text();
-    let mut list_request = query.list_request(Page::DEFAULT_SIZE);
-    if !search.is_empty() {
-        list_request = list_request.only(Condition::contained_in(["company", "email"], &search));
-    }
+    let search = Search::read(&query);
+    let list_request = search.list_request(query.list_request(Page::DEFAULT_SIZE));
     let (accounts, counts) = app
         .read(staff, move |tx, _| {
             let accounts = rules::provider_accounts::list(tx, &list_request)?;
@@ -44,9 +54,10 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
         form .search role="search" aria-label="Accounts" method="get" action=(LIST.1) {
             div .field {
                 label for="q" { "Search" }
-                input #q type="search" name="q" value=(search) autocomplete="off" spellcheck="false" maxlength=(MAX_SEARCH_CHARS)
+                input #q type="search" name="q" value=(search.text) autocomplete="off" spellcheck="false" maxlength=(MAX_SEARCH_CHARS)
                     placeholder="Company or e-mail";
             }
+            @if !search.sorting.parameter().is_empty() { input type="hidden" name=(sorting::PARAMETER) value=(search.sorting.parameter()); }
             button type="submit" { "Search" }
         }
         @if accounts.items.is_empty() {
@@ -54,23 +65,57 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
         } @else {
             p .count role="status" { (pluralize(accounts.results as usize, "account", "accounts")) }
             table .list {
-                thead { tr {
-                    th scope="col" { "Account" } th scope="col" { "E-mail" } th scope="col" { "Status" }
-                    th scope="col" .number { "VPCs" } th scope="col" .number { "Instances" } th scope="col" { "Created" }
-                } }
+                (search.header())
                 tbody { @for (account, counts) in accounts.items.iter().zip(&counts) { (row(account, *counts)) } }
             }
-            (pagination(&accounts, &list_url(&search)))
+            (pagination(&accounts, &search.url(&search.sorting.parameter())))
         }
     };
     Ok(visit.page("Accounts", &[], &body))
 }
 
-fn list_url(search: &str) -> String {
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    match search {
-        "" => LIST.1.to_owned(),
-        search => format!("{}?{}", LIST.1, query.append_pair("q", search).finish()),
+/// The search on the list, and its order.
+struct Search {
+    text: String,
+    sorting: Sorting,
+}
+
+impl Search {
+    fn read(query: &Query) -> Self {
+        Self {
+            text: query.search_text(),
+            sorting: Sorting::read(query, &SORT_FIELDS),
+        }
+    }
+
+    fn list_request(&self, list: ListRequest) -> ListRequest {
+        let list = list.sorted(self.sorting.field, self.sorting.descending);
+        match self.text.as_str() {
+            "" => list,
+            text => list.only(Condition::contained_in(["company", "email"], text)),
+        }
+    }
+
+    /// The URL of the list with another sort order.
+    fn url(&self, sort: &str) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let parameters = [("q", self.text.as_str()), (sorting::PARAMETER, sort)];
+        query.extend_pairs(parameters.into_iter().filter(|(_, value)| !value.is_empty()));
+        match query.finish() {
+            query if query.is_empty() => LIST.1.to_owned(),
+            query => format!("{}?{query}", LIST.1),
+        }
+    }
+
+    fn header(&self) -> Markup {
+        let column = |label: &str, field| self.sorting.header(label, field, |sort| self.url(sort));
+        let count = |label: &str, field| self.sorting.number_header(label, field, |sort| self.url(sort));
+        html! {
+            thead { tr {
+                (column("Account", "company")) (column("E-mail", "email")) (column("Status", "status"))
+                (count("VPCs", "usage.vpcs")) (count("Instances", "usage.instances")) (column("Created", "created"))
+            } }
+        }
     }
 }
 
@@ -96,13 +141,16 @@ pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: Fo
     object.extend(data.non_empty(&["username"]));
     let (has_user, request) = (!data.text("username").is_empty(), data.request(object));
     let created = app
-        .write(staff, move |tx, _| rules::provider_accounts::create(tx, &request))
+        .write(staff, move |tx, staff| {
+            rules::provider_accounts::create(tx, &staff.agent, &request)
+        })
         .await;
     match created {
         Ok(details) => {
-            let notice = match has_user && app.sends_mail() {
-                true => "account-created-invited",
-                false => "account-created",
+            let notice = match has_user {
+                true if app.sends_mail() => "account-created-invited",
+                true => "account-created",
+                false => "account-created-empty",
             };
             Ok(redirect_with_notice(&url(details.account.id), notice))
         }
@@ -139,7 +187,7 @@ fn render_new(visit: &Visit, form_state: &FormState) -> Response {
     let username = Field {
         name: "username",
         label: "First user",
-        hint: "The username of an unrestricted user. You can generate a password link on the next page.",
+        hint: "The username of an unrestricted user. Without one, you can add a user on the next page.",
         optional: true,
         max_chars: Some(32),
         ..Field::default()

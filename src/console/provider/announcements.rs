@@ -8,7 +8,7 @@ use super::account_summary::refused;
 use super::tabs::{ANNOUNCEMENTS as LIST, tabs};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
-use crate::console::layout::{empty_state, pagination, redirect_with_notice};
+use crate::console::layout::{empty_state, pagination, redirect_with_notice, time_with_zone};
 use crate::console::query::Query;
 use crate::console::threads::confirmation;
 use crate::console::visit::Visit;
@@ -52,10 +52,10 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
                     @for announcement in &announcements.items {
                         tr {
                             th scope="row" { a href=(url(announcement.id)) { (announcement.title.as_str()) } }
-                            td data-label="Severity" { (announcement.severity.word()) }
+                            td data-label="Severity" { (severity_label(announcement.severity)) }
                             td data-label="Visibility" { (visibility(announcement, now)) }
-                            td data-label="Shown from" { (shown_time(announcement.starts)) }
-                            td data-label="Shown until" { @match announcement.ends { Some(ends) => (shown_time(ends)), None => span .quiet { "Not set" } } }
+                            td data-label="Shown from" { (time_with_zone(announcement.starts)) }
+                            td data-label="Shown until" { @match announcement.ends { Some(ends) => (time_with_zone(ends)), None => span .quiet { "Not set" } } }
                         }
                     }
                 }
@@ -72,9 +72,12 @@ fn utc(at: Time) -> String {
     text.strip_suffix(":00").map(str::to_owned).unwrap_or(text)
 }
 
-/// A time in UTC. The console's script does not convert it, because the form has the same time.
-fn shown_time(at: Time) -> Markup {
-    html! { time datetime={ (at) "Z" } data-localized { (utc(at)) " UTC" } }
+fn severity_label(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Minor => "Minor",
+        Severity::Major => "Major",
+        Severity::Critical => "Critical",
+    }
 }
 
 /// Whether customers see an announcement now.
@@ -104,6 +107,7 @@ fn fields(form_state: &FormState) -> Markup {
     let severity = Field {
         name: "severity",
         label: "Severity",
+        hint: "Sets the color: major is shown as a warning, and critical as an error.",
         ..Field::default()
     };
     let starts = Field {
@@ -122,7 +126,8 @@ fn fields(form_state: &FormState) -> Markup {
         code: true,
         ..Field::default()
     };
-    let severities = Severity::ALL.map(|severity| (severity.word().to_owned(), severity.word().to_owned()));
+    let severities =
+        Severity::ALL.map(|severity| (severity.word().to_owned(), severity_label(severity).to_owned()));
     html! {
         p .quiet { "All customers see the announcement, on every page of the console." }
         (forms::text_input(form_state, title))

@@ -6,20 +6,25 @@ use crate::model::branding::Branding;
 use crate::web::{brand, pages};
 
 /// The preview. Its style sheet has the colors of both themes, so that it needs no script and no inline styles.
-pub fn preview(previewed: &Branding) -> Markup {
+/// `chosen_logo` is the URL of a logo that is not saved yet.
+pub fn preview(previewed: &Branding, chosen_logo: Option<&str>) -> Markup {
+    let logo = match chosen_logo {
+        Some(url) => html! { img .brand-logo src=(url) alt=""; },
+        None => brand::logo(previewed).unwrap_or_else(pages::logo),
+    };
     html! {
         link rel="stylesheet" href=(brand::preview_style_url(previewed));
         div .brand-previews {
-            @for theme in ["light", "dark"] { (in_theme(previewed, theme)) }
+            @for theme in ["light", "dark"] { (in_theme(previewed, &logo, theme)) }
         }
     }
 }
 
-fn in_theme(previewed: &Branding, theme: &str) -> Markup {
+fn in_theme(previewed: &Branding, logo: &Markup, theme: &str) -> Markup {
     html! {
         section .brand-preview .(theme) aria-label={ "Preview of the " (theme) " theme" } {
             div .brand-preview-bar {
-                span .brand { (brand::logo(previewed).unwrap_or_else(pages::logo)) span { (previewed.name()) } }
+                span .brand { (logo) span { (previewed.name()) } }
                 span .brand-preview-current { "VPCs" }
             }
             div .brand-preview-body {

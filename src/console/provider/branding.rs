@@ -4,27 +4,35 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::account_summary::refused;
 use super::brand_preview::preview as preview_of;
-use super::tabs::{BRANDING, tabs};
+use super::chosen_images::ChosenImages;
+use super::settings_page::{Content, SettingsPage, after_preview, text_input};
+use super::tabs::BRANDING;
 use crate::console::error_page::{ErrorPage, PageResult};
 use crate::console::forms::{self, Field, FormData, FormState, SmallFiles};
-use crate::console::layout::{redirect_with_notice, size};
-use crate::console::threads::confirmation;
+use crate::console::layout::{permit_data_images, redirect_with_notice, size};
 use crate::console::visit::Visit;
 use crate::model::brand_image::{BrandImage, ImageSlot, MAX_IMAGE_BYTES};
 use crate::model::branding::{BrandName, Branding, FooterText, LinkLabel, MAX_SUPPORT_LINKS};
-use crate::model::input::Input;
-use crate::model::staff_role::StaffRole;
 use crate::rules::agent::Staff;
 use crate::rules::branding::ImageUpload;
-use crate::rules::error::{Error, FieldError};
+use crate::rules::error::Error;
 use crate::rules::request::Request;
 use crate::rules::{self, branding};
 use crate::web::extract::At;
 use crate::web::{App, brand};
 
 const URL: &str = BRANDING.1;
+const PAGE: SettingsPage = SettingsPage {
+    title: BRANDING.0,
+    url: URL,
+    form_id: "brand",
+    has_files: true,
+    saved_notice: "branding-saved",
+    reset_notice: "branding-reset",
+    read_only_text: "Only admins can change the brand.",
+    reset_text: "This deletes the name, the color, the footer, the links and the images.",
+};
 const PREVIEW_URL: &str = "/provider/branding/preview";
 const LINKS: &str = "support_links";
 const LINK_FIELDS: [&str; 2] = ["label", "url"];
@@ -34,8 +42,7 @@ struct Shown<'a> {
     form_state: &'a FormState,
     stored: &'a Branding,
     previewed: &'a Branding,
-    /// The images that the user has chosen. A browser does not choose a file again on the next page.
-    chosen: &'a [ImageSlot],
+    chosen: &'a ChosenImages,
 }
 
 async fn load(app: &App, staff: Staff) -> rules::Result<Branding> {
@@ -49,7 +56,7 @@ pub async fn view(State(app): State<App>, visit: Visit, staff: Staff) -> PageRes
         form_state: &form_state,
         stored: &stored,
         previewed: &stored,
-        chosen: &[],
+        chosen: &ChosenImages::default(),
     };
     Ok(render(&visit, &shown))
 }
@@ -72,46 +79,26 @@ fn prefilled(stored: &Branding) -> FormState {
 fn request(data: &mut FormData) -> Request {
     data.remove_rows(LINKS, &LINK_FIELDS, None);
     let names = ["name", "accent_color", "footer"];
-    let field = |name: &&str| {
-        let value = data.text(name).trim().replace("\r\n", "\n");
-        let value = match value.is_empty() {
-            true => Input::Null,
-            false => Input::Text(value),
-        };
-        ((*name).to_owned(), value)
-    };
-    let mut object: Vec<_> = names.iter().map(field).collect();
+    let mut object: Vec<_> = names
+        .map(|name| (name.to_owned(), text_input(data, name)))
+        .to_vec();
     object.push((LINKS.to_owned(), data.list(LINKS, &LINK_FIELDS)));
     data.request(object)
 }
 
-/// The slots for which the user has chosen a file.
-fn chosen(files: &SmallFiles) -> Vec<ImageSlot> {
-    let mut slots = ImageSlot::ALL.to_vec();
-    slots.retain(|slot| files.content(slot.word()).is_some());
-    slots
-}
-
-/// The chosen images, or the errors of those that are refused.
-fn images(files: &SmallFiles) -> Result<Vec<(ImageSlot, ImageUpload)>, Vec<FieldError>> {
-    let (mut images, mut errors) = (Vec::new(), Vec::new());
-    for slot in ImageSlot::ALL {
-        match files.content(slot.word()).map(BrandImage::parse) {
-            None => {}
-            Some(Err(reason)) => errors.push(FieldError::on(slot.word(), reason)),
-            Some(Ok(image)) => images.push((
-                slot,
-                ImageUpload {
-                    expected: None,
-                    image: Ok(image),
-                },
-            )),
-        }
-    }
-    match errors.is_empty() {
-        true => Ok(images),
-        false => Err(errors),
-    }
+/// The brand with the submitted texts, or the errors of texts and images together.
+async fn check(app: &App, staff: Staff, request: Request, images: &ChosenImages) -> rules::Result<Branding> {
+    let checked = app
+        .read(staff, move |tx, _| branding::preview(tx, &request))
+        .await;
+    let mut errors = match checked {
+        Ok(brand) if images.errors.is_empty() => return Ok(brand),
+        Ok(_) => Vec::new(),
+        Err(Error::Refused(errors)) => errors,
+        Err(other) => return Err(other),
+    };
+    errors.extend_from_slice(&images.errors);
+    Err(Error::Refused(errors))
 }
 
 /// Shows the submitted values in the preview, without saving them.
@@ -122,20 +109,15 @@ pub async fn preview(
     mut data: FormData,
     files: SmallFiles,
 ) -> PageResult {
-    let request = request(&mut data);
+    let (request, chosen) = (request(&mut data), ChosenImages::read(&data, &files));
     let stored = load(&app, staff.clone()).await?;
-    let previewed = app
-        .read(staff, move |tx, _| branding::preview(tx, &request))
-        .await;
-    let (form_state, previewed) = match previewed {
-        Ok(previewed) => (FormState::with_errors(data, Vec::new()), previewed),
-        Err(error) => (forms::from_error(data, error)?, stored.clone()),
-    };
+    let previewed = check(&app, staff, request, &chosen).await;
+    let (form_state, previewed) = after_preview(data, previewed)?;
     let shown = Shown {
         form_state: &form_state,
         stored: &stored,
-        previewed: &previewed,
-        chosen: &chosen(&files),
+        previewed: previewed.as_ref().unwrap_or(&stored),
+        chosen: &chosen,
     };
     Ok(render(&visit, &shown))
 }
@@ -148,9 +130,9 @@ pub async fn update(
     mut data: FormData,
     files: SmallFiles,
 ) -> PageResult {
-    let saved = save(&app, staff.clone(), request(&mut data), images(&files)).await;
-    let form_state = match saved {
-        Ok(()) => return Ok(redirect_with_notice(URL, "branding-saved")),
+    let (request, chosen) = (request(&mut data), ChosenImages::read(&data, &files));
+    let form_state = match save(&app, staff.clone(), request, &chosen).await {
+        Ok(()) => return Ok(redirect_with_notice(URL, PAGE.saved_notice)),
         Err(error) => forms::from_error(data, error)?,
     };
     let stored = load(&app, staff).await?;
@@ -159,49 +141,33 @@ pub async fn update(
         form_state: &form_state,
         stored: &stored,
         previewed: &stored,
-        chosen: &chosen(&files),
+        chosen: &chosen,
     };
     Ok(render(&visit, &shown))
 }
 
-async fn save(
-    app: &App,
-    staff: Staff,
-    request: Request,
-    images: Result<Vec<(ImageSlot, ImageUpload)>, Vec<FieldError>>,
-) -> rules::Result<()> {
-    match images {
-        Ok(images) => {
-            app.write(staff, move |tx, _| {
-                branding::update(tx, &request)?;
-                let mut images = images.iter();
-                images.try_for_each(|(slot, image)| branding::set_image(tx, *slot, image).map(drop))
-            })
-            .await
-        }
-        Err(of_images) => {
-            // Errors of texts are shown together with those of images.
-            let texts = app
-                .read(staff, move |tx, _| branding::preview(tx, &request))
-                .await;
-            let mut errors = match texts {
-                Ok(_) => Vec::new(),
-                Err(Error::Refused(errors)) => errors,
-                Err(other) => return Err(other),
-            };
-            errors.extend(of_images);
-            Err(Error::Refused(errors))
-        }
+async fn save(app: &App, staff: Staff, request: Request, chosen: &ChosenImages) -> rules::Result<()> {
+    if !chosen.errors.is_empty() {
+        return check(app, staff, request, chosen).await.map(drop);
     }
+    let upload = |(slot, image): &(ImageSlot, BrandImage)| {
+        let image = ImageUpload {
+            expected: None,
+            image: Ok(image.clone()),
+        };
+        (*slot, image)
+    };
+    let images: Vec<_> = chosen.images().iter().map(upload).collect();
+    app.write(staff, move |tx, _| {
+        branding::update(tx, &request)?;
+        let mut images = images.iter();
+        images.try_for_each(|(slot, image)| branding::set_image(tx, *slot, image).map(drop))
+    })
+    .await
 }
 
 pub async fn reset(State(app): State<App>, staff: Staff, data: FormData) -> PageResult {
-    let request = data.request(Vec::new());
-    let deleted = app.write(staff, move |tx, _| branding::reset(tx, &request)).await;
-    match deleted {
-        Ok(()) => Ok(redirect_with_notice(URL, "branding-reset")),
-        Err(error) => refused(URL, error),
-    }
+    PAGE.reset(&app, staff, &data, branding::reset).await
 }
 
 type Path = At<Option<ImageSlot>>;
@@ -212,38 +178,32 @@ pub async fn remove(State(app): State<App>, staff: Staff, At(slot): Path, data: 
     let removed = app
         .write(staff, move |tx, _| branding::remove_image(tx, slot, &request))
         .await;
-    match removed {
-        Ok(()) => Ok(redirect_with_notice(URL, "branding-saved")),
-        Err(error) => refused(URL, error),
-    }
+    PAGE.redirect(removed, PAGE.saved_notice)
 }
 
 fn render(visit: &Visit, shown: &Shown) -> Response {
-    let can_change = visit.has_role(StaffRole::Admin);
     let is_saved = shown.previewed == shown.stored && shown.chosen.is_empty();
-    let body = html! {
-        (tabs(visit, URL))
-        div .title {
-            h1 { "Branding" }
-            @if can_change && shown.stored.updated.is_some() { div .actions { (reset_form(visit)) } }
-        }
-        p .lead { "The console and the log-in page show your name, logo and color to customers and staff." }
-        @if let Some(text) = &visit.refused { p .alert role="alert" { (text) } }
-        section aria-labelledby="preview" {
-            h2 #preview { "Preview" }
-            @if !is_saved { p .warning role="status" { "These values are not saved yet. If you chose image files, choose them again before you save." } }
-            (preview_of(shown.previewed))
-        }
-        @if can_change {
-            (form(visit, shown))
+    let content = Content {
+        form_state: shown.form_state,
+        can_reset: shown.stored.updated.is_some(),
+        lead: html! {
+            p .lead { "The console and the log-in page show your name, logo and color to customers and staff." }
+        },
+        labels: &[],
+        preview_title: "Preview",
+        preview: html! {
+            @if !is_saved { p .warning role="status" { "These values are not saved yet." } }
+            (preview_of(shown.previewed, shown.chosen.url(ImageSlot::Logo).as_deref()))
+        },
+        fields: fields(shown),
+        buttons: html! { button type="submit" formaction=(PREVIEW_URL) { "Preview" } },
+        other_forms: html! {
             @for slot in ImageSlot::ALL.into_iter().filter(|slot| shown.stored.image(*slot).is_some()) {
                 form #(removal_id(slot)) method="post" action={ (URL) "/images/" (slot.word()) "/delete" } { (visit.form_token()) }
             }
-        } @else {
-            p .quiet { "Only admins can change the brand." }
-        }
+        },
     };
-    visit.form_page(shown.form_state, "Branding", &[], &body)
+    permit_data_images(PAGE.render(visit, &content))
 }
 
 /// The ID of the form that removes an image. Its button is in the form with all values.
@@ -251,21 +211,7 @@ fn removal_id(slot: ImageSlot) -> String {
     format!("remove-{}", slot.word())
 }
 
-fn reset_form(visit: &Visit) -> Markup {
-    confirmation(
-        "Reset to defaults",
-        (true, None),
-        &html! {
-            p { "This deletes the name, the color, the footer, the links and the images." }
-            form method="post" action={ (URL) "/reset" } {
-                (visit.form_token())
-                button .danger type="submit" { "Reset to defaults" }
-            }
-        },
-    )
-}
-
-fn form(visit: &Visit, shown: &Shown) -> Markup {
+fn fields(shown: &Shown) -> Markup {
     let form_state = shown.form_state;
     let name = Field {
         name: "name",
@@ -292,25 +238,15 @@ fn form(visit: &Visit, shown: &Shown) -> Markup {
         ..Field::default()
     };
     html! {
-        (form_state.alert())
-        form .card.wide method="post" novalidate action=(URL) enctype="multipart/form-data" data-unsaved="Discard the changes that you have not saved?" {
-            (visit.form_token())
-            (form_state.version_field())
-            (forms::text_input(form_state, name))
-            (forms::text_input(form_state, accent_color))
-            (forms::textarea(form_state, footer, 3))
-            fieldset .brand-link-rows {
-                legend { "Support links" }
-                p .hint { "Customers see them in the footer and on the log-in page. A URL begins with https:// or mailto:." }
-                @for at in 0..MAX_SUPPORT_LINKS { (link_row(form_state, at)) }
-            }
-            @for slot in ImageSlot::ALL { (image_field(shown, slot)) }
-            div .actions {
-                button .main type="submit" { "Save" }
-                button type="submit" formaction=(PREVIEW_URL) { "Preview" }
-                a .button href=(URL) { "Cancel" }
-            }
+        (forms::text_input(form_state, name))
+        (forms::text_input(form_state, accent_color))
+        (forms::textarea(form_state, footer, 3))
+        fieldset .brand-link-rows {
+            legend { "Support links" }
+            p .hint { "Customers see them in the footer and on the log-in page. A URL begins with https:// or mailto:." }
+            @for at in 0..MAX_SUPPORT_LINKS { (link_row(form_state, at)) }
         }
+        @for slot in ImageSlot::ALL { (image_field(shown, slot)) }
     }
 }
 
@@ -349,10 +285,7 @@ fn image_field(shown: &Shown, slot: ImageSlot) -> Markup {
         ImageSlot::Favicon => ("Favicon", "Shown in the tabs of browsers. Use a square image."),
     };
     let (word, id) = (slot.word(), forms::element_id(slot.word()));
-    let mut errors = shown.form_state.errors_on(word);
-    if errors.is_empty() && shown.chosen.contains(&slot) {
-        errors.push("Choose the file again: it is not saved yet, and the preview does not show it");
-    }
+    let errors = shown.form_state.errors_on(word);
     let described_by = match errors.is_empty() {
         true => format!("{id}-hint"),
         false => format!("{id}-wrong {id}-hint"),
@@ -361,7 +294,10 @@ fn image_field(shown: &Shown, slot: ImageSlot) -> Markup {
     html! {
         div .field.brand-image .wrong[!errors.is_empty()] {
             label for=(id) { (label) " " span .optional { "optional" } }
-            @if let Some(image) = brand::image_url(shown.stored, slot) {
+            @if let Some(image) = shown.chosen.url(slot) {
+                p { img .brand-logo src=(image) alt={ "The chosen " (word) }; " Chosen, not saved yet." }
+                (shown.chosen.hidden_field(slot))
+            } @else if let Some(image) = brand::image_url(shown.stored, slot) {
                 p { img .brand-logo src=(image) alt={ "The current " (word) }; }
             }
             input #(id) type="file" name=(word) accept=".png,.svg,image/png,image/svg+xml"

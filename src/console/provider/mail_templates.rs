@@ -4,15 +4,14 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::account_summary::refused;
 use super::mail_preview::preview as preview_of;
-use super::tabs::{MAIL, MAIL_TEMPLATES, tabs};
+use super::settings_page::{Content, SettingsPage, after_preview, text, text_input};
+use super::tabs::{MAIL, MAIL_TEMPLATES};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Field, FormData, FormState};
 use crate::console::layout::{permit_style_attributes, redirect_with_notice};
 use crate::console::outgoing_mail::missing_server;
 use crate::console::query::Query;
-use crate::console::threads::confirmation;
 use crate::console::visit::Visit;
 use crate::mail::outbound::template::{self, Rendered};
 use crate::model::input::Input;
@@ -25,8 +24,16 @@ use crate::web::App;
 
 const URL: &str = MAIL_TEMPLATES.1;
 const PREVIEW_URL: &str = "/provider/mail-templates/preview";
-/// The ID of the form, for its buttons outside of it.
-const FORM: &str = "mail-texts";
+const PAGE: SettingsPage = SettingsPage {
+    title: MAIL_TEMPLATES.0,
+    url: URL,
+    form_id: "mail-texts",
+    has_files: false,
+    saved_notice: "mail-templates-saved",
+    reset_notice: "mail-templates-reset",
+    read_only_text: "Only admins can change the texts.",
+    reset_text: "This deletes the signature and all texts.",
+};
 const SIGNATURE: &str = "signature";
 const PARTS: [&str; 2] = ["introduction", "closing"];
 
@@ -112,27 +119,15 @@ fn is_unchanged(data: &FormData, stored: &MailTemplates) -> bool {
         })
 }
 
-/// The text of a field.
-fn text(data: &FormData, field: &str) -> String {
-    data.text(field).trim().replace("\r\n", "\n")
-}
-
 /// The fields of the form. An empty field means the default.
 fn object(data: &FormData) -> Vec<(String, Input)> {
-    let value = |field: &str| {
-        let text = text(data, field);
-        match text.is_empty() {
-            true => Input::Null,
-            false => Input::Text(text),
-        }
-    };
     let template = |kind: TemplateKind| {
-        let parts = PARTS.map(|part| (part.to_owned(), value(&field_name(kind, part))));
+        let parts = PARTS.map(|part| (part.to_owned(), text_input(data, &field_name(kind, part))));
         Input::Object([of_kind(kind)].into_iter().chain(parts).collect())
     };
     let templates = TemplateKind::ALL.into_iter().map(template).collect();
     vec![
-        (SIGNATURE.to_owned(), value(SIGNATURE)),
+        (SIGNATURE.to_owned(), text_input(data, SIGNATURE)),
         ("templates".to_owned(), Input::List(templates)),
     ]
 }
@@ -153,15 +148,10 @@ pub async fn preview(State(app): State<App>, visit: Visit, staff: Staff, mut dat
     let stored = load(&app, staff.clone()).await?;
     let previewed = rendered(&app, staff.clone(), data.request(fields)).await;
     let is_saved = previewed.is_err() || is_unchanged(&data, &stored);
-    let (form_state, rendered) = match previewed {
-        Ok(rendered) => (FormState::with_errors(data, Vec::new()), rendered),
-        Err(error) => {
-            let stored = Request::with_fields([of_kind(kind)]);
-            (
-                forms::from_error(data, error)?,
-                rendered(&app, staff, stored).await?,
-            )
-        }
+    let (form_state, previewed) = after_preview(data, previewed)?;
+    let rendered = match previewed {
+        Some(rendered) => rendered,
+        None => rendered(&app, staff, Request::with_fields([of_kind(kind)])).await?,
     };
     let shown = Shown {
         form_state: &form_state,
@@ -179,7 +169,7 @@ pub async fn update(State(app): State<App>, visit: Visit, staff: Staff, data: Fo
         .write(staff.clone(), move |tx, _| mail_templates::update(tx, &request))
         .await;
     let form_state = match changed {
-        Ok(_) => return Ok(redirect_with_notice(URL, "mail-templates-saved")),
+        Ok(_) => return Ok(redirect_with_notice(URL, PAGE.saved_notice)),
         Err(error) => forms::from_error(data, error)?,
     };
     let stored = load(&app, staff.clone()).await?;
@@ -197,90 +187,66 @@ pub async fn update(State(app): State<App>, visit: Visit, staff: Staff, data: Fo
 }
 
 pub async fn reset(State(app): State<App>, staff: Staff, data: FormData) -> PageResult {
-    let request = data.request(Vec::new());
-    let reset = app
-        .write(staff, move |tx, _| mail_templates::reset(tx, &request))
-        .await;
-    match reset {
-        Ok(()) => Ok(redirect_with_notice(URL, "mail-templates-reset")),
-        Err(error) => refused(URL, error),
-    }
+    PAGE.reset(&app, staff, &data, mail_templates::reset).await
 }
 
 fn render(app: &App, visit: &Visit, shown: &Shown) -> Response {
-    let can_change = visit.has_role(StaffRole::Admin);
-    let body = html! {
-        (tabs(visit, URL))
-        div .title {
-            h1 { "Mail templates" }
-            @if can_change && !shown.stored.0.is_empty() { div .actions { (reset_form(visit)) } }
-        }
-        p .lead {
-            "The texts of mails about tickets and users. An empty text means the default. "
-            a href=(MAIL.1) { "Mail" } " shows the mails to send and the suppressed addresses."
-        }
-        (missing_server(app))
-        @if let Some(text) = &visit.refused { p .alert role="alert" { (text) } }
-        (alert(shown.form_state))
-        section aria-labelledby="preview" {
-            h2 #preview { "Preview: " (label(shown.kind)) }
-            nav .mail-kinds aria-label="Preview of another mail" {
-                ul {
-                    @for kind in TemplateKind::ALL {
-                        @let current = (kind == shown.kind).then_some("true");
-                        li {
-                            // As a button of the form, it keeps the texts that are not saved.
-                            @if can_change {
-                                button .link type="submit" form=(FORM) formaction=(PREVIEW_URL) name="preview" value=(kind.word()) aria-current=[current] { (label(kind)) }
-                            } @else {
-                                a href={ (URL) "?mail=" (kind.word()) } aria-current=[current] { (label(kind)) }
-                            }
-                        }
-                    }
-                }
-            }
-            @if !shown.is_saved { p .warning role="status" { "These texts are not saved yet." } }
-            p .quiet { "With sample data. Links in it do not work." }
-            (preview_of(shown.rendered))
-        }
-        @if can_change {
-            (form(visit, shown.form_state))
-        } @else {
-            p .quiet { "Only admins can change the texts." }
-        }
-    };
-    permit_style_attributes(visit.form_page(shown.form_state, "Mail templates", &[], &body))
-}
-
-/// The errors of the form. The labels of its fields name the mail.
-fn alert(form_state: &FormState) -> Markup {
-    let parts = TemplateKind::ALL.into_iter().flat_map(|kind| {
-        [(PARTS[0], "introduction"), (PARTS[1], "closing")]
-            .map(|(part, name)| (field_name(kind, part), format!("{}, {name}", label(kind))))
-    });
-    let labels: Vec<_> = parts.collect();
+    let labels = labels();
     let labels: Vec<_> = labels
         .iter()
         .map(|(field, label)| (field.as_str(), label.as_str()))
         .collect();
-    form_state.alert_with_labels(&labels)
-}
-
-fn reset_form(visit: &Visit) -> Markup {
-    confirmation(
-        "Reset to defaults",
-        (true, None),
-        &html! {
-            p { "This deletes the signature and all texts." }
-            form method="post" action={ (URL) "/reset" } {
-                (visit.form_token())
-                button .danger type="submit" { "Reset to defaults" }
+    let content = Content {
+        form_state: shown.form_state,
+        can_reset: !shown.stored.0.is_empty(),
+        lead: html! {
+            p .lead {
+                "The texts of mails about tickets and users. An empty text means the default. "
+                a href=(MAIL.1) { "Mail" } " shows the mails to send and the suppressed addresses."
             }
+            (missing_server(app))
         },
-    )
+        labels: &labels,
+        preview_title: &format!("Preview: {}", label(shown.kind)),
+        preview: preview_section(visit, shown),
+        fields: fields(shown.form_state),
+        buttons: html! {},
+        other_forms: html! {},
+    };
+    permit_style_attributes(PAGE.render(visit, &content))
 }
 
-fn form(visit: &Visit, form_state: &FormState) -> Markup {
+fn preview_section(visit: &Visit, shown: &Shown) -> Markup {
+    html! {
+        nav .mail-kinds aria-label="Preview of another mail" {
+            ul {
+                @for kind in TemplateKind::ALL {
+                    @let current = (kind == shown.kind).then_some("true");
+                    li {
+                        // As a button of the form, it keeps the texts that are not saved.
+                        @if visit.has_role(StaffRole::Admin) {
+                            button .link type="submit" form=(PAGE.form_id) formaction=(PREVIEW_URL) name="preview" value=(kind.word()) aria-current=[current] { (label(kind)) }
+                        } @else {
+                            a href={ (URL) "?mail=" (kind.word()) } aria-current=[current] { (label(kind)) }
+                        }
+                    }
+                }
+            }
+        }
+        @if !shown.is_saved { p .warning role="status" { "These texts are not saved yet." } }
+        p .quiet { "With sample data. Links in it do not work." }
+        (preview_of(shown.rendered))
+    }
+}
+
+/// The labels of the fields in the summary of errors. They name the mail.
+fn labels() -> Vec<(String, String)> {
+    let of_kind =
+        |kind: TemplateKind| PARTS.map(|part| (field_name(kind, part), format!("{}, {part}", label(kind))));
+    TemplateKind::ALL.into_iter().flat_map(of_kind).collect()
+}
+
+fn fields(form_state: &FormState) -> Markup {
     let hint = hint(
         "Plain text under each mail about a ticket.",
         None,
@@ -295,20 +261,12 @@ fn form(visit: &Visit, form_state: &FormState) -> Markup {
         ..Field::default()
     };
     html! {
-        form #(FORM) .card.wide method="post" novalidate action=(URL) data-unsaved="Discard the changes that you have not saved?" {
-            (visit.form_token())
-            (form_state.version_field())
-            (forms::textarea(form_state, signature, 3))
-            @for kind in TemplateKind::ALL { (fields(form_state, kind)) }
-            div .actions {
-                button .main type="submit" { "Save" }
-                a .button href=(URL) { "Cancel" }
-            }
-        }
+        (forms::textarea(form_state, signature, 3))
+        @for kind in TemplateKind::ALL { (fields_of(form_state, kind)) }
     }
 }
 
-fn fields(form_state: &FormState, kind: TemplateKind) -> Markup {
+fn fields_of(form_state: &FormState, kind: TemplateKind) -> Markup {
     let default = Some(kind.default_introduction());
     let introduction = (TextName::Introduction(kind), "Introduction", default);
     let closing = (TextName::Closing(kind), "Closing", kind.default_closing());

@@ -2,6 +2,7 @@
 //! mail.
 
 mod account;
+mod account_activity;
 mod account_edit;
 pub mod account_networks;
 pub mod account_summary;
@@ -13,6 +14,7 @@ mod announcements;
 mod brand_preview;
 mod branding;
 mod catalog;
+mod chosen_images;
 mod jobs;
 mod mail_counts;
 mod mail_preview;
@@ -20,6 +22,7 @@ mod mail_templates;
 mod plan_form;
 mod plans;
 mod regions;
+mod settings_page;
 mod staff;
 mod suppressed_addresses;
 mod tabs;
@@ -107,6 +110,18 @@ fn account_pages() -> Vec<Page> {
         )
         .role(StaffRole::Admin),
         get(
+            "pageProviderAccountUserNew",
+            "/provider/accounts/{accountId}/new-user",
+            account_users::new,
+        )
+        .role(StaffRole::Admin),
+        post(
+            "sendProviderAccountUserNew",
+            "/provider/accounts/{accountId}/new-user",
+            account_users::create,
+        )
+        .role(StaffRole::Admin),
+        get(
             "pageAccountUserMails",
             "/provider/accounts/{accountId}/users/{username}/mails",
             account_user_mails::page,
@@ -158,6 +173,12 @@ fn network_pages() -> Vec<Page> {
             "pageProviderAccountInstances",
             "/provider/accounts/{accountId}/instances",
             account_networks::instances,
+        )
+        .staff(),
+        get(
+            "pageProviderAccountActivity",
+            "/provider/accounts/{accountId}/activity",
+            account_activity::list,
         )
         .staff(),
     ]

@@ -22,8 +22,16 @@ const NUMBERS: [(&str, &str, &str); 6] = [
         "Disk",
         "In megabytes, such as 81920, or with a unit, such as 80 GB. Cannot be reduced while instances have the plan.",
     ),
-    ("transfer", "Transfer", "In gigabytes a month."),
-    ("network_out", "Outbound bandwidth", "In megabits per second."),
+    (
+        "transfer",
+        "Transfer",
+        "In gigabytes a month. Garth only shows it.",
+    ),
+    (
+        "network_out",
+        "Outbound bandwidth",
+        "In megabits per second. Garth only shows it.",
+    ),
     ("gpus", "GPUs", ""),
 ];
 /// The numbers that a plan must have.
@@ -39,10 +47,22 @@ const UNITS: [(&str, f64); 6] = [
     ("MIB", 1.0),
     ("MB", 1.0),
 ];
-/// The prices of a plan: name, key in `price`, and label.
-const PRICES: [(&str, &str, &str); 2] = [
-    ("price.hourly", "hourly", "Price per hour"),
-    ("price.monthly", "monthly", "Price per month"),
+/// The prices of a plan: name, key in `price`, label, hint, and the price of a new plan without this price.
+const PRICES: [(&str, &str, &str, &str, &str); 2] = [
+    (
+        "price.hourly",
+        "hourly",
+        "Price per hour",
+        "In dollars, such as 0.018.",
+        "0.15% of the price per month",
+    ),
+    (
+        "price.monthly",
+        "monthly",
+        "Price per month",
+        "In dollars, such as 12.50.",
+        "free",
+    ),
 ];
 
 pub fn editable_fields(plan: &Plan) -> Vec<(&'static str, String)> {
@@ -78,12 +98,30 @@ pub fn fields(form_state: &FormState, is_new: bool) -> Markup {
         (forms::text_input(form_state, label))
         (forms::select(form_state, class, &classes))
         @for (name, label, hint) in NUMBERS {
-            (forms::text_input(form_state, Field { name, label, hint, optional: !REQUIRED.contains(&name), ..Field::default() }))
+            @if REQUIRED.contains(&name) { (forms::text_input(form_state, Field { name, label, hint, ..Field::default() })) }
+            @else { (optional_input(form_state, name, label, &optional_hint(hint, "0", is_new))) }
         }
-        @for (name, _, label) in PRICES {
-            (forms::text_input(form_state, Field { name, label, hint: "In dollars, such as 12.50.", optional: true, ..Field::default() }))
+        @for (name, _, label, hint, default) in PRICES {
+            (optional_input(form_state, name, label, &optional_hint(hint, default, is_new)))
         }
     }
+}
+
+fn optional_input(form_state: &FormState, name: &str, label: &str, hint: &str) -> Markup {
+    let field = Field {
+        name,
+        label,
+        hint,
+        optional: true,
+        ..Field::default()
+    };
+    forms::text_input(form_state, field)
+}
+
+/// A hint that says what an empty field means: the default of a new plan, or no change of an existing plan.
+fn optional_hint(hint: &str, default: &str, is_new: bool) -> String {
+    let empty = if is_new { default } else { "unchanged" };
+    format!("{hint} Empty: {empty}.").trim_start().to_owned()
 }
 
 /// The request of a form. Prices in single regions remain unchanged.
@@ -102,7 +140,7 @@ pub fn request(data: &FormData, is_new: bool) -> Request {
         ((*name).to_owned(), number)
     };
     object.extend(NUMBERS.iter().map(number));
-    let prices = PRICES.map(|(name, key, _)| (key.to_owned(), forms::amount(data.text(name))));
+    let prices = PRICES.map(|(name, key, ..)| (key.to_owned(), forms::amount(data.text(name))));
     object.push(("price".to_owned(), Input::Object(prices.to_vec())));
     data.request(object)
 }

@@ -5,12 +5,13 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::account_summary::refused;
-use super::catalog::{count, number_cell, retirement, source};
+use super::catalog::{count, number_cell, redirect_to_row, retirement, row_id, source};
 use super::plan_form::{editable_fields, explained, fields, request};
 use super::tabs::{PLANS as LIST, tabs};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
-use crate::console::layout::{pagination, redirect_with_notice};
+use crate::console::instances::plan_size;
+use crate::console::layout::pagination;
 use crate::console::query::Query;
 use crate::console::visit::Visit;
 use crate::model::page::Page;
@@ -25,6 +26,8 @@ use crate::web::App;
 use crate::web::extract::At;
 
 const NEW_URL: &str = "/provider/plans/new";
+/// The prefix of the IDs of rows.
+const ROW: &str = "plan";
 
 fn url(id: &str) -> String {
     format!("{}/{id}", LIST.1)
@@ -41,11 +44,11 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
         div .title { h1 { "Plans" } a .button.main href=(NEW_URL) { "Add plan" } }
         p .lead { "Customers choose one of these plans for each instance. Changes apply without a restart." }
         (count(&plans, "plan", "plans"))
-        table .list {
+        table .list.catalog {
             thead { tr {
-                th scope="col" { "Plan" } th scope="col" { "Class" } th scope="col" { "vCPUs" } th scope="col" { "Memory" }
-                th scope="col" { "Disk" } th scope="col" { "Transfer" } th scope="col" { "Price" }
-                th scope="col" { "Instances" } th scope="col" { "Source" }
+                th scope="col" { "Plan" } th scope="col" { "Class" } th scope="col" .number { "vCPUs" }
+                th scope="col" .number { "Memory" } th scope="col" .number { "Disk" } th scope="col" .number { "Transfer" }
+                th scope="col" .number { "Price" } th scope="col" .number { "Instances" } th scope="col" { "Source" }
             } }
             tbody { @for details in &plans.items { (row(details, policy.configures_plan(&details.plan.id))) } }
         }
@@ -57,30 +60,22 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
 fn row(details: &PlanDetails, is_configured: bool) -> Markup {
     let plan = &details.plan;
     html! {
-        tr {
+        tr #(row_id(ROW, &plan.id)) {
             th scope="row" {
                 a href=(url(&plan.id)) { (plan.label) } " " span .quiet.small { (plan.id) }
                 @if plan.retired { " " span .tag { "Retired" } }
             }
             td data-label="Class" { (plan.class) }
-            td data-label="vCPUs" { (number_cell(plan.vcpus)) }
-            td data-label="Memory" { (megabytes(plan.memory)) }
-            td data-label="Disk" { (megabytes(plan.disk)) }
-            td data-label="Transfer" { (number_cell(plan.transfer)) " GB" }
-            td data-label="Price" {
+            td .number data-label="vCPUs" { (number_cell(plan.vcpus)) }
+            td .number data-label="Memory" { (plan_size(plan.memory)) }
+            td .number data-label="Disk" { (plan_size(plan.disk)) }
+            td .number data-label="Transfer" { (number_cell(plan.transfer)) " GB" }
+            td .number.price data-label="Price" {
                 div { (price(plan.prices.monthly)) " a month" br; span .quiet.small { (price(plan.prices.hourly)) " an hour" } }
             }
-            td data-label="Instances" { (number_cell(details.instances)) }
+            td .number data-label="Instances" { (number_cell(details.instances)) }
             td data-label="Source" { (source(is_configured, details.updated)) }
         }
-    }
-}
-
-/// A size in gigabytes, or in megabytes if it is not a multiple of a gigabyte.
-fn megabytes(size: i64) -> String {
-    match size % 1024 {
-        0 => format!("{} GB", number_cell(size / 1024)),
-        _ => format!("{} MB", number_cell(size)),
     }
 }
 
@@ -104,7 +99,7 @@ pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: Fo
         .write(staff, move |tx, _| rules::provider_plans::create(tx, &request))
         .await;
     match created {
-        Ok(_) => Ok(redirect_with_notice(LIST.1, "plan-saved")),
+        Ok(created) => Ok(redirect_to_plan(&created, "plan-saved")),
         Err(error) => Ok(render_new(&visit, &explained(forms::from_error(data, error)?))),
     }
 }
@@ -128,6 +123,10 @@ fn render_new(visit: &Visit, form_state: &FormState) -> Response {
         }))
     };
     visit.form_page(form_state, "Add plan", &[LIST], &body)
+}
+
+fn redirect_to_plan(details: &PlanDetails, notice: &str) -> Response {
+    redirect_to_row(LIST.1, ROW, &details.plan.id, notice)
 }
 
 async fn load(app: &App, staff: Staff, id: String) -> rules::Result<PlanDetails> {
@@ -158,7 +157,7 @@ pub async fn update(
         })
         .await;
     let form_state = match changed {
-        Ok(_) => return Ok(redirect_with_notice(LIST.1, "plan-saved")),
+        Ok(changed) => return Ok(redirect_to_plan(&changed, "plan-saved")),
         Err(error) => explained(forms::from_error(data, error)?),
     };
     let details = load(&app, staff, id).await?;
@@ -222,7 +221,7 @@ async fn change(
 ) -> PageResult {
     let (request, plan_url) = (data.request(Vec::new()), url(&id));
     match app.write(staff, move |tx, _| rule(tx, &id, &request)).await {
-        Ok(_) => Ok(redirect_with_notice(LIST.1, notice)),
+        Ok(changed) => Ok(redirect_to_plan(&changed, notice)),
         Err(error) => refused(&plan_url, error),
     }
 }

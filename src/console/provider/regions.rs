@@ -5,11 +5,11 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::account_summary::refused;
-use super::catalog::{count, number_cell, retirement, source};
+use super::catalog::{count, number_cell, redirect_to_row, retirement, row_id, source};
 use super::tabs::{REGIONS as LIST, tabs};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
-use crate::console::layout::{pagination, redirect_with_notice};
+use crate::console::layout::pagination;
 use crate::console::query::Query;
 use crate::console::visit::Visit;
 use crate::model::input::Input;
@@ -25,6 +25,8 @@ use crate::web::App;
 use crate::web::extract::At;
 
 const NEW_URL: &str = "/provider/regions/new";
+/// The prefix of the IDs of rows.
+const ROW: &str = "region";
 
 fn url(id: &str) -> String {
     format!("{}/{id}", LIST.1)
@@ -41,12 +43,15 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
     let body = html! {
         (tabs(&visit, LIST.1))
         div .title { h1 { "Regions" } a .button.main href=(NEW_URL) { "Add region" } }
-        p .lead { "Customers create VPCs and instances in these regions. Changes apply without a restart." }
+        p .lead {
+            "Customers create VPCs and instances in these regions. Changes apply without a restart. In a region without hosts, instances are simulated."
+        }
         (count(&regions, "region", "regions"))
-        table .list {
+        table .list.catalog {
             thead { tr {
                 th scope="col" { "Region" } th scope="col" { "Country" } th scope="col" { "Status" }
-                th scope="col" { "Instances" } th scope="col" { "VPCs" } th scope="col" { "Hosts" } th scope="col" { "Source" }
+                th scope="col" .number { "Instances" } th scope="col" .number { "VPCs" } th scope="col" .number { "Hosts" }
+                th scope="col" { "Source" }
             } }
             tbody { @for details in &regions.items { (row(details, policy.configures_region(&details.region.id))) } }
         }
@@ -58,13 +63,13 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
 fn row(details: &RegionDetails, is_configured: bool) -> Markup {
     let (region, usage) = (&details.region, details.usage);
     html! {
-        tr {
+        tr #(row_id(ROW, &region.id)) {
             th scope="row" { a href=(url(&region.id)) { (region.label) } " " span .quiet.small { (region.id) } }
             td data-label="Country" { (region.country) }
             td data-label="Status" { (status_tag(region)) }
-            td data-label="Instances" { (number_cell(usage.instances)) }
-            td data-label="VPCs" { (number_cell(usage.vpcs)) }
-            td data-label="Hosts" { (number_cell(usage.hosts)) }
+            td .number data-label="Instances" { (number_cell(usage.instances)) }
+            td .number data-label="VPCs" { (number_cell(usage.vpcs)) }
+            td .number data-label="Hosts" { (number_cell(usage.hosts)) }
             td data-label="Source" { (source(is_configured, details.updated)) }
         }
     }
@@ -148,8 +153,9 @@ fn fields(form_state: &FormState, region: Option<&Region>) -> Markup {
         (forms::text_input(form_state, label))
         (forms::text_input(form_state, country))
         (forms::select(form_state, status, &statuses))
-        fieldset .field {
+        fieldset .field aria-describedby="capabilities-hint" {
             legend { "Capabilities" }
+            p #capabilities-hint .hint { "What clients may use in the region, with the names of the API. “Linodes” means instances. The defaults suit most regions." }
             @for (at, capability) in offered.iter().enumerate() {
                 (forms::checkbox(form_state, Field { name: &capability_field(at), label: capability, ..Field::default() }))
             }
@@ -185,7 +191,7 @@ pub async fn create(State(app): State<App>, visit: Visit, staff: Staff, data: Fo
         .write(staff, move |tx, _| rules::provider_regions::create(tx, &request))
         .await;
     match created {
-        Ok(_) => Ok(redirect_with_notice(LIST.1, "region-saved")),
+        Ok(created) => Ok(redirect_to_region(&created, "region-saved")),
         Err(error) => Ok(render_new(&visit, &forms::from_error(data, error)?)),
     }
 }
@@ -209,6 +215,10 @@ fn render_new(visit: &Visit, form_state: &FormState) -> Response {
         }))
     };
     visit.form_page(form_state, "Add region", &[LIST], &body)
+}
+
+fn redirect_to_region(details: &RegionDetails, notice: &str) -> Response {
+    redirect_to_row(LIST.1, ROW, &details.region.id, notice)
 }
 
 async fn load(app: &App, staff: Staff, id: String) -> rules::Result<RegionDetails> {
@@ -236,7 +246,7 @@ pub async fn update(
         })
         .await;
     let form_state = match changed {
-        Ok(_) => return Ok(redirect_with_notice(LIST.1, "region-saved")),
+        Ok(changed) => return Ok(redirect_to_region(&changed, "region-saved")),
         Err(error) => forms::from_error(data, error)?,
     };
     let form_state = form_state
@@ -294,7 +304,7 @@ async fn change(
 ) -> PageResult {
     let (request, region_url) = (data.request(Vec::new()), url(&id));
     match app.write(staff, move |tx, _| rule(tx, &id, &request)).await {
-        Ok(_) => Ok(redirect_with_notice(LIST.1, notice)),
+        Ok(changed) => Ok(redirect_to_region(&changed, notice)),
         Err(error) => refused(&region_url, error),
     }
 }

@@ -27,6 +27,13 @@ use crate::web::origin::issuer;
 /// The URL of the form for a new user. It is not below the list, because `new` is a valid username.
 const NEW_URL: &str = "/provider/new-staff";
 
+/// The permissions of each role. A role also has those of the roles before it.
+const PERMISSIONS: [&str; 3] = [
+    "Support answers tickets, and reads hosts, accounts with their users, VPCs, instances and activity, and, over the API, announcements.",
+    "Operators also manage hosts, regions, plans, background jobs and announcements; change the details and quotas of accounts, suspend and reactivate accounts, and disable their users; see the branding, the mail templates, the state of mail and the mails about users, and allow suppressed addresses.",
+    "Admins also manage staff; create, export and close accounts, add users to accounts, and make password links; change the branding and the mail templates.",
+];
+
 fn url(username: &str) -> String {
     format!("{}/{username}", LIST.1)
 }
@@ -39,7 +46,7 @@ pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Que
     let body = html! {
         (tabs(&visit, LIST.1))
         div .title { h1 { "Staff" } a .button.main href=(NEW_URL) { "Create staff user" } }
-        p .lead { "Support answers tickets. Operators also manage hosts, suspend accounts, and see the branding, the mail templates and the suppressed addresses. Admins also manage staff, and create and close accounts." }
+        ul .lead { @for permissions in PERMISSIONS { li { (permissions) } } }
         table .list {
             thead { tr {
                 th scope="col" { "Username" } th scope="col" { "E-mail" } th scope="col" { "Role" }
@@ -84,7 +91,7 @@ fn role_field(form_state: &FormState) -> Markup {
     let role = Field {
         name: "role",
         label: "Role",
-        hint: "Support answers tickets, and reads accounts and hosts. An operator also manages hosts, regions, plans, jobs, announcements, suppressed addresses, quotas and suspensions, and sees the branding and the mail templates. An admin also changes the branding and the mail templates, manages staff, and creates, exports and closes accounts.",
+        hint: &PERMISSIONS.join(" "),
         ..Field::default()
     };
     let roles = StaffRole::ALL.map(|role| (role.word().to_owned(), role.word().to_owned()));

@@ -10,7 +10,6 @@ use crate::console::hosts;
 use crate::console::layout::{age, number, pluralize};
 use crate::console::status_bar::{Segment, status_bar};
 use crate::console::visit::Visit;
-use crate::model::host::Host;
 use crate::model::staff_role::StaffRole;
 use crate::model::ticket::WaitingTickets;
 use crate::model::time::Time;
@@ -25,7 +24,7 @@ type Filters = &'static [(&'static str, &'static str)];
 /// The numbers of the queue: label and filters.
 const COUNTS: [(&str, Filters); 5] = [
     ("open", &[]),
-    ("need an answer", &[("status", "waiting"), ("order", "waiting")]),
+    ("need an answer", &[("status", "waiting")]),
     ("new", &[("status", "new")]),
     ("unassigned", &[desk::UNASSIGNED]),
     ("assigned to me", &[("claim", "mine")]),
@@ -41,9 +40,7 @@ struct Overview {
     counts: Vec<(&'static str, i64, String)>,
     ages: Vec<Segment>,
     waiting: WaitingTickets,
-    hosts: i64,
-    /// The hosts with problems, and the number of problems of each.
-    problems: Vec<(Host, usize)>,
+    hosts: hosts::Overview,
     /// `None` if the role has no access to jobs.
     dead_jobs: Option<i64>,
 }
@@ -69,7 +66,6 @@ impl Overview {
                 class,
             });
         }
-        let (hosts, problems) = hosts::with_problems(tx, now)?;
         let dead_jobs = match role >= StaffRole::Operator {
             true => Some(rules::jobs::count(tx)?.iter().map(|jobs| jobs.dead).sum()),
             false => None,
@@ -78,8 +74,7 @@ impl Overview {
             counts,
             ages,
             waiting: rules::desk::waiting(tx)?,
-            hosts,
-            problems,
+            hosts: hosts::Overview::load(tx, now)?,
             dead_jobs,
         })
     }
@@ -93,7 +88,7 @@ pub async fn view(State(app): State<App>, visit: Visit, staff: Staff) -> PageRes
     let body = html! {
         h1 { "Home" }
         (queue_section(&overview, now))
-        (host_section(&overview))
+        (host_section(&overview.hosts))
         @if let Some(dead_jobs) = overview.dead_jobs { (job_section(dead_jobs)) }
     };
     Ok(visit.page("Home", &[], &body))
@@ -108,20 +103,25 @@ fn queue_section(overview: &Overview, now: Time) -> Markup {
                     li { a href=(url) { strong { (number(count.unsigned_abs())) } " " (label) } }
                 }
             }
-            @if let Some(oldest) = overview.waiting.oldest {
-                p { "The longest wait for an answer is " (age(oldest, now)) "." }
+            @if let Some((ticket, since)) = overview.waiting.oldest_ticket.zip(overview.waiting.oldest) {
+                p { a href=(desk::url(ticket)) { "The longest wait for an answer is " (age(since, now)) } "." }
             }
             @if overview.ages.iter().any(|segment| segment.count > 0) { (status_bar(&overview.ages)) }
         }
     }
 }
 
-fn host_section(overview: &Overview) -> Markup {
+fn host_section(overview: &hosts::Overview) -> Markup {
     html! {
         section aria-labelledby="hosts" {
-            h2 #hosts { a href="/hosts" { "Hosts" " " span .badge { (number(overview.hosts.unsigned_abs())) } } }
-            @if overview.hosts == 0 { p .quiet { "There are no hosts. Instances and networks exist only as records." } }
-            @else if overview.problems.is_empty() { p .quiet { "No host has problems." } } @else {
+            h2 #hosts { a href="/hosts" { "Hosts" " " span .badge { (number(overview.count.unsigned_abs())) } } }
+            @if overview.waiting > 0 {
+                p { a href="/hosts" { (pluralize(overview.waiting, "host waits for its agent", "hosts wait for their agents")) "." } }
+            }
+            @if overview.count == 0 { p .quiet { "There are no hosts. Instances and networks exist only as records." } }
+            @else if overview.problems.is_empty() {
+                @if overview.waiting == 0 { p .quiet { "No host has problems." } }
+            } @else {
                 p { a href="/hosts?problems=1" { strong { (overview.problems.len()) } " with problems" } }
                 ul .entries {
                     @for (host, count) in overview.problems.iter().take(hosts::MAX_LISTED_HOSTS) {

@@ -98,12 +98,12 @@ fn render(report: &Report) -> Markup {
         }
         p { a .button href=(csv_url) download { "Export CSV" } }
         section aria-labelledby="by-day" {
-            h2 #by-day { "Tickets by day" }
+            h2 #by-day { "Tickets by day (UTC)" }
             (plot(report))
             details .figures {
                 summary { "Figures by day" }
                 table .list {
-                    thead { tr { th scope="col" { "Day" } th scope="col" .number { "Opened" } th scope="col" .number { "Closed" } } }
+                    thead { tr { th scope="col" { "Day (UTC)" } th scope="col" .number { "Opened" } th scope="col" .number { "Closed" } } }
                     tbody {
                         @for (day, volume) in report.period.days().zip(&report.days) {
                             tr {

@@ -13,10 +13,10 @@ pub fn time_left(targets: Option<&TicketTargets>) -> Markup {
     let left = duration(next.remaining_seconds.abs());
     let is_response = targets.first_response.as_ref() == Some(next);
     html! {
-        @if next.is_breached() {
+        @if targets.is_paused {
+            span .quiet { "Paused, " @if next.is_breached() { "overdue by " (left) } @else { (left) " left" } }
+        } @else if next.is_breached() {
             span .tag.bad { "Overdue by " (left) }
-        } @else if targets.is_paused {
-            span .quiet { "Paused, " (left) " left" }
         } @else if next.remaining_seconds < next.target_seconds / 4 {
             span .tag.free { (left) }
         } @else {

@@ -2,10 +2,11 @@
 
 use maud::{Markup, html};
 
+pub use crate::console::forms::FILE_FIELD;
 use crate::console::forms::{self, Field, FormState};
 use crate::console::layout::{size, time};
 use crate::console::markdown;
-use crate::model::attachment::{Attachment, EXTENSIONS};
+use crate::model::attachment::{Attachment, EXTENSIONS, TEXT_EXTENSIONS};
 use crate::model::entity::{Entity, EntityKind};
 use crate::model::policy::Support;
 use crate::model::reason::{Code, Reason};
@@ -15,9 +16,6 @@ use crate::model::ticket::{Status, Ticket};
 use crate::model::time::Time;
 use crate::rules::Error;
 use crate::rules::error::{BodyFault, FieldError, FilesFault};
-
-/// The field for files.
-pub const FILE_FIELD: &str = "file";
 
 /// The kind of a message: a message of the customer, a reply of staff, or a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,18 +128,28 @@ pub fn entity_url(entity: &Entity) -> Option<String> {
 pub fn markdown_editor(form_state: &FormState, field: Field, rows: usize, shows_preview: bool) -> Markup {
     html! {
         (forms::textarea(form_state, field, rows))
-        p .hint.markdown-hint { "Markdown: **bold**, *italic*, `code`, lists, > quotes. Images are shown as links." }
+        p .hint.markdown-hint { "Markdown: **bold**, *italic*, `code`, lists, > quotes, | tables |. Images are shown as links." }
         (preview_of(field.name, shows_preview.then(|| form_state.data.text(field.name))))
     }
 }
 
-/// A text that can no longer be sent, for the user to copy.
-pub fn unsent_text(text: &str) -> Markup {
+/// A text that can no longer be sent, for the user to copy. `hint` says why, and what to do.
+pub fn unsent_text(text: &str, hint: &Markup) -> Markup {
     html! {
         div .field {
             label for="unsent" { "Your unsent text" }
-            textarea #unsent rows="6" readonly { "\n" (text) }
+            p #unsent-hint .hint { (hint) }
+            textarea #unsent rows="6" readonly aria-describedby="unsent-hint" { "\n" (text) }
         }
+        // The console's script shows the button if the browser has a clipboard API.
+        div .actions { button type="button" data-copy="unsent" hidden { "Copy text" } }
+    }
+}
+
+/// The files that a form had, but that were not attached. The console's script adds the names of a draft.
+pub fn unsent_files(names: &[String], hint: &str) -> Markup {
+    html! {
+        p .warning.unsent-files hidden[names.is_empty()] { "Files that were not attached: " strong { (names.join(", ")) } ". " (hint) }
     }
 }
 
@@ -218,7 +226,7 @@ pub fn upload_limits(support: &Support, attached: usize) -> Markup {
         p .hint {
             "Up to " (size(support.attachment_max_bytes)) " per file, "
             @if attached == 0 { (support.attachments_per_ticket) " files per ticket" } @else { (remaining) " more on this ticket" }
-            ". Accepted types: " (EXTENSIONS.join(", ")) ". Rename a log to .txt. For other files, such as captures and archives, write a link."
+            ". Accepted types: " (EXTENSIONS.join(", ")) ". Logs and other text files, such as .log, are accepted, too: Garth adds .txt to their names. For captures and archives, write a link."
         }
     }
 }
@@ -228,9 +236,9 @@ pub fn upload_limits(support: &Support, attached: usize) -> Markup {
 pub fn drop_zone(support: &Support, attached: usize, upload_url: Option<&str>) -> Markup {
     let remaining = (support.attachments_per_ticket - attached as i64).max(0);
     html! {
-        div .drop data-drop data-to=[upload_url] data-bytes=(support.attachment_max_bytes) data-most=(remaining) data-kinds=(EXTENSIONS.join(",")) {
+        div .drop data-drop data-to=[upload_url] data-bytes=(support.attachment_max_bytes) data-most=(remaining) data-kinds=(accepted_extensions()) {
             p .drop-here { "Drop files here, or " button type="button" .link data-choose { "choose files" } }
-            input type="file" multiple hidden accept=(EXTENSIONS.join(",")) tabindex="-1" aria-label="Files";
+            input type="file" multiple hidden accept=(accepted_extensions()) tabindex="-1" aria-label="Files";
             ul .queue aria-live="polite" {}
         }
     }
@@ -263,4 +271,9 @@ pub fn file_errors(error: Error) -> Result<Vec<FieldError>, Error> {
         }
         other => Err(other),
     }
+}
+
+/// The extensions of the files that users can select.
+pub fn accepted_extensions() -> String {
+    [&EXTENSIONS[..], &TEXT_EXTENSIONS].concat().join(",")
 }

@@ -14,7 +14,7 @@ use crate::console::query::Query;
 use crate::console::threads::{self, Message, MessageKind};
 use crate::console::tickets::{LIST, side_name, url};
 use crate::console::visit::Visit;
-use crate::model::attachment::Attachment;
+use crate::model::attachment::{Attachment, with_text_extension};
 use crate::model::grant::Permission;
 use crate::model::id::{AttachmentId, TicketId};
 use crate::model::page::Paged;
@@ -159,7 +159,7 @@ pub async fn attach(
     request: Request,
 ) -> PageResult {
     let is_script = request.headers().contains_key("hx-request");
-    let received = upload::receive_attachment(app, caller.into(), id, request).await;
+    let received = upload::receive_attachment(app, caller.into(), id, request, with_text_extension).await;
     let error = match received {
         Ok(()) if is_script => return Ok(no_content()),
         Ok(()) => return Ok(redirect_with_notice(&url(id), "file-attached")),
@@ -382,7 +382,7 @@ fn reply_form(visit: &Visit, ticket_page: &TicketPage, forms: &Forms) -> Markup 
         ..Field::default()
     };
     html! {
-        form #reply .card.write method="post" novalidate action=(action) data-draft=(format!("reply-{}", ticket_page.ticket.id)) {
+        form #reply .card.write method="post" novalidate action=(action) data-draft=(reply_draft(&ticket_page.ticket)) {
             (visit.form_token())
             (forms::newest_id_field(ticket_page.newest))
             (threads::markdown_editor(&forms.reply, field, 6, forms.preview))
@@ -394,8 +394,24 @@ fn reply_form(visit: &Visit, ticket_page: &TicketPage, forms: &Forms) -> Markup 
     }
 }
 
+/// The key of the draft of a reply.
+fn reply_draft(ticket: &Ticket) -> String {
+    format!("reply-{}", ticket.id)
+}
+
 fn reply_unavailable(ticket: &Ticket, forms: &Forms) -> Markup {
     let unsent = forms.reply.data.text("description");
+    let hint = match (ticket.merged_into, ticket.status) {
+        (Some(target), _) => {
+            html! { "You cannot edit the text here, because the ticket was merged. Copy it into a reply to " a href=(url(target)) { "ticket " (target) } "." }
+        }
+        (None, Status::Closed) => {
+            html! { "You cannot edit the text here, because the ticket is closed and you cannot reopen it. Copy it into a new ticket." }
+        }
+        (None, _) => {
+            html! { "You cannot send the text, because you have read-only access. You can copy it." }
+        }
+    };
     html! {
         div .card.quiet {
             @if let Some(target) = ticket.merged_into {
@@ -405,7 +421,8 @@ fn reply_unavailable(ticket: &Ticket, forms: &Forms) -> Markup {
             } @else {
                 p { "You have read-only access to this ticket." }
             }
-            @if !unsent.is_empty() { (threads::unsent_text(unsent)) }
+            // The console's script shows the draft of a reply here.
+            div hidden[unsent.is_empty()] data-unsent=(reply_draft(ticket)) { (threads::unsent_text(unsent, &hint)) }
         }
     }
 }
@@ -433,7 +450,7 @@ fn upload_form(visit: &Visit, ticket_page: &TicketPage, support: &Support, forms
                 label for="f-file" { "Attach a file" }
                 input #f-file type="file" name="file" required aria-invalid=[(!errors.is_empty()).then_some("true")]
                     aria-describedby=[(!errors.is_empty()).then_some("f-file-wrong")];
-                @if !errors.is_empty() { p #f-file-wrong .reason { (errors.join(". ")) } }
+                @if !errors.is_empty() { p #f-file-wrong .reason { (errors.join(". ")) ". Select the file again." } }
             }
             button type="submit" { "Attach" }
         }

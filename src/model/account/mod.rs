@@ -73,6 +73,11 @@ impl QuotaOverride {
     }
 }
 
+/// The largest limit of a number of objects.
+pub const MAX_OBJECT_QUOTA: i64 = 1_000_000;
+/// The largest limit of the size of attachments: 1 PiB. JSON numbers are exact in all clients up to 2^53.
+pub const MAX_ATTACHMENT_QUOTA: i64 = 1 << 50;
+
 /// A new value for one limit of an account's quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuotaValue {

@@ -64,6 +64,18 @@ pub const EXTENSIONS: [&str; 10] = [
     ".gif", ".jpg", ".jpeg", ".pjpg", ".pjpeg", ".tif", ".tiff", ".png", ".pdf", ".txt",
 ];
 
+/// The extensions of text files to which the console adds `.txt`, as in `trace.log.txt`. The API refuses such files.
+pub const TEXT_EXTENSIONS: [&str; 8] = [".log", ".csv", ".json", ".conf", ".cfg", ".ini", ".yaml", ".yml"];
+
+/// The name with which the console attaches a file.
+pub fn with_text_extension(name: String) -> String {
+    let lower = name.to_ascii_lowercase();
+    match TEXT_EXTENSIONS.iter().any(|extension| lower.ends_with(extension)) {
+        true => format!("{name}.txt"),
+        false => name,
+    }
+}
+
 /// The kind of a file, by its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {

@@ -8,6 +8,8 @@ const FIRST_RETRY_SECONDS: i64 = 30;
 const MAX_RETRY_SECONDS: i64 = 3600;
 /// A mail that could not be sent within this time has failed.
 const MAX_AGE_SECONDS: i64 = 5 * 24 * 3600;
+/// The error of a mail that is not sent because an earlier mail to its address failed.
+pub const ADDRESS_SUPPRESSED: &str = "address_suppressed";
 /// The time between two mails about a ticket to the same person. What happens in between is in the second one.
 pub const DIGEST_SECONDS: i64 = 60;
 
@@ -51,6 +53,19 @@ impl OutgoingMail {
     pub fn last_step(&self) -> Time {
         self.sent.or(self.last_attempt).unwrap_or(self.queued)
     }
+}
+
+/// A mail about a message of a ticket that was not delivered, or not yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndeliveredMail {
+    /// `None` for the text of the ticket.
+    pub reply: Option<ReplyId>,
+    pub id: OutgoingMailId,
+    pub address: Email,
+    pub state: MailState,
+    pub error: Option<String>,
+    /// The number of newer mails about the ticket.
+    pub newer: i64,
 }
 
 macro_rules! words {

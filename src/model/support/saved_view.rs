@@ -40,7 +40,7 @@ impl QueueFilters {
             "claim" => Some(&["unassigned", "mine", "others"]),
             "priority" => Some(&Priority::WORDS),
             "age" => Some(&["day", "week", "older"]),
-            "order" => Some(&["newest", "oldest", "pressing", "waiting", "left"]),
+            "order" => Some(&["newest", "oldest", "pressing", "waiting", "longest_wait", "left"]),
             _ => None,
         }
     }

@@ -9,6 +9,7 @@ use crate::model::target::TicketTargets;
 use crate::model::text::{Line, Prose};
 use crate::model::ticket_tag::TicketTag;
 use crate::model::time::Time;
+use crate::model::user::User;
 
 pub type Summary = Line<64>;
 pub type TicketText = Prose<65_000>;
@@ -57,6 +58,14 @@ impl Ticket {
         }
     }
 
+    /// The permission of a user of the account, with its account access.
+    pub fn permission_of(&self, user: &User) -> Option<Permission> {
+        self.permission(
+            user.id,
+            Permission::on_account(user.restricted, user.account_access),
+        )
+    }
+
     pub fn closable(&self) -> bool {
         self.may_close && self.status != Status::Closed
     }
@@ -84,11 +93,13 @@ pub struct DeskTicket {
 }
 
 /// The tickets that wait for an answer of the provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitingTickets {
     pub count: i64,
     /// The time of the customer's message that has been waiting longest.
     pub oldest: Option<Time>,
+    /// The ticket with this message.
+    pub oldest_ticket: Option<TicketId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

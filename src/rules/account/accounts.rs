@@ -1,13 +1,14 @@
 //! Accounts: quotas, the desk's view, and the first account.
 
 use crate::model::account::contact::{Contact, Country};
+use crate::model::account::status::AccountStatus;
 use crate::model::account::{Account, DeskAccount, QuotaChange, QuotaOverride};
 use crate::model::event::Action;
 use crate::model::grant::Permission;
 use crate::model::id::AccountId;
 use crate::model::page::Paged;
 use crate::model::policy::Quota;
-use crate::model::reason::Reasons;
+use crate::model::reason::{Code, Reasons};
 use crate::model::scope::Scopes;
 use crate::model::text::OptionalLine;
 use crate::model::token::{NewToken, TokenKind, TokenText};
@@ -226,4 +227,13 @@ pub fn bootstrap(tx: &mut WriteTx, first: &FirstToken) -> Result<Option<Bootstra
 
 pub fn load(tx: &mut ReadTx, id: AccountId) -> Result<Account> {
     store::accounts::find(tx, id)?.ok_or(Error::NotFound)
+}
+
+/// Loads an account that is not closed.
+pub fn load_open(tx: &mut ReadTx, id: AccountId) -> Result<Account> {
+    let account = load(tx, id)?;
+    match account.status {
+        AccountStatus::Closed => Err(Error::refused(Code::AccountState, "The account is closed")),
+        AccountStatus::Active | AccountStatus::Suspended => Ok(account),
+    }
 }

@@ -53,15 +53,20 @@ impl Existing {
     }
 }
 
-/// The VPCs, subnets and instances of these events that still exist.
+/// The VPCs, subnets and instances of these events of the caller's account that still exist.
 pub fn existing(tx: &mut ReadTx, caller: &Caller, events: &[Event]) -> Result<Existing> {
+    existing_in(tx, caller.account, events)
+}
+
+/// The VPCs, subnets and instances of these events of an account that still exist.
+pub fn existing_in(tx: &mut ReadTx, account: AccountId, events: &[Event]) -> Result<Existing> {
     let mut existing = HashSet::new();
     for kind in store::events::DELETABLE {
         let entities = events.iter().filter_map(|event| event.entity.as_ref());
         let ids = entities
             .filter(|entity| entity.kind.word() == kind)
             .map(|entity| entity.id);
-        let found = store::events::existing(tx, caller.account, kind, &ids.collect::<Vec<_>>())?;
+        let found = store::events::existing(tx, account, kind, &ids.collect::<Vec<_>>())?;
         existing.extend(found.into_iter().map(|id| (kind, id)));
     }
     Ok(Existing(existing))
@@ -277,9 +282,11 @@ pub fn record_account_update(
     Ok(store::events::append_pipelined(tx, caller.account, &new)?)
 }
 
-/// Records an event about the account itself or its users that the provider caused. Unrestricted users see it.
+/// Records an event about the account itself or its users that the provider caused. Unrestricted users see it. The
+/// author is a member of staff, or `None` for a command on the server.
 pub fn record_by_provider(
     tx: &mut WriteTx,
+    author: Option<UserId>,
     account: AccountId,
     action: Action,
     entity: Option<&Entity>,
@@ -289,7 +296,7 @@ pub fn record_by_provider(
     let new = NewEvent {
         action,
         username: &provider,
-        author: None,
+        author,
         entity,
         secondary: None,
         guard: ("account", 0),
@@ -347,8 +354,9 @@ pub fn record_progress(
 #[derive(Clone, Copy)]
 pub struct Author<'a> {
     pub account: AccountId,
+    /// The name that tenants see. They do not see which member of staff caused an event.
     pub username: &'a str,
-    /// `None` for the provider: tenants do not see which member of staff caused the event.
+    /// `None` for jobs and commands of the provider.
     pub user: Option<UserId>,
 }
 
@@ -401,6 +409,7 @@ fn reader(tx: &ReadTx, caller: &Caller) -> Reader {
     }
 }
 
-fn retained_since(tx: &ReadTx) -> Time {
+/// The start of the retention period. Earlier events are hidden.
+pub fn retained_since(tx: &ReadTx) -> Time {
     tx.now().plus_seconds(-tx.policy().event_days * DAY_SECONDS)
 }

@@ -1,5 +1,6 @@
 //! Rules for accounts and events.
 
+pub mod account_events;
 pub mod account_networks;
 pub mod accounts;
 pub mod announcements;

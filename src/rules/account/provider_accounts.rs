@@ -1,7 +1,7 @@
 //! Accounts as the provider manages them: create, change, suspend and close (decision 0034).
 
 use crate::model::account::status::AccountStatus;
-use crate::model::account::{Account, QuotaChange, QuotaValue};
+use crate::model::account::{Account, MAX_ATTACHMENT_QUOTA, MAX_OBJECT_QUOTA, QuotaChange, QuotaValue};
 use crate::model::event::Action;
 use crate::model::id::AccountId;
 use crate::model::page::Paged;
@@ -9,8 +9,9 @@ use crate::model::policy::Quota;
 use crate::model::reason::{Code, Reason};
 use crate::model::text::OptionalLine;
 use crate::model::user::{Email, Membership, NewUser, Username};
-use crate::rules::account_mails;
+use crate::rules::account_users;
 use crate::rules::accounts;
+use crate::rules::agent::Agent;
 use crate::rules::error::{Error, Result};
 use crate::rules::event_changes;
 use crate::rules::events;
@@ -89,7 +90,7 @@ pub fn quota(account: &Account, defaults: Quota) -> Quota {
 }
 
 /// Creates an account. With a username, also creates its first user, who is unrestricted and gets an invitation.
-pub fn create(tx: &mut WriteTx, request: &Request) -> Result<AccountDetails> {
+pub fn create(tx: &mut WriteTx, staff: &Agent, request: &Request) -> Result<AccountDetails> {
     let mut form = request.form()?;
     let email = form.required("email", Email::parse);
     let company = form.optional("company", OptionalLine::<128>::parse);
@@ -107,14 +108,18 @@ pub fn create(tx: &mut WriteTx, request: &Request) -> Result<AccountDetails> {
             restricted: false,
             password: None,
         };
-        let user = users::create(tx, &new)?;
-        account_mails::invite(tx, &user)?;
+        account_users::add(tx, staff, account.id, &new)?;
     }
     view(tx, account.id)
 }
 
 /// Changes the e-mail address and the company.
-pub fn update(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<AccountDetails> {
+pub fn update(
+    tx: &mut WriteTx,
+    staff: Option<&Agent>,
+    id: AccountId,
+    request: &Request,
+) -> Result<AccountDetails> {
     let before = load_open(tx, id, request)?;
     let mut account = before.clone();
     let mut form = request.form()?;
@@ -125,48 +130,69 @@ pub fn update(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<Acco
     account.email = email.map_or(account.email, |email| email.as_str().to_owned());
     account.company = company.map_or(account.company, |company| company.as_str().to_owned());
     store::accounts::update(tx, &account)?;
-    changed(tx, &before)
+    changed(tx, staff, &before)
 }
 
 /// Changes the quotas. A quota that is null in the body gets the provider's default.
-pub fn update_quotas(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<AccountDetails> {
+pub fn update_quotas(
+    tx: &mut WriteTx,
+    staff: Option<&Agent>,
+    id: AccountId,
+    request: &Request,
+) -> Result<AccountDetails> {
     let before = load_open(tx, id, request)?;
     let mut form = request.form()?;
     let change = QuotaChange {
-        vpcs_per_region: read_quota(&mut form, "vpcs_per_region"),
-        subnets_per_vpc: read_quota(&mut form, "subnets_per_vpc"),
-        attachment_bytes: read_quota(&mut form, "attachment_bytes"),
+        vpcs_per_region: read_quota(&mut form, "vpcs_per_region", MAX_OBJECT_QUOTA),
+        subnets_per_vpc: read_quota(&mut form, "subnets_per_vpc", MAX_OBJECT_QUOTA),
+        attachment_bytes: read_quota(&mut form, "attachment_bytes", MAX_ATTACHMENT_QUOTA),
     };
     form.finish(|| Some(()))?;
     accounts::set_quota(tx, id, change)?;
-    changed(tx, &before)
+    changed(tx, staff, &before)
 }
 
-fn read_quota(form: &mut Form, name: &'static str) -> Option<QuotaValue> {
+fn read_quota(form: &mut Form, name: &'static str, max: i64) -> Option<QuotaValue> {
     if form.is_null(name) {
         return Some(QuotaValue::Default);
     }
     match form.integer(name)? {
-        limit @ 0.. => Some(QuotaValue::Limit(limit)),
+        limit if (0..=max).contains(&limit) => Some(QuotaValue::Limit(limit)),
         _ => {
-            form.refuse(name, Reason::new(Code::OutOfRange, "Must be at least 0"));
+            let text = format!("Must be from 0 to {max}");
+            form.refuse(name, Reason::new(Code::OutOfRange, text));
             None
         }
     }
 }
 
 /// Ends the access of all users of the account. The network of the account continues to run.
-pub fn suspend(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<AccountDetails> {
-    set_status(tx, id, request, AccountStatus::Suspended)
+pub fn suspend(
+    tx: &mut WriteTx,
+    staff: Option<&Agent>,
+    id: AccountId,
+    request: &Request,
+) -> Result<AccountDetails> {
+    set_status(tx, staff, id, request, AccountStatus::Suspended)
 }
 
 /// Gives the users of a suspended account access again.
-pub fn reactivate(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<AccountDetails> {
-    set_status(tx, id, request, AccountStatus::Active)
+pub fn reactivate(
+    tx: &mut WriteTx,
+    staff: Option<&Agent>,
+    id: AccountId,
+    request: &Request,
+) -> Result<AccountDetails> {
+    set_status(tx, staff, id, request, AccountStatus::Active)
 }
 
 /// Closes an account without instances and VPCs, permanently. Its users, tickets and events remain.
-pub fn close(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<AccountDetails> {
+pub fn close(
+    tx: &mut WriteTx,
+    staff: Option<&Agent>,
+    id: AccountId,
+    request: &Request,
+) -> Result<AccountDetails> {
     let before = load_open(tx, id, request)?;
     request.require_valid_body()?;
     let instances = store::account_usage::instances(tx, id)?;
@@ -186,11 +212,12 @@ pub fn close(tx: &mut WriteTx, id: AccountId, request: &Request) -> Result<Accou
         return Err(Error::refused(Code::AccountInUse, text));
     }
     store::accounts::set_status(tx, id, AccountStatus::Closed)?;
-    changed(tx, &before)
+    changed(tx, staff, &before)
 }
 
 fn set_status(
     tx: &mut WriteTx,
+    staff: Option<&Agent>,
     id: AccountId,
     request: &Request,
     status: AccountStatus,
@@ -202,7 +229,7 @@ fn set_status(
         return Err(Error::refused(Code::AccountState, text));
     }
     store::accounts::set_status(tx, id, status)?;
-    changed(tx, &account)
+    changed(tx, staff, &account)
 }
 
 /// Loads an account for a change. A closed account cannot be changed.
@@ -211,16 +238,14 @@ fn load_open(tx: &mut ReadTx, id: AccountId, request: &Request) -> Result<Accoun
     request
         .check_if_match(&details)
         .or_else(|_| request.check_if_match(&details.account))?;
-    match details.account.status {
-        AccountStatus::Closed => Err(Error::refused(Code::AccountState, "The account is closed")),
-        AccountStatus::Active | AccountStatus::Suspended => Ok(details.account),
-    }
+    accounts::load_open(tx, id)
 }
 
-/// Records the event of a change, and returns the account.
-fn changed(tx: &mut WriteTx, before: &Account) -> Result<AccountDetails> {
+/// Records the event of a change, and returns the account. `staff` is `None` for a command on the server.
+fn changed(tx: &mut WriteTx, staff: Option<&Agent>, before: &Account) -> Result<AccountDetails> {
     let details = view(tx, before.id)?;
     let changes = event_changes::of_account(before, &details.account);
-    events::record_by_provider(tx, before.id, Action::AccountUpdate, None, &changes)?;
+    let author = staff.map(|agent| agent.user);
+    events::record_by_provider(tx, author, before.id, Action::AccountUpdate, None, &changes)?;
     Ok(details)
 }

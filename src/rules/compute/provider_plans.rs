@@ -52,7 +52,7 @@ pub fn view(tx: &mut ReadTx, id: &str) -> Result<PlanDetails> {
     found.ok_or(Error::NotFound)
 }
 
-/// Adds a plan. Without prices, it is free.
+/// Adds a plan. Without prices, it is free, and with only a monthly price, it has the usual hourly price.
 pub fn create(tx: &mut WriteTx, request: &Request) -> Result<PlanDetails> {
     let mut form = request.form()?;
     let id = form.required("id", CatalogId::parse);

@@ -2,16 +2,20 @@
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
+use crate::model::event_change::Changes;
 use crate::model::id::AccountId;
+use crate::model::input::Input;
 use crate::model::outgoing_mail::OutgoingMail;
 use crate::model::page::Paged;
 use crate::model::token::TokenText;
-use crate::model::user::User;
+use crate::model::user::{NewUser, User};
+use crate::rules::agent::Agent;
+use crate::rules::conditions::Condition;
 use crate::rules::error::{Error, Result};
 use crate::rules::lists::ListRequest;
 use crate::rules::password_links::INVITATION_TTL_SECONDS;
 use crate::rules::request::Request;
-use crate::rules::{account_mails, accounts, event_changes, events, passwords};
+use crate::rules::{account_mails, accounts, event_changes, events, passwords, users};
 use crate::store::{self, ReadTx, WriteTx};
 
 pub fn list(tx: &mut ReadTx, account: AccountId, list: &ListRequest) -> Result<Paged<User>> {
@@ -20,8 +24,35 @@ pub fn list(tx: &mut ReadTx, account: AccountId, list: &ListRequest) -> Result<P
     Ok(store::users::list(tx, account, &query)?)
 }
 
+/// Whether the account has a user who can manage its users.
+pub fn has_unrestricted(tx: &mut ReadTx, account: AccountId) -> Result<bool> {
+    let unrestricted = ListRequest::first(1).only(Condition::equal("restricted", Input::Bool(false)));
+    Ok(list(tx, account, &unrestricted)?.results > 0)
+}
+
+/// Creates a user of an account that is not closed, restricted by default, and sends an invitation.
+pub fn create(tx: &mut WriteTx, staff: &Agent, account: AccountId, request: &Request) -> Result<User> {
+    accounts::load_open(tx, account)?;
+    let new = users::read_new(tx, account, request)?;
+    add(tx, staff, account, &new)
+}
+
+/// Adds a new user to an account, with the event and the invitation.
+pub fn add(tx: &mut WriteTx, staff: &Agent, account: AccountId, new: &NewUser) -> Result<User> {
+    let user = users::create(tx, new)?;
+    record(tx, staff, account, Action::UserCreate, &user, &Changes::default())?;
+    account_mails::invite(tx, &user)?;
+    Ok(user)
+}
+
 /// Disables or enables a user of the account.
-pub fn update(tx: &mut WriteTx, account: AccountId, username: &str, request: &Request) -> Result<User> {
+pub fn update(
+    tx: &mut WriteTx,
+    staff: &Agent,
+    account: AccountId,
+    username: &str,
+    request: &Request,
+) -> Result<User> {
     let user = load(tx, account, username)?;
     request.check_if_match_or_stable(&user, &user.without_login())?;
     let mut form = request.form()?;
@@ -30,18 +61,16 @@ pub fn update(tx: &mut WriteTx, account: AccountId, username: &str, request: &Re
     if let Some(disabled) = disabled.filter(|disabled| *disabled != user.disabled) {
         store::staff::set_disabled(tx, &user, disabled)?;
         let changes = event_changes::of_field("disabled", user.disabled, disabled);
-        let entity = Entity::user(&user);
-        events::record_by_provider(tx, account, Action::UserUpdate, Some(&entity), &changes)?;
+        record(tx, staff, account, Action::UserUpdate, &user, &changes)?;
     }
     load(tx, account, username)
 }
 
 /// Creates a single-use link with which the user sets a password.
-pub fn make_link(tx: &mut WriteTx, account: AccountId, username: &str) -> Result<TokenText> {
+pub fn make_link(tx: &mut WriteTx, staff: &Agent, account: AccountId, username: &str) -> Result<TokenText> {
     let user = load(tx, account, username)?;
     let changes = event_changes::of_field("password link", "", "created");
-    let entity = Entity::user(&user);
-    events::record_by_provider(tx, account, Action::UserUpdate, Some(&entity), &changes)?;
+    record(tx, staff, account, Action::UserUpdate, &user, &changes)?;
     passwords::make_link(tx, username, INVITATION_TTL_SECONDS)
 }
 
@@ -61,6 +90,19 @@ pub fn mails(
     let user = load(tx, account, username)?;
     let query = list.read(tx.policy(), &store::outgoing_mails::FIELDS)?;
     Ok(store::outgoing_mails::list_about_user(tx, user.id, &query)?)
+}
+
+/// Records an event about a user of the account.
+fn record(
+    tx: &mut WriteTx,
+    staff: &Agent,
+    account: AccountId,
+    action: Action,
+    user: &User,
+    changes: &Changes,
+) -> Result<()> {
+    let entity = Entity::user(user);
+    events::record_by_provider(tx, Some(staff.user), account, action, Some(&entity), changes)
 }
 
 fn load(tx: &mut ReadTx, account: AccountId, username: &str) -> Result<User> {

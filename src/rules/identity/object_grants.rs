@@ -3,7 +3,7 @@
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
-use crate::model::grant::{ObjectGrant, Permission};
+use crate::model::grant::{EntityGrant, GrantKind, ObjectGrant, Permission};
 use crate::model::page::Paged;
 use crate::model::reason::Code;
 use crate::model::user::User;
@@ -27,6 +27,41 @@ pub fn list(
     let user = restricted(tx, caller, username)?;
     let query = list.read(tx.policy(), &store::object_grants::FIELDS)?;
     Ok(store::object_grants::list(tx, caller.account, user.id, &query)?)
+}
+
+/// The access of a user to the objects of one kind: the number of objects of each level, and the first objects with
+/// access.
+pub struct KindSummary {
+    pub counts: Vec<(Option<Permission>, i64)>,
+    pub first: Vec<EntityGrant>,
+}
+
+impl KindSummary {
+    /// The number of objects on which the user has a grant.
+    pub fn granted(&self) -> i64 {
+        let granted = self.counts.iter().filter(|(level, _)| level.is_some());
+        granted.map(|(_, count)| count).sum()
+    }
+}
+
+/// The access of another user to VPCs, and to instances. `None` for an unrestricted user.
+pub fn summary(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    username: &str,
+    max_first: i64,
+) -> Result<Option<[KindSummary; 2]>> {
+    let user = users::view(tx, caller, username)?;
+    if !user.restricted {
+        return Ok(None);
+    }
+    let mut of_kind = |kind| {
+        Ok::<_, Error>(KindSummary {
+            counts: store::object_grants::counts(tx, caller.account, user.id, kind)?,
+            first: store::object_grants::first(tx, user.id, kind, max_first)?,
+        })
+    };
+    Ok(Some([of_kind(GrantKind::Vpc)?, of_kind(GrantKind::Linode)?]))
 }
 
 /// All objects that match the conditions.

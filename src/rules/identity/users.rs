@@ -2,6 +2,7 @@
 
 use crate::model::entity::Entity;
 use crate::model::event::Action;
+use crate::model::id::AccountId;
 use crate::model::page::Paged;
 use crate::model::reason::{Code, Reason};
 use crate::model::user::{Email, Membership, NewUser, User, Username};
@@ -44,24 +45,29 @@ pub fn page(tx: &mut ReadTx, caller: &Caller, list: &ListRequest) -> Result<Page
 /// Creates a user of the caller's account, restricted by default, and sends an invitation.
 pub fn add(tx: &mut WriteTx, caller: &Caller, request: &Request) -> Result<User> {
     caller.require_unrestricted()?;
+    let new = read_new(tx, caller.account, request)?;
+    let user = create(tx, &new)?;
+    events::record_account(tx, caller, Action::UserCreate, Some(&Entity::user(&user)))?;
+    account_mails::invite(tx, &user)?;
+    Ok(user)
+}
+
+/// Reads the fields of a new user of an account, who is restricted by default.
+pub fn read_new(tx: &mut ReadTx, account: AccountId, request: &Request) -> Result<NewUser> {
     let mut form = request.form()?;
     let username = form.required("username", Username::parse);
     let email = form.required("email", Email::parse);
     let restricted = form.boolean("restricted").unwrap_or(true);
     refuse_taken_username(tx, &mut form, username.as_ref(), None)?;
-    let new = form.finish(|| {
+    form.finish(|| {
         Some(NewUser {
-            membership: Membership::Account(caller.account),
+            membership: Membership::Account(account),
             username: username?,
             email: email?,
             restricted,
             password: None,
         })
-    })?;
-    let user = create(tx, &new)?;
-    events::record_account(tx, caller, Action::UserCreate, Some(&Entity::user(&user)))?;
-    account_mails::invite(tx, &user)?;
-    Ok(user)
+    })
 }
 
 /// Sends another invitation to a user of the caller's account who has no password yet.

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::model::cidr::Network;
+use crate::model::cidr::{Cidr, Network};
 use crate::model::family::{Bits, Family};
 use crate::model::id::{InstanceId, SubnetId};
 use crate::model::interface::VpcAttachment;
@@ -57,14 +57,30 @@ pub fn used_in_vpcs(tx: &mut ReadTx, vpcs: &[Vpc]) -> Result<Vec<Usage>> {
     Ok(vpcs.iter().map(total).collect())
 }
 
+/// The usage of several ranges together, which have `free` free addresses.
+pub fn used_in_ranges(ranges: &[Cidr], free: u64) -> Usage {
+    let all = ranges
+        .iter()
+        .map(|range| assignable_addresses(*range))
+        .sum::<u64>();
+    Usage {
+        used: all.saturating_sub(free),
+        all,
+    }
+}
+
+fn assignable_addresses(range: Cidr) -> u64 {
+    let assignable = range.assignable();
+    u64::from(assignable.end() - assignable.start()) + 1
+}
+
 fn free_in<'a>(tx: &mut ReadTx, subnets: impl Iterator<Item = &'a Subnet>) -> Result<HashMap<SubnetId, u64>> {
     let ids: Vec<_> = subnets.map(|subnet| subnet.id).collect();
     Ok(store::free_ranges::totals(tx, &ids)?)
 }
 
 fn usage(subnet: &Subnet, free: &HashMap<SubnetId, u64>) -> Usage {
-    let assignable = subnet.ipv4.assignable();
-    let all = u64::from(assignable.end() - assignable.start()) + 1;
+    let all = assignable_addresses(subnet.ipv4);
     let free = free.get(&subnet.id).copied().unwrap_or(0);
     let used = all.saturating_sub(free);
     Usage { used, all }

@@ -1,6 +1,6 @@
 //! The desk: tickets of all accounts, for the provider's staff (decision 0014).
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::model::history::HistoryStep;
 use crate::model::id::{AccountId, TicketId, UserId};
@@ -9,6 +9,7 @@ use crate::model::reason::{Code, Reason};
 use crate::model::ticket::{
     DeskTicket, NewTicket, Priority, Side, Status, Summary, TicketText, WaitingTickets,
 };
+use crate::model::time::Time;
 use crate::model::user::{Username, gravatar_id};
 use crate::rules::agent::Agent;
 use crate::rules::error::{Error, Result};
@@ -66,6 +67,20 @@ pub fn list_by_time_left(
     Ok(Paged { items, page, results })
 }
 
+/// Like `list_waiting_for`, but the tickets that have waited longest for an answer of the provider come first. Tickets
+/// that do not wait come last.
+pub fn list_by_wait(
+    tx: &mut ReadTx,
+    list: &ListRequest,
+    search: Option<&str>,
+    side: Option<Side>,
+) -> Result<Paged<DeskTicket>> {
+    let (query, words) = read_query(tx, list, search, side)?;
+    let mut tickets = store::desk::list_by_wait(tx, &words, &query)?;
+    targets::add(tx, &mut tickets.items)?;
+    Ok(tickets)
+}
+
 fn read_query(
     tx: &ReadTx,
     list: &ListRequest,
@@ -79,19 +94,16 @@ fn read_query(
     Ok((query, read_search(search)?))
 }
 
-/// The tickets that wait for an answer of the provider, for monitoring.
+/// The tickets that wait for an answer of the provider: their number, and the longest wait.
 pub fn waiting(tx: &mut ReadTx) -> Result<WaitingTickets> {
     Ok(store::desk::waiting(tx)?)
 }
 
-/// The tickets of these that wait for an answer of the provider: those that are not closed, and whose last message is
-/// from the customer.
-pub fn unanswered(tx: &mut ReadTx, tickets: &[DeskTicket]) -> Result<HashSet<TicketId>> {
-    let open = tickets.iter().filter(|desk| desk.ticket.status != Status::Closed);
-    let mut open: Vec<TicketId> = open.map(|desk| desk.ticket.id).collect();
-    let answered = store::tickets::answered(tx, &open)?;
-    open.retain(|id| !answered.contains(id));
-    Ok(open.into_iter().collect())
+/// The times since which these tickets wait for an answer of the provider: that of the first message after the last
+/// answer. Closed tickets, and tickets whose last message is an answer, are left out.
+pub fn waiting_since(tx: &mut ReadTx, tickets: &[DeskTicket]) -> Result<HashMap<TicketId, Time>> {
+    let ids: Vec<TicketId> = tickets.iter().map(|desk| desk.ticket.id).collect();
+    Ok(store::desk::waiting_since(tx, &ids)?)
 }
 
 /// Opens a ticket for an account in the provider's name.
@@ -317,6 +329,7 @@ pub(super) fn author(tx: &ReadTx, agent: &Agent) -> TicketAuthor {
         display_name: support.provider.clone(),
         username: agent.username.as_str().to_owned(),
         user: None,
+        agent: Some(agent.user),
         gravatar_id: gravatar_id(&support.provider_email),
     }
 }

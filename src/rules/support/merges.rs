@@ -109,11 +109,10 @@ fn is_open_to_opener(tx: &mut ReadTx, opened: &Ticket, other: &Ticket, access: P
         return Ok(true);
     };
     // A user who was deleted sees no ticket.
-    let Some(identity) = store::tokens::identity_of_sender(tx, user)? else {
+    let Some(user) = store::users::find_by_id(tx, user)? else {
         return Ok(true);
     };
-    let account_access = Permission::on_account(identity.restricted, identity.account_access);
-    Ok(other.permission(user, account_access) >= Some(access))
+    Ok(other.permission_of(&user) >= Some(access))
 }
 
 /// Adds a message of the merge. It is no answer: if the ticket waited for the provider, it still does.

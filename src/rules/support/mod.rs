@@ -19,6 +19,7 @@ pub mod mail_templates;
 pub mod merges;
 pub mod notes;
 pub mod outgoing_mails;
+pub mod readers;
 pub mod received_mails;
 pub mod replies;
 pub mod reports;

@@ -5,12 +5,12 @@ use super::{mail_choices, mail_key, mail_queue};
 use crate::model::account::status::AccountStatus;
 use crate::model::bounce_address;
 use crate::model::branding::Branding;
-use crate::model::grant::Permission;
-use crate::model::id::{OutgoingMailId, TicketId};
+use crate::model::id::{OutgoingMailId, ReplyId, TicketId};
 use crate::model::job::{Job, Outcome};
 use crate::model::mail_template::MailTemplates;
 use crate::model::outgoing_mail::{
-    DIGEST_SECONDS, MailKind, MailState, Notice, NoticeKind, OutgoingMail, SendResult, is_bad_address,
+    ADDRESS_SUPPRESSED, DIGEST_SECONDS, MailKind, MailState, Notice, NoticeKind, OutgoingMail, SendResult,
+    UndeliveredMail, is_bad_address,
 };
 use crate::model::page::Paged;
 use crate::model::policy::OutgoingMailPolicy;
@@ -103,8 +103,7 @@ pub(super) fn may_see(tx: &mut ReadTx, user: &User, ticket: TicketId) -> Result<
     let Some(ticket) = store::tickets::find(tx, account, ticket)? else {
         return Ok(false);
     };
-    let account_access = Permission::on_account(user.restricted, user.account_access);
-    Ok(is_active && !user.disabled && ticket.permission(user.id, account_access).is_some())
+    Ok(is_active && !user.disabled && ticket.permission_of(user).is_some())
 }
 
 /// Begins an attempt to send a mail, and returns its content. `None` if there is nothing to send.
@@ -200,7 +199,7 @@ fn recipient(
         return Ok(Err("unsubscribed"));
     }
     if store::suppressed_addresses::is_suppressed(tx, &user.email)? {
-        return Ok(Err("address_suppressed"));
+        return Ok(Err(ADDRESS_SUPPRESSED));
     }
     match store::desk::find(tx, ticket)? {
         Some(ticket) => Ok(Ok((user, ticket))),
@@ -326,4 +325,11 @@ pub fn list(tx: &mut ReadTx, ticket: TicketId, list: &ListRequest) -> Result<Pag
     store::desk::find(tx, ticket)?.ok_or(Error::NotFound)?;
     let query = list.read(tx.policy(), &store::outgoing_mails::FIELDS)?;
     Ok(store::outgoing_mails::list(tx, ticket, &query)?)
+}
+
+/// The mails about the text of a ticket and about these replies that were not delivered, or not yet, for staff.
+pub fn undelivered(tx: &mut ReadTx, ticket: TicketId, replies: &[ReplyId]) -> Result<Vec<UndeliveredMail>> {
+    let ids = || replies.iter().map(|id| id.0);
+    let range = ids().min().unwrap_or(0)..=ids().max().unwrap_or(0);
+    Ok(store::outgoing_mails::undelivered(tx, ticket, range)?)
 }

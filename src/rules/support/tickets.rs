@@ -156,6 +156,8 @@ pub struct TicketAuthor {
     pub username: String,
     /// `None` for staff, because tenants must not see which member of staff the author is.
     pub user: Option<UserId>,
+    /// The member of staff; only staff see it.
+    pub agent: Option<UserId>,
     pub gravatar_id: String,
 }
 
@@ -165,6 +167,7 @@ impl TicketAuthor {
             display_name: caller.username().to_owned(),
             username: caller.username().to_owned(),
             user: Some(caller.user()),
+            agent: None,
             gravatar_id: caller.gravatar_id(),
         }
     }
@@ -185,7 +188,7 @@ impl TicketAuthor {
         Author {
             account: ticket.account,
             username: &self.display_name,
-            user: self.user,
+            user: self.user.or(self.agent),
         }
     }
 }

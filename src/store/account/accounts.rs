@@ -55,22 +55,32 @@ pub fn desk_find(tx: &mut ReadTx, id: AccountId) -> Result<Option<DeskAccount>, 
     tx.find(&sql, args![id])?.as_mut().map(read_desk).transpose()
 }
 
-pub static PROVIDER_FIELDS: [Field; 5] = [
-    Field::new("id", Kind::Integer, "id"),
-    Field::new("company", Kind::Text, "company"),
-    Field::new("email", Kind::Text, "email"),
-    Field::new("status", Kind::Text, "status"),
-    Field::new("created", Kind::Time, "created"),
+pub static PROVIDER_FIELDS: [Field; 7] = [
+    Field::new("id", Kind::Integer, "a.id"),
+    Field::new("company", Kind::Text, "a.company"),
+    Field::new("email", Kind::Text, "a.email"),
+    Field::new("status", Kind::Text, "a.status"),
+    Field::new("created", Kind::Time, "a.created"),
+    Field::new(
+        "usage.vpcs",
+        Kind::Integer,
+        "(SELECT count(*) FROM vpc v WHERE v.account = a.id)",
+    ),
+    Field::new(
+        "usage.instances",
+        Kind::Integer,
+        "(SELECT count(*) FROM instance i WHERE i.account = a.id)",
+    ),
 ];
 
 /// A page of all accounts.
 pub fn page(tx: &mut ReadTx, query: &ListQuery) -> Result<Paged<Account>, StoreError> {
     let collection = Collection {
         columns: COLUMNS,
-        from: "account",
+        from: "account a",
         condition: "1 = 1".to_owned(),
         args: Vec::new(),
-        key: &["id"],
+        key: &["a.id"],
         order: None,
         tallied: None,
     };

@@ -6,6 +6,8 @@
 //! The URLs of entities are derived from their kinds and IDs. The columns for them in the first schema are unused since
 //! then, and `secondary_url` has the changes of an update (`Changes::to_text`).
 
+use std::collections::HashMap;
+
 use crate::model::change::ChangeKind;
 use crate::model::entity::Entity;
 use crate::model::event::{Action, Event};
@@ -51,19 +53,31 @@ const COLUMNS: &str = concat!(stored!(), ", ", seen!(), ", ", read!());
 pub(in crate::store) const ROWS: ModelRows =
     ModelRows::new("event e", concat!(stored!(), ", 0, 0"), |row| read(row).map(drop));
 
-pub static FIELDS: [Field; 11] = [
-    Field::new("id", Kind::Integer, "e.id"),
-    Field::new("action", Kind::Text, "e.action"),
-    Field::new("created", Kind::Time, "e.created").increasing(),
-    Field::new("read", Kind::Boolean, read!()),
-    Field::new("seen", Kind::Boolean, seen!()),
-    Field::new("status", Kind::Text, "e.status"),
-    Field::new("username", Kind::Text, "e.username"),
-    Field::new("entity.id", Kind::Integer, "e.entity_id"),
-    Field::new("entity.type", Kind::Text, "e.entity_kind").synonyms(&[("compute", "linode")]),
-    Field::new("secondary_entity.id", Kind::Integer, "e.secondary_id"),
-    Field::new("secondary_entity.type", Kind::Text, "e.secondary_kind").synonyms(&[("compute", "linode")]),
-];
+macro_rules! fields {
+    ($username:expr) => {
+        [
+            Field::new("id", Kind::Integer, "e.id"),
+            Field::new("action", Kind::Text, "e.action"),
+            Field::new("created", Kind::Time, "e.created").increasing(),
+            Field::new("read", Kind::Boolean, read!()),
+            Field::new("seen", Kind::Boolean, seen!()),
+            Field::new("status", Kind::Text, "e.status"),
+            Field::new("username", Kind::Text, $username),
+            Field::new("entity.id", Kind::Integer, "e.entity_id"),
+            Field::new("entity.type", Kind::Text, "e.entity_kind").synonyms(&[("compute", "linode")]),
+            Field::new("secondary_entity.id", Kind::Integer, "e.secondary_id"),
+            Field::new("secondary_entity.type", Kind::Text, "e.secondary_kind")
+                .synonyms(&[("compute", "linode")]),
+        ]
+    };
+}
+
+pub static FIELDS: [Field; 11] = fields!("e.username");
+
+/// The fields for staff, to whom an event of staff shows the username of its author.
+pub static PROVIDER_FIELDS: [Field; 11] = fields!(
+    "COALESCE((SELECT w.username FROM app_user w WHERE w.id = e.author AND w.account IS NULL), e.username)"
+);
 
 /// The user who reads events, and the events that the user can see.
 #[derive(Clone, Copy, Debug)]
@@ -181,7 +195,7 @@ pub fn unseen(tx: &mut ReadTx, reader: Reader, max_scanned: i64) -> Result<i64, 
 pub struct NewEvent<'a> {
     pub action: Action,
     pub username: &'a str,
-    /// The user who caused the event; `None` for the provider.
+    /// The tenant or the member of staff who caused the event; `None` for jobs and commands of the provider.
     pub author: Option<UserId>,
     pub entity: Option<&'a Entity>,
     pub secondary: Option<&'a Entity>,
@@ -255,6 +269,21 @@ pub fn author(tx: &mut ReadTx, id: EventId) -> Result<(Option<String>, Option<Us
     let row = tx.find("SELECT username, author FROM event WHERE id = $1", args![id])?;
     let read = row.map(|mut row| Ok((row.take()?, row.take()?))).transpose()?;
     Ok(read.unwrap_or_default())
+}
+
+/// The usernames of the members of staff who caused some of these events. Deleted users are missing.
+pub fn staff_authors(tx: &mut ReadTx, events: &[Event]) -> Result<HashMap<EventId, String>, StoreError> {
+    if events.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let ids: Vec<i64> = events.iter().map(|event| event.id.0).collect();
+    let (list, args) = id_list(&ids);
+    let sql = format!(
+        "SELECT e.id, u.username FROM event e JOIN app_user u ON u.id = e.author
+         WHERE e.id IN {list} AND u.account IS NULL"
+    );
+    let found = tx.read(&sql, &args, |row| Ok((row.take()?, row.take()?)))?;
+    Ok(found.into_iter().collect())
 }
 
 /// Updates the progress of an event.

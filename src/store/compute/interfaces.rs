@@ -11,7 +11,7 @@ use crate::model::interface::{Interface, Ipv6Attachment, Purpose, VpcAttachment}
 use crate::model::subnet::SubnetUse;
 use crate::store::changes::Owner;
 use crate::store::error::StoreError;
-use crate::store::list::id_list;
+use crate::store::list::{id_list, id_lists};
 use crate::store::model_rows::ModelRows;
 use crate::store::removed_ports;
 use crate::store::stored_family::{Span, Stored, StoredFamily, enclosing_starts};
@@ -109,6 +109,26 @@ pub fn on_subnets(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<Vec<SubnetUse
     let ids: Vec<i64> = subnets.iter().map(|subnet| subnet.0).collect();
     let (list, args) = id_list(&ids);
     uses(tx, &format!("f.subnet IN {list}"), &args)
+}
+
+/// These interfaces, in the order of `on_subnets`. Interfaces without a subnet are omitted.
+pub fn with_ids(tx: &mut ReadTx, ids: &[InterfaceId]) -> Result<Vec<SubnetUse>, StoreError> {
+    let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let mut found = Vec::new();
+    for (list, args) in id_lists(&ids) {
+        found.extend(uses(
+            tx,
+            &format!("f.id IN {list} AND f.subnet IS NOT NULL"),
+            &args,
+        )?);
+    }
+    Ok(found)
+}
+
+/// The number of instances with interfaces on the subnets of a VPC.
+pub fn count_instances(tx: &mut ReadTx, vpc: VpcId) -> Result<i64, StoreError> {
+    let sql = "SELECT count(DISTINCT f.instance) FROM interface f WHERE f.vpc = $1";
+    tx.one(sql, args![vpc])?.take()
 }
 
 /// All interfaces on the subnets of a VPC, in the order of `on_subnets`.

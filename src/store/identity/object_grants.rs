@@ -2,11 +2,12 @@
 
 use crate::model::grant::{EntityGrant, GrantKind, ObjectGrant, Permission};
 use crate::model::id::{AccountId, UserId};
-use crate::model::page::Paged;
+use crate::model::page::{Page, Paged};
 use crate::store::error::StoreError;
-use crate::store::filter::{Field, Filter, Kind};
+use crate::store::filter::{Field, Filter, FilterShape, Kind};
 use crate::store::grants::report_change;
 use crate::store::list::{Collection, ListQuery};
+use crate::store::tallies::{self, Tally};
 use crate::store::tx::{ReadTx, WriteTx};
 use crate::store::value::{Row, args};
 
@@ -32,28 +33,110 @@ pub fn list(
     user: UserId,
     query: &ListQuery,
 ) -> Result<Paged<ObjectGrant>, StoreError> {
+    let tallies = KINDS.map(|kind| Tally::of(table(kind), account.0));
+    let is_counted = tallies.iter().all(|tally| tx.pending_delta(tally) == 0);
+    if query.order.is_none() && is_counted && matches!(query.filter.shape(), FilterShape::All) {
+        return list_all(tx, account, user, query.page);
+    }
     let collection = Collection {
         columns: "o.kind, o.id, o.label, o.permission",
         from: OBJECTS,
         condition: "1 = 1".to_owned(),
         args: args![account, user].to_vec(),
         key: &["o.kind", "o.id"],
-        order: Some("o.kind DESC, o.label, o.id"),
+        order: Some("o.kind DESC, lower(o.label), o.id"),
         tallied: None,
     };
     collection.page(tx, query, read)
+}
+
+/// The kinds in the order of the list.
+const KINDS: [GrantKind; 2] = [GrantKind::Vpc, GrantKind::Linode];
+
+/// The table of the objects of a kind, which is also the name of their tally.
+const fn table(kind: GrantKind) -> &'static str {
+    match kind {
+        GrantKind::Linode => "instance",
+        GrantKind::Vpc => "vpc",
+    }
+}
+
+/// A page of all objects. The tallies count them, and the index on the labels finds them, so the cost hardly depends on
+/// the number of objects.
+fn list_all(
+    tx: &mut ReadTx,
+    account: AccountId,
+    user: UserId,
+    page: Page,
+) -> Result<Paged<ObjectGrant>, StoreError> {
+    let (mut skip, mut results, mut items) = (page.offset(), 0, Vec::new());
+    for kind in KINDS {
+        let (word, table) = (kind.word(), table(kind));
+        let count = tallies::count(tx, &Tally::of(table, account.0))?;
+        let limit = page.size - items.len() as i64;
+        if skip < count && limit > 0 {
+            let sql = format!(
+                "SELECT '{word}', o.id, o.label, g.permission FROM
+                     (SELECT id, label FROM {table} WHERE account = $1 ORDER BY lower(label) LIMIT $3 OFFSET $4) o
+                 LEFT JOIN entity_grant g ON g.app_user = $2 AND g.kind = '{word}' AND g.entity = o.id
+                 ORDER BY lower(o.label)"
+            );
+            items.extend(tx.read(&sql, args![account, user, limit, skip], read)?);
+        }
+        skip = (skip - count).max(0);
+        results += count;
+    }
+    Ok(Paged { items, page, results })
+}
+
+/// The number of objects of one kind on which a user has each level of access.
+pub fn counts(
+    tx: &mut ReadTx,
+    account: AccountId,
+    user: UserId,
+    kind: GrantKind,
+) -> Result<Vec<(Option<Permission>, i64)>, StoreError> {
+    let mut without = tallies::count(tx, &Tally::of(table(kind), account.0))?;
+    let mut counts = Vec::new();
+    for permission in [Permission::ReadOnly, Permission::ReadWrite] {
+        let sql = "SELECT count(*) FROM entity_grant WHERE app_user = $1 AND kind = $2 AND permission = $3";
+        let count: i64 = tx.one(sql, args![user, kind.word(), permission.word()])?.take()?;
+        without -= count;
+        counts.push((Some(permission), count));
+    }
+    counts.insert(0, (None, without));
+    Ok(counts)
+}
+
+/// The first objects of a kind on which a user has a grant, ordered by ID.
+pub fn first(
+    tx: &mut ReadTx,
+    user: UserId,
+    kind: GrantKind,
+    limit: i64,
+) -> Result<Vec<EntityGrant>, StoreError> {
+    let sql = format!(
+        "SELECT o.id, o.label, g.permission FROM entity_grant g JOIN {} o ON o.id = g.entity
+         WHERE g.app_user = $1 AND g.kind = $2 ORDER BY g.entity LIMIT $3",
+        table(kind)
+    );
+    tx.read(&sql, args![user, kind.word(), limit], read_grant)
 }
 
 fn read(row: &mut Row) -> Result<ObjectGrant, StoreError> {
     let kind: String = row.take()?;
     let kind = GrantKind::with_word(&kind)
         .ok_or_else(|| StoreError::Unexpected(format!("unknown kind of grant {kind:?}")))?;
-    let grant = EntityGrant {
+    let grant = read_grant(row)?;
+    Ok(ObjectGrant { kind, grant })
+}
+
+fn read_grant(row: &mut Row) -> Result<EntityGrant, StoreError> {
+    Ok(EntityGrant {
         id: row.take()?,
         label: row.take()?,
         permission: row.take()?,
-    };
-    Ok(ObjectGrant { kind, grant })
+    })
 }
 
 /// Sets the permission of a user on all objects that match a filter. `None` removes the grants. Returns the number

@@ -62,6 +62,12 @@ pub fn list(tx: &mut ReadTx, account: AccountId, query: &ListQuery) -> Result<Pa
     Ok(users)
 }
 
+/// All users of an account, ordered by name, without their grants.
+pub fn all_of_account(tx: &mut ReadTx, account: AccountId) -> Result<Vec<User>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM app_user WHERE account = $1 ORDER BY lower(username)");
+    tx.read(&sql, args![account], read)
+}
+
 /// All tenants and all staff users, ordered by creation, without their grants.
 pub fn list_all(tx: &mut ReadTx) -> Result<Vec<User>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM app_user ORDER BY id");

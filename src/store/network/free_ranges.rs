@@ -9,11 +9,11 @@ use std::collections::HashMap;
 use super::stored_family::{Space, Span, Stored, StoredFamily, lowest};
 use crate::model::cidr::Network;
 use crate::model::family::{Bits, Family};
-use crate::model::id::SubnetId;
+use crate::model::id::{SubnetId, VpcId};
 use crate::store::error::StoreError;
-use crate::store::list::id_lists;
+use crate::store::list::covering_conditions;
 use crate::store::tx::{ReadTx, WriteTx};
-use crate::store::value::{Row, Value};
+use crate::store::value::{Row, Value, args};
 
 /// Makes the addresses of a new address space free.
 pub fn insert_all<F: StoredFamily>(
@@ -112,14 +112,14 @@ impl<F: Family> Search<F> {
     }
 }
 
-/// The number of free addresses in each of these IPv4 subnets. The result omits full subnets.
+/// The number of free addresses in each of these IPv4 subnets. The result omits full subnets, and can contain others.
 pub fn totals(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<HashMap<SubnetId, u64>, StoreError> {
     let ids: Vec<i64> = subnets.iter().map(|subnet| subnet.0).collect();
     let mut totals = HashMap::new();
-    for (list, args) in id_lists(&ids) {
+    for (condition, args) in covering_conditions(&ids) {
         let sql = format!(
             "SELECT subnet, CAST(sum(last_address - first_address + 1) AS BIGINT) FROM free_range
-             WHERE subnet IN {list} GROUP BY subnet"
+             WHERE subnet {condition} GROUP BY subnet"
         );
         for mut row in tx.all(&sql, &args)? {
             let (subnet, free): (SubnetId, i64) = (row.take()?, row.take()?);
@@ -127,6 +127,14 @@ pub fn totals(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<HashMap<SubnetId,
         }
     }
     Ok(totals)
+}
+
+/// The number of free addresses in all IPv4 subnets of a VPC.
+pub fn total_of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<u64, StoreError> {
+    let sql = "SELECT CAST(coalesce(sum(f.last_address - f.first_address + 1), 0) AS BIGINT)
+        FROM subnet s JOIN free_range f ON f.subnet = s.id WHERE s.vpc = $1";
+    let free: i64 = tx.one(sql, args![vpc])?.take()?;
+    Ok(free.unsigned_abs())
 }
 
 /// Whether all addresses of a network are free.

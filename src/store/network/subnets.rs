@@ -11,7 +11,7 @@ use crate::model::page::Paged;
 use crate::model::subnet::{NewSubnet, Subnet, SubnetUse};
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
-use crate::store::list::{Collection, ListQuery, Tallied};
+use crate::store::list::{Collection, ListQuery, Tallied, id_lists};
 use crate::store::model_rows::ModelRows;
 use crate::store::stored_family::{Space, StoredFamily};
 use crate::store::tallies::{self, Tally};
@@ -41,6 +41,21 @@ pub static FIELDS: [Field; 5] = [
     Field::new("ipv4", Kind::Text, "s.ipv4"),
     Field::new("created", Kind::Time, "s.created"),
     Field::new("updated", Kind::Time, "s.updated"),
+];
+
+/// The fields of the list in the console, which is also sorted by range and by utilization.
+pub static CONSOLE_FIELDS: [Field; 5] = [
+    Field::new("id", Kind::Integer, "s.id"),
+    Field::new("label", Kind::Text, "s.label"),
+    Field::new("updated", Kind::Time, "s.updated"),
+    Field::new("range", Kind::Integer, "s.first_address"),
+    // The share of the assignable addresses that is in use. A subnet has four other addresses.
+    Field::new(
+        "usage",
+        Kind::Integer,
+        "(1.0 - 1.0 * (SELECT COALESCE(sum(f.last_address - f.first_address + 1), 0) FROM free_range f WHERE f.subnet = s.id)
+            / (s.last_address - s.first_address - 3))",
+    ),
 ];
 
 pub fn list(tx: &mut ReadTx, vpc: VpcId, query: &ListQuery) -> Result<Paged<Subnet>, StoreError> {
@@ -73,6 +88,24 @@ pub fn of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
 pub fn of_vpc_in_account(tx: &mut ReadTx, account: AccountId, vpc: VpcId) -> Result<Vec<Subnet>, StoreError> {
     const CONDITION: &str = "= (SELECT v.id FROM vpc v WHERE v.id = $1 AND v.account = $2)";
     of_vpcs(tx, CONDITION, args![vpc, account])
+}
+
+/// The ranges of all subnets of a VPC, in the order of their addresses. Use this if the subnets are not needed: reading
+/// them takes several times as long.
+pub fn ranges_of_vpc(tx: &mut ReadTx, vpc: VpcId) -> Result<Vec<Cidr>, StoreError> {
+    let sql = "SELECT first_address, last_address FROM subnet WHERE vpc = $1 ORDER BY first_address";
+    tx.read(sql, args![vpc], read_range)
+}
+
+/// These subnets, without their interfaces.
+pub fn with_ids(tx: &mut ReadTx, ids: &[SubnetId]) -> Result<Vec<Subnet>, StoreError> {
+    let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let mut subnets = Vec::new();
+    for (list, args) in id_lists(&ids) {
+        let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.id IN {list}");
+        subnets.extend(tx.read(&sql, &args, read)?);
+    }
+    Ok(subnets)
 }
 
 /// The subnets of several VPCs, ordered by VPC and ID. `condition` selects the IDs of the VPCs, for example

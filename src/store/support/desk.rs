@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use crate::model::id::{TicketId, UserId};
 use crate::model::page::{Page, Paged};
 use crate::model::ticket::{Claim, Customer, DeskTicket, Priority, WaitingTickets};
+use crate::model::time::Time;
 use crate::store::error::StoreError;
 use crate::store::filter::{Field, FilterShape, Kind};
-use crate::store::list::{Collection, ListQuery, id_list};
+use crate::store::list::{Collection, ListQuery, id_list, id_lists};
 use crate::store::search;
 use crate::store::ticket_tags::add_tags;
 use crate::store::tickets::{self, add_attachments};
@@ -20,6 +21,14 @@ const FROM: &str = "ticket t JOIN account a ON a.id = t.account
 const FILTERED_FROM: &str = "ticket t LEFT JOIN app_user s ON s.id = t.claimer";
 const COLUMNS: &str = "a.company, a.email, a.status, c.username, c.email, c.restricted, t.priority,
     t.claimer, s.username, t.claimed, t.managed_issue, t.notes, t.revision";
+/// The time since which a ticket waits for the provider: that of the first message after the last answer. NULL if the
+/// ticket is closed, or if its last message is an answer. The provider's own tickets have no opener.
+const WAITING_SINCE: &str = "CASE
+    WHEN t.is_closed <> 0 THEN NULL
+    WHEN t.opener IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM reply l WHERE l.ticket = t.id AND coalesce(l.answers, l.from_staff) = 1) THEN t.opened
+    ELSE (SELECT min(m.created) FROM reply m WHERE m.ticket = t.id AND m.id > coalesce(
+        (SELECT max(l.id) FROM reply l WHERE l.ticket = t.id AND coalesce(l.answers, l.from_staff) = 1), 0)) END";
 
 pub static FIELDS: [Field; 20] = [
     Field::new("id", Kind::Integer, "t.id"),
@@ -53,8 +62,28 @@ pub fn list(tx: &mut ReadTx, words: &[String], query: &ListQuery) -> Result<Page
         words.is_empty() && query.order.is_none() && matches!(query.filter.shape(), FilterShape::All);
     let ids = match is_whole_queue {
         true => whole_queue(tx, query.page)?,
-        false => matching(tx, words, query)?,
+        false => matching(tx, words, query, tickets::ORDER)?,
     };
+    load_page(tx, ids)
+}
+
+/// Like `list`, but the tickets that have waited longest for the provider come first, and tickets that do not wait come
+/// last. The order of the query is ignored.
+pub fn list_by_wait(
+    tx: &mut ReadTx,
+    words: &[String],
+    query: &ListQuery,
+) -> Result<Paged<DeskTicket>, StoreError> {
+    let query = ListQuery {
+        order: None,
+        ..query.clone()
+    };
+    let order = format!("{WAITING_SINCE} ASC NULLS LAST, t.is_closed ASC, t.id ASC");
+    let ids = matching(tx, words, &query, &order)?;
+    load_page(tx, ids)
+}
+
+fn load_page(tx: &mut ReadTx, ids: Paged<TicketId>) -> Result<Paged<DeskTicket>, StoreError> {
     let Paged { items, page, results } = ids;
     let items = load_all(tx, &items)?;
     Ok(Paged { items, page, results })
@@ -82,8 +111,13 @@ fn whole_queue(tx: &mut ReadTx, page: Page) -> Result<Paged<TicketId>, StoreErro
     Ok(Paged { items, page, results })
 }
 
-/// The IDs of a page of the tickets that match.
-fn matching(tx: &mut ReadTx, words: &[String], query: &ListQuery) -> Result<Paged<TicketId>, StoreError> {
+/// The IDs of a page of the tickets that match. `order` applies if the query has no order.
+fn matching(
+    tx: &mut ReadTx,
+    words: &[String],
+    query: &ListQuery,
+    order: &str,
+) -> Result<Paged<TicketId>, StoreError> {
     let (condition, args) = search::condition(tx, words);
     let collection = Collection {
         columns: "t.id",
@@ -91,7 +125,7 @@ fn matching(tx: &mut ReadTx, words: &[String], query: &ListQuery) -> Result<Page
         condition,
         args,
         key: &["t.id"],
-        order: Some(tickets::ORDER),
+        order: Some(order),
         tallied: None,
     };
     collection.page(tx, query, read_id)
@@ -115,7 +149,7 @@ pub fn all_matching(
         filter: query.filter.clone(),
         order: None,
     };
-    Ok(matching(tx, words, &query)?.items)
+    Ok(matching(tx, words, &query, tickets::ORDER)?.items)
 }
 
 /// The tickets with these IDs, in the same order.
@@ -136,21 +170,33 @@ pub fn load_all(tx: &mut ReadTx, ids: &[TicketId]) -> Result<Vec<DeskTicket>, St
 
 /// The open tickets whose last message is from the customer.
 pub fn waiting(tx: &mut ReadTx) -> Result<WaitingTickets, StoreError> {
-    // The provider's own tickets have no opener. A ticket waits since the first message after the last answer.
-    let sql = "SELECT count(*), min(coalesce(
-            (SELECT min(created) FROM reply WHERE ticket = t.id AND id > a.id),
-            CASE WHEN t.opener IS NULL THEN (SELECT min(created) FROM reply WHERE ticket = t.id) END,
-            t.opened))
-        FROM ticket t
-            LEFT JOIN reply r ON r.id = (SELECT max(id) FROM reply WHERE ticket = t.id)
-            LEFT JOIN reply a ON a.id = (
-                SELECT max(id) FROM reply WHERE ticket = t.id AND coalesce(answers, from_staff) = 1)
-        WHERE t.is_closed = 0 AND coalesce(r.answers, r.from_staff, CASE WHEN t.opener IS NULL THEN 1 ELSE 0 END) = 0";
-    let mut row = tx.one(sql, args![])?;
+    let sql = format!(
+        "SELECT count(*) OVER (), w.since, w.id
+         FROM (SELECT t.id, {WAITING_SINCE} AS since FROM ticket t WHERE t.is_closed = 0) w
+         WHERE w.since IS NOT NULL ORDER BY w.since, w.id LIMIT 1"
+    );
+    let Some(mut row) = tx.find(&sql, args![])? else {
+        return Ok(WaitingTickets::default());
+    };
     Ok(WaitingTickets {
         count: row.take()?,
         oldest: row.take()?,
+        oldest_ticket: row.take()?,
     })
+}
+
+/// The times since which these tickets wait for the provider. Tickets that do not wait are left out.
+pub fn waiting_since(tx: &mut ReadTx, ids: &[TicketId]) -> Result<HashMap<TicketId, Time>, StoreError> {
+    let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let mut found = HashMap::new();
+    for (list, args) in id_lists(&ids) {
+        let sql = format!("SELECT t.id, {WAITING_SINCE} FROM ticket t WHERE t.id IN {list}");
+        for mut row in tx.all(&sql, &args)? {
+            let (id, since) = (row.take()?, row.take::<Option<Time>>()?);
+            found.extend(since.map(|since| (id, since)));
+        }
+    }
+    Ok(found)
 }
 
 pub fn find(tx: &mut ReadTx, id: TicketId) -> Result<Option<DeskTicket>, StoreError> {

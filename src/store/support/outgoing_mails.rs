@@ -1,8 +1,12 @@
 //! The `outgoing_mail` table, and the notices of mails in `mail_notice`.
 
+use std::ops::RangeInclusive;
+
 use crate::model::id::{AccountId, OutgoingMailId, TicketId, UserId};
 use crate::model::mail_count::QueueFigures;
-use crate::model::outgoing_mail::{MailKind, MailState, Notice, NoticeKind, OutgoingMail};
+use crate::model::outgoing_mail::{
+    ADDRESS_SUPPRESSED, MailKind, MailState, Notice, NoticeKind, OutgoingMail, UndeliveredMail,
+};
 use crate::model::page::Paged;
 use crate::model::time::Time;
 use crate::model::user::Email;
@@ -17,6 +21,9 @@ const COLUMNS: &str =
     "id, kind, ticket, recipient, address, message_id, state, maybe_repeated, attempts, queued,
     last_attempt, sent, error";
 const NOTICE_COLUMNS: &str = "mail, kind, reply, author";
+
+/// The maximum number of undelivered mails that a page of a ticket shows.
+const MAX_UNDELIVERED: usize = 100;
 
 /// Every row, for `garth check`.
 pub(in crate::store) const ROWS: ModelRows =
@@ -47,6 +54,45 @@ pub struct NewMail<'a> {
 /// The mails about a ticket, newest first.
 pub fn list(tx: &mut ReadTx, ticket: TicketId, query: &ListQuery) -> Result<Paged<OutgoingMail>, StoreError> {
     list_where(tx, "ticket = $1", args![ticket], query)
+}
+
+/// The newest mails about the text of a ticket and about these replies that were not delivered, or not yet.
+pub fn undelivered(
+    tx: &mut ReadTx,
+    ticket: TicketId,
+    replies: RangeInclusive<i64>,
+) -> Result<Vec<UndeliveredMail>, StoreError> {
+    let sql = format!(
+        "SELECT n.reply, m.id, m.address, m.state, m.error,
+             (SELECT count(*) FROM outgoing_mail newer WHERE newer.ticket = m.ticket AND newer.id > m.id)
+         FROM outgoing_mail m JOIN mail_notice n ON n.mail = m.id
+         WHERE m.ticket = $1 AND (n.kind = $2 OR (n.kind = $3 AND n.reply >= $4 AND n.reply <= $5))
+             AND (m.state IN ($6, $7, $8, $9) OR (m.state = $10 AND m.error = $11))
+         ORDER BY m.id DESC LIMIT {MAX_UNDELIVERED}"
+    );
+    let args = args![
+        ticket,
+        NoticeKind::Opened.word(),
+        NoticeKind::Reply.word(),
+        *replies.start(),
+        *replies.end(),
+        MailState::Queued.word(),
+        MailState::Sending.word(),
+        MailState::Failed.word(),
+        MailState::Bounced.word(),
+        MailState::Suppressed.word(),
+        ADDRESS_SUPPRESSED
+    ];
+    tx.read(&sql, args, |row| {
+        Ok(UndeliveredMail {
+            reply: row.take()?,
+            id: row.take()?,
+            address: row.take()?,
+            state: row.take()?,
+            error: row.take()?,
+            newer: row.take()?,
+        })
+    })
 }
 
 /// The mails about a user, newest first.

@@ -11,7 +11,7 @@ use multer::{Field, Multipart};
 use tokio::sync::Mutex;
 
 use crate::files::Spooled;
-use crate::model::attachment::FileName;
+use crate::model::attachment::{FileName, with_text_extension};
 use crate::model::id::TicketId;
 use crate::model::reason::{Code, Reason, Reasons};
 use crate::rules::attachments::UploadInfo;
@@ -34,12 +34,16 @@ const FILE_FIELD: &str = "file";
 /// Decides by the fields before the first file whether a form is read.
 type Admission<'a> = &'a (dyn Fn(&[(String, String)]) -> bool + Sync);
 
-/// Receives a file and attaches it to a ticket.
+/// Changes the name of a file before it is checked.
+type Rename = fn(String) -> String;
+
+/// Receives a file and attaches it to a ticket, with a name that `rename` returns.
 pub async fn receive_attachment(
     app: App,
     uploader: Uploader,
     ticket: TicketId,
     request: Request,
+    rename: Rename,
 ) -> Result<()> {
     let (head, body) = request.into_parts();
     let upload_info = upload_info(&head.headers);
@@ -55,7 +59,7 @@ pub async fn receive_attachment(
             return Err(refusal);
         }
     };
-    let form = read_form(&app, &head.headers, body, (&boundary, 1), None).await?;
+    let form = read_form(&app, &head.headers, body, (&boundary, 1), None, rename).await?;
     if form.too_large {
         return Err(form.too_large_error());
     }
@@ -72,6 +76,8 @@ pub struct FormWithFiles {
     pub files: Vec<ReceivedFile>,
     /// The errors of refused files. Then `files` is not complete.
     pub errors: Vec<FieldError>,
+    /// The names of all files, as the browser sent them.
+    pub names: Vec<String>,
 }
 
 /// Receives a form with up to `max_files` files. The fields before the first file must be accepted by `is_admitted`;
@@ -84,7 +90,16 @@ pub async fn receive_form(
     is_admitted: Admission<'_>,
 ) -> Result<FormWithFiles> {
     let boundary = upload_info(headers).boundary.map_err(Error::Body)?;
-    let form = read_form(app, headers, body, (&boundary, max_files), Some(is_admitted)).await?;
+    let admission = Some(is_admitted);
+    let form = read_form(
+        app,
+        headers,
+        body,
+        (&boundary, max_files),
+        admission,
+        with_text_extension,
+    )
+    .await?;
     Ok(form.with_fields())
 }
 
@@ -124,6 +139,7 @@ async fn read_form<'a>(
     body: Body,
     (boundary, max_files): (&str, usize),
     admission: Option<Admission<'a>>,
+    rename: Rename,
 ) -> Result<Form<'a>> {
     let max_bytes = app.store().policy().support.attachment_max_bytes;
     let too_large = || Error::Body(BodyFault::FileTooLarge { max_bytes });
@@ -142,6 +158,7 @@ async fn read_form<'a>(
     let mut form = Form {
         app,
         admission,
+        rename,
         unparsed,
         max_bytes: max_bytes as u64,
         max_files,
@@ -149,6 +166,7 @@ async fn read_form<'a>(
         fields: Vec::new(),
         field_bytes: 0,
         files: Vec::new(),
+        names: Vec::new(),
         file_count: 0,
         too_large: false,
     };
@@ -172,6 +190,7 @@ async fn read_form<'a>(
 struct Form<'a> {
     app: &'a App,
     admission: Option<Admission<'a>>,
+    rename: Rename,
     /// See [`BodySource`].
     unparsed: Arc<AtomicU64>,
     /// The maximum size of a file.
@@ -183,6 +202,8 @@ struct Form<'a> {
     field_bytes: u64,
     /// The names and the contents of the first files. A name is `None` if it is missing or invalid.
     files: Vec<(Option<FileName>, Spooled)>,
+    /// The names of all files, also of those that are not read.
+    names: Vec<String>,
     /// The number of parts with the name `file`.
     file_count: usize,
     /// Whether a file is larger than `max_bytes`.
@@ -198,6 +219,8 @@ impl Form<'_> {
                     return Ok(());
                 }
                 self.file_count += 1;
+                self.names
+                    .extend(sent_name(&part).filter(|name| !name.is_empty()));
                 if self.file_count <= self.max_files {
                     self.read_file(part).await?;
                     continue;
@@ -233,8 +256,7 @@ impl Form<'_> {
     }
 
     async fn read_file(&mut self, mut part: Field<'static>) -> std::result::Result<(), ReadFailure> {
-        let disposition = part.headers().get(header::CONTENT_DISPOSITION);
-        let sent_name = disposition.and_then(file_names::sent_in);
+        let sent_name = sent_name(&part);
         let mut spool = self.app.files().spool().await?;
         while let Some(bytes) = self.next_chunk(&mut part).await? {
             self.too_large |= spool.size() + bytes.len() as u64 > self.max_bytes;
@@ -249,7 +271,7 @@ impl Form<'_> {
             return Ok(());
         }
         let name = match sent_name {
-            Some(raw) => self.accept(FileName::parse(&raw)),
+            Some(raw) => self.accept(FileName::parse(&(self.rename)(raw))),
             None => {
                 let text = "The part \"file\" has no file name";
                 self.accept(Err(vec![Reason::new(Code::FileRequired, text)]))
@@ -289,6 +311,7 @@ impl Form<'_> {
             files: self.take_files(),
             fields: self.fields,
             errors: self.errors,
+            names: self.names,
         }
     }
 
@@ -326,4 +349,10 @@ impl Form<'_> {
     fn add_error(&mut self, reason: Reason) {
         self.errors.push(FieldError::on(FILE_FIELD, reason));
     }
+}
+
+/// The name of a file, as the client sent it.
+fn sent_name(part: &Field<'static>) -> Option<String> {
+    let disposition = part.headers().get(header::CONTENT_DISPOSITION);
+    disposition.and_then(file_names::sent_in)
 }

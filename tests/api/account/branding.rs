@@ -580,19 +580,42 @@ async fn the_page_keeps_the_texts_if_it_refuses_or_previews_an_image() {
     let refused = send(&mut browser, "/provider/branding", &wrong, &files).await;
     assert_contains(&refused, "There are 2 problems.");
     assert_contains(&refused, "must be at least 4.5:1");
-    assert_contains(&refused, "Choose the file again");
+    assert_contains(&refused, "Chosen, not saved yet.");
+    let html = text(&refused);
+    assert_eq!(html.matches("class=\"reason\"").count(), 2, "{html}");
+    assert_eq!(html.matches("aria-invalid").count(), 2, "{html}");
 
     let preview = send(&mut browser, "/provider/branding/preview", &texts, &files[..1]).await;
 
     assert_eq!(preview.status, 200);
     for expected in [
         "These values are not saved yet.",
-        "Choose the file again",
+        "Chosen, not saved yet.",
+        "<img class=\"brand-logo\" src=\"data:image/svg+xml;base64,",
         "<span>Harbor Cloud</span>",
         "value=\"Harbor Cloud\"",
     ] {
         assert_contains(&preview, expected);
     }
+    assert!(
+        preview
+            .header("content-security-policy")
+            .contains("img-src 'self' data:;")
+    );
+    // The image of the preview is in the form, and cannot be forged.
+    let chosen = hidden_field(&preview, "chosen_logo");
+    let forged = send(
+        &mut browser,
+        "/provider/branding",
+        &[("chosen_logo", "R0lGODlh")],
+        &[],
+    )
+    .await;
+    assert_eq!(forged.status, 400);
+    assert_contains(&forged, "neither a PNG image nor");
+    let again = [("name", "Harbor Cloud"), ("chosen_logo", &chosen)];
+    let again = send(&mut browser, "/provider/branding/preview", &again, &[]).await;
+    assert_eq!(hidden_field(&again, "chosen_logo"), chosen);
     let large = vec![b' '; 4 * 1024 * 1024 + 1];
     let files = [("logo", "logo.svg", large.as_slice())];
     let too_large = send(&mut browser, "/provider/branding", &texts, &files).await;
@@ -606,6 +629,16 @@ async fn the_page_keeps_the_texts_if_it_refuses_or_previews_an_image() {
     let forged = browser.send_parts("/provider/branding", &parts).await;
     assert_eq!(forged.status, 403);
     assert_eq!(sam.get(BRANDING).await.json()["updated"], Value::Null);
+
+    let saved = send(
+        &mut browser,
+        "/provider/branding",
+        &[("chosen_logo", &chosen)],
+        &[],
+    )
+    .await;
+    assert_redirects_to(&saved, "/provider/branding?done=branding-saved");
+    assert!(sam.get(BRANDING).await.json()["logo_url"].is_string());
 }
 
 #[tokio::test]

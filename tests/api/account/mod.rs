@@ -1,5 +1,6 @@
 //! Accounts and their events.
 
+mod account_events;
 mod account_networks;
 pub mod accounts;
 pub mod announcements;

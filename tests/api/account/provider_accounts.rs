@@ -1,10 +1,11 @@
 //! The provider manages accounts: list, create, change, quotas, suspend, export and close.
 
+use garth::model::id::AccountId;
 use garth::model::staff_role::StaffRole;
 use serde_json::{Value, json};
 
-use crate::browser::text;
-use crate::console::{assert_contains, assert_lacks, logged_in};
+use crate::browser::{Browser, text};
+use crate::console::{assert_contains, assert_lacks, links, logged_in};
 use crate::harness::TestApp;
 
 const ACCOUNT: &str = "/provider/accounts/1";
@@ -68,6 +69,59 @@ async fn accounts_are_listed_filtered_and_sorted() {
     let sorted = r#"{"+order_by": "company", "+order": "desc"}"#;
     assert_eq!(sam.filter("/provider/accounts", sorted).await.ids(), [3, 2, 1]);
     assert_eq!(sam.get("/provider/accounts?page=2&page_size=2").await.ids(), [3]);
+}
+
+#[tokio::test]
+async fn accounts_are_sorted_by_the_number_of_their_objects() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    for (account, username, vpcs, instances) in [(2, "ben", 2, 0), (3, "cleo", 1, 2), (4, "dora", 1, 0)] {
+        let body =
+            json!({"company": format!("Company {account}"), "email": "it@example.com", "username": username});
+        assert_eq!(sam.post("/provider/accounts", body).await.status, 200);
+        let colleague = format!("{username}-2");
+        let user = app.user(&colleague).of(AccountId(account)).await;
+        for number in 0..vpcs {
+            user.create_vpc(&format!("net-{number}"), &[]).await;
+        }
+        for _ in 0..instances {
+            let body = json!({"type": "g6-nanode-1", "region": "us-east"});
+            assert_eq!(user.post("/linode/instances", body).await.status, 200);
+        }
+    }
+    let path = "/provider/accounts";
+    let by_vpcs = r#"{"+order_by": "usage.vpcs", "+order": "desc"}"#;
+    assert_eq!(sam.filter(path, by_vpcs).await.ids(), [2, 4, 3, 1]);
+    let by_instances = r#"{"+order_by": "usage.instances"}"#;
+    assert_eq!(sam.filter(path, by_instances).await.ids(), [1, 2, 4, 3]);
+    let many = sam.filter(path, r#"{"usage.vpcs": {"+gte": 1}, "usage.instances": 0}"#);
+    assert_eq!(many.await.ids(), [2, 4]);
+
+    let mut browser = logged_in(&app, "sam").await;
+    let listed = async |browser: &mut Browser, url: &str| -> Vec<i64> {
+        let accounts = links(&browser.get(url).await).into_iter();
+        let ids = accounts.filter_map(|link| link.strip_prefix("/provider/accounts/")?.parse().ok());
+        ids.collect()
+    };
+    for (url, expected) in [
+        ("/provider", [1, 2, 3, 4]),
+        ("/provider?sort=-usage.vpcs", [2, 4, 3, 1]),
+        ("/provider?sort=usage.instances", [1, 2, 4, 3]),
+        ("/provider?sort=-company", [1, 4, 3, 2]),
+        ("/provider?sort=-created", [4, 3, 2, 1]),
+        ("/provider?sort=unknown", [1, 2, 3, 4]),
+    ] {
+        assert_eq!(listed(&mut browser, url).await, expected, "{url}");
+    }
+    let searched = "/provider?q=company&sort=-usage.vpcs";
+    assert_eq!(listed(&mut browser, searched).await, [2, 4, 3]);
+    let page = browser.get(searched).await;
+    assert_contains(
+        &page,
+        "<th class=\"number\" scope=\"col\" aria-sort=\"descending\">",
+    );
+    assert_contains(&page, "href=\"/provider?q=company&amp;sort=usage.vpcs\"");
+    assert_contains(&page, "name=\"sort\" value=\"-usage.vpcs\"");
 }
 
 #[tokio::test]
@@ -143,6 +197,15 @@ async fn contact_details_and_quotas_change_and_the_tenant_sees_an_event_of_the_p
         negative.errors(),
         ["vpcs_per_region out_of_range", "attachment_bytes wrong_type"]
     );
+    let too_large = json!({"vpcs_per_region": 1_000_001, "attachment_bytes": (1_i64 << 50) + 1});
+    let too_large = sam.put(quotas, too_large).await;
+    assert_eq!(
+        too_large.errors(),
+        ["vpcs_per_region out_of_range", "attachment_bytes out_of_range"]
+    );
+    assert_eq!(too_large.reason(), "Must be from 0 to 1000000");
+    let largest = json!({"subnets_per_vpc": 1_000_000, "attachment_bytes": 1_i64 << 50});
+    assert_eq!(sam.put(quotas, largest).await.status, 200);
 }
 
 #[tokio::test]

@@ -57,6 +57,45 @@ async fn a_new_plan_can_be_chosen_and_has_the_public_shape() {
 }
 
 #[tokio::test]
+async fn a_new_plan_with_only_a_monthly_price_has_an_hourly_price() {
+    let app = TestApp::new().await;
+    let sam = operator(&app).await;
+    for (number, (price, hourly, monthly)) in [
+        (json!({"monthly": 5}), 0.0075, 5.0),
+        (json!({"monthly": 24, "hourly": null}), 0.036, 24.0),
+        // The result is rounded to hundredths of a cent.
+        (json!({"monthly": 10.5}), 0.0158, 10.5),
+        (json!({"monthly": 0.01}), 0.0, 0.01),
+        (json!({"monthly": 1e9}), 1_500_000.0, 1e9),
+        (json!({"monthly": 10, "hourly": 0}), 0.0, 10.0),
+        (json!({"monthly": 10, "hourly": 0.02}), 0.02, 10.0),
+        (json!({"hourly": 0.02}), 0.02, 0.0),
+        (json!({}), 0.0, 0.0),
+        (Value::Null, 0.0, 0.0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = format!("g1-{number}");
+        let body = json!({
+            "id": id, "memory": 1024, "disk": 1024, "vcpus": 1, "transfer": null, "gpus": null, "price": price,
+        });
+        let plan = sam.post(PLANS, body).await.json();
+        assert_eq!(
+            plan["price"],
+            json!({"hourly": hourly, "monthly": monthly}),
+            "{price}"
+        );
+        assert_eq!((&plan["transfer"], &plan["gpus"]), (&json!(0), &json!(0)));
+    }
+    // A change of the monthly price does not change the hourly price.
+    let changed = sam
+        .put("/provider/plans/g1-0", json!({"price": {"monthly": 8}}))
+        .await;
+    assert_eq!(changed.json()["price"], json!({"hourly": 0.0075, "monthly": 8.0}));
+}
+
+#[tokio::test]
 async fn instances_keep_a_retired_plan_and_new_instances_cannot_have_it() {
     let app = TestApp::new().await;
     let (ada, sam) = (app.user("ada").await, operator(&app).await);

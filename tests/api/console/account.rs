@@ -128,6 +128,25 @@ async fn changing_the_password_needs_the_current_one_and_ends_other_sessions() {
 }
 
 #[tokio::test]
+async fn tenants_and_staff_open_their_profile_from_the_navigation_bar() {
+    let app = app_with_ada().await;
+    app.user("grace").staff().await;
+    for (name, first_page, url) in [("ada", "/home", "/account"), ("grace", "/desk", "/desk/password")] {
+        let mut user = logged_in(&app, name).await;
+        let link = format!("<a class=\"user\" href=\"{url}\" title=\"Your profile\">{name}");
+        assert_contains(&user.get(first_page).await, &link);
+        let page = user.get(url).await;
+        for expected in [
+            "<title>Your profile – Garth</title>",
+            "<h1>Your profile</h1>",
+            &format!("<dt>Username</dt><dd>{name}</dd>"),
+        ] {
+            assert_contains(&page, expected);
+        }
+    }
+}
+
+#[tokio::test]
 async fn staff_change_their_own_password() {
     let app = app_with_ada().await;
     app.user("grace").staff().await;

@@ -27,6 +27,13 @@ async fn the_list_says_whether_customers_see_an_announcement() {
         assert_redirects_to(&saved, "/provider/announcements?done=announcement-saved");
     }
     assert_contains(&form, "All customers see the announcement");
+    for expected in [
+        "<option value=\"minor\" selected>Minor</option>",
+        "<option value=\"critical\">Critical</option>",
+        "major is shown as a warning, and critical as an error",
+    ] {
+        assert_contains(&form, expected);
+    }
     for (starts, ends, expected) in [
         (
             "2030-01-15 09:00",
@@ -48,7 +55,11 @@ async fn the_list_says_whether_customers_see_an_announcement() {
         assert_contains(&refused, expected);
     }
     let list = sam.get("/provider/announcements").await;
-    assert_contains(&list, "data-localized>2030-01-15 09:00 UTC</time>");
+    // The script adds the time zone, because the times of the form are in UTC.
+    for time in ["2030-01-15 09:00", "2020-01-02 00:00"] {
+        assert_contains(&list, &format!("data-shown=\"zoned\">{time} UTC</time>"));
+    }
+    assert_contains(&list, ">Minor</td>");
     for state in ["Not shown yet", "Shown</span>", "Ended"] {
         assert_contains(&list, state);
     }

@@ -1,6 +1,7 @@
 //! The desk in the console: access, the queue, assignment and the history.
 
 use garth::console::PAGES;
+use garth::model::staff_role::StaffRole;
 use garth::web::operation::Audience;
 use hyper::Method;
 
@@ -276,6 +277,43 @@ async fn a_ticket_is_assigned_to_a_colleague() {
     let refused = grace.submit(&page, "/desk/tickets/1/claim", &stale).await;
     assert_eq!(refused.status, 400);
     assert!(text(&refused).contains("No member of staff with access has this username"));
+}
+
+#[tokio::test]
+async fn the_ticket_of_a_colleague_is_assigned_to_another_colleague() {
+    let app = app_with_desk().await;
+    app.user("noor").role(StaffRole::Support).await;
+    open_three_tickets(&app).await;
+    let mut linus = logged_in(&app, "linus").await;
+    let page = linus.get("/desk/tickets/1").await;
+    linus.submit(&page, "/desk/tickets/1/claim", &[]).await;
+
+    let mut grace = logged_in(&app, "grace").await;
+    let page = grace.get("/desk/tickets/1").await;
+
+    for part in [
+        "Reassign to me",
+        "Assign…",
+        "This ticket is assigned to <strong>linus</strong>.</p>",
+        "<option value=\"noor\">",
+    ] {
+        assert_contains(&page, part);
+    }
+    for other in ["grace", "linus"] {
+        assert_lacks(&page, &format!("<option value=\"{other}\">"));
+    }
+    let version = hidden_field(&page, "version");
+    let fields = [
+        ("assignee", "noor"),
+        ("take_over", "yes"),
+        ("version", version.as_str()),
+    ];
+    let assigned = grace.submit(&page, "/desk/tickets/1/claim", &fields).await;
+    assert_redirects_to(&assigned, "/desk/tickets/1?done=ticket-assigned");
+    assert_contains(
+        &grace.get("/desk/tickets/1").await,
+        "reassigned the ticket from linus to noor",
+    );
 }
 
 #[tokio::test]

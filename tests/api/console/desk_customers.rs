@@ -1,5 +1,7 @@
 //! The desk's pages about a customer: address maps, and tickets that staff open for the customer.
 
+use garth::model::grant::Permission;
+use garth::rules::grants::Grant;
 use serde_json::json;
 
 use crate::browser::{hidden_field, text};
@@ -293,6 +295,12 @@ async fn staff_open_close_and_reopen_tickets_for_customers() {
             && html.contains("Save internal note"),
         "{html}"
     );
+    assert!(
+        html.contains(
+            "This ticket is closed. Reopen it to reply or to assign it. You can still write internal notes."
+        ),
+        "{html}"
+    );
     let late = grace
         .submit(&page, "/desk/tickets/1/replies", &[("description", "Long words")])
         .await;
@@ -390,6 +398,64 @@ async fn a_ticket_shows_the_20_newest_vpcs_of_its_instance() {
         let page = grace.get(&format!("/desk/tickets/1/vpc/subnets/{subnet}")).await;
         assert_eq!(page.status, status, "subnet {subnet}");
     }
+}
+
+#[tokio::test]
+async fn a_ticket_says_which_users_can_read_it() {
+    let app = app_with_desk().await;
+    let ada = app.user("ada").await;
+    let bob = app.user("bob").restricted().await;
+    let reader = Grant::AccountAccess(Permission::ReadOnly);
+    let cleo = app.user("cleo").restricted().may(reader).await;
+    let dora = app.user("dora").restricted().await;
+    let eve = app.user("eve").of(app.another_account().await).await;
+    bob.open_ticket("Opened by bob").await;
+    ada.open_ticket("Opened by ada").await;
+    let provider = json!({"account_id": 1, "summary": "Works", "description": "."});
+    app.user("sam")
+        .staff()
+        .await
+        .post("/desk/tickets", provider)
+        .await;
+    let mut grace = logged_in(&app, "grace").await;
+    let section = |names: &str| {
+        format!(
+            "<dt>Who can read this ticket</dt><dd>{names}<br>\
+             <span class=\"quiet small\">Internal notes: staff only</span></dd>"
+        )
+    };
+    for (ticket, names) in [(1, "ada, bob, cleo"), (2, "ada, cleo"), (3, "ada, cleo")] {
+        let page = grace.get(&format!("/desk/tickets/{ticket}")).await;
+        assert_contains(&page, &section(names));
+        for (user, name) in [
+            (&ada, "ada"),
+            (&bob, "bob"),
+            (&cleo, "cleo"),
+            (&dora, "dora"),
+            (&eve, "eve"),
+        ] {
+            let is_readable = user.get(&format!("/support/tickets/{ticket}")).await.status == 200;
+            assert_eq!(is_readable, names.contains(name), "{name}, ticket {ticket}");
+        }
+    }
+    for number in 10..=19 {
+        app.user(&format!("user-{number}")).await;
+    }
+    let names = "ada, bob, cleo, user-10, user-11, user-12, user-13, user-14, user-15, user-16 and 3 more";
+    assert_contains(&grace.get("/desk/tickets/1").await, &section(names));
+}
+
+#[tokio::test]
+async fn an_account_without_users_has_no_readers() {
+    let app = app_with_desk().await;
+    let provider = json!({"account_id": 1, "summary": "Works", "description": "."});
+    app.user("sam")
+        .staff()
+        .await
+        .post("/desk/tickets", provider)
+        .await;
+    let mut grace = logged_in(&app, "grace").await;
+    assert_contains(&grace.get("/desk/tickets/1").await, "No user of the account");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::browser::{Browser, hidden_field};
 use crate::console::desk::{app_with_desk, open_three_tickets};
-use crate::console::{assert_contains, assert_redirects_to, logged_in};
+use crate::console::{assert_contains, assert_lacks, assert_redirects_to, logged_in};
 use crate::harness::Reply;
 
 const REPLIES: &str = "/desk/tickets/1/replies";
@@ -118,4 +118,91 @@ async fn files_need_no_text_but_the_token_of_the_form() {
     let sent = send(&mut grace, &page, &[("description", "No files.")], &[("", b"")]).await;
     assert_redirects_to(&sent, "/desk/tickets/1?done=reply-sent");
     assert_eq!(ada.count("/support/tickets/1/attachments").await, 1);
+}
+
+#[tokio::test]
+async fn a_log_gets_the_extension_of_a_text() {
+    let app = app_with_desk().await;
+    let ada = open_three_tickets(&app).await;
+    let mut grace = logged_in(&app, "grace").await;
+    let page = grace.get("/desk/tickets/1").await;
+    let files: [(&str, &[u8]); 2] = [("Trace.LOG", b"eth1 down"), ("hosts.csv", b"1,2")];
+    let sent = send(&mut grace, &page, &[], &files).await;
+    assert_redirects_to(&sent, "/desk/tickets/1?done=files-attached");
+    let stored = ada.get("/support/tickets/1/attachments").await.json();
+    let names: Vec<_> = stored["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| &file["name"])
+        .collect();
+    assert_eq!(names, ["Trace.LOG.txt", "hosts.csv.txt"]);
+    // The content must be a text.
+    let page = grace.get("/desk/tickets/1").await;
+    let refused = send(&mut grace, &page, &[], &[("a.log", PNG)]).await;
+    assert_eq!(refused.status, 400);
+    assert_contains(&refused, "The content does not match the extension");
+}
+
+#[tokio::test]
+async fn a_form_that_returns_names_the_files_to_select_again() {
+    let app = app_with_desk().await;
+    let ada = open_three_tickets(&app).await;
+    let (mut grace, mut linus) = (logged_in(&app, "grace").await, logged_in(&app, "linus").await);
+    let page = grace.get("/desk/tickets/1").await;
+    let files: [(&str, &[u8]); 2] = [("a&b.txt", b"words"), ("c.png", PNG)];
+    let reply = [("description", "See the files.")];
+    let named = "Files that were not attached: <strong>a&amp;b.txt, c.png</strong>. ";
+    let again = format!("{named}Select them again before you send the reply.");
+    assert_lacks(&page, "unsent-files\">");
+
+    // A colleague has replied.
+    let linus_page = linus.get("/desk/tickets/1").await;
+    linus
+        .submit(&linus_page, REPLIES, &[("description", "Mine")])
+        .await;
+    let late = send(&mut grace, &page, &reply, &files).await;
+    assert_eq!(late.status, 412);
+    assert_contains(&late, "Review the updates, select the files again, then send it.");
+    assert_contains(&late, &again);
+
+    // A refused file, next to an accepted one.
+    let refused: [(&str, &[u8]); 2] = [("a&b.txt", b"words"), ("c.png", b"words")];
+    assert_contains(&send(&mut grace, &late, &reply, &refused).await, &again);
+
+    // A browser sends the names of the files with the other buttons of the form.
+    let since = hidden_field(&late, "since");
+    for (path, field) in [
+        (REPLIES, ("act", "preview")),
+        ("/desk/tickets/1/notes", ("note", "Ours")),
+    ] {
+        let fields = [field, ("since", &since), ("file", "a&b.txt"), ("file", "c.png")];
+        let shown = grace.submit(&late, path, &fields).await;
+        assert_eq!(shown.status, 200, "{shown}");
+        assert_contains(&shown, &again);
+    }
+
+    // A colleague has closed the ticket. The names are shown again after it is reopened.
+    linus.submit(&linus_page, "/desk/tickets/1/close", &[]).await;
+    let page = grace.get("/desk/tickets/1").await;
+    let closed = send(&mut grace, &page, &reply, &files).await;
+    assert_eq!(closed.status, 400);
+    assert_contains(
+        &closed,
+        &format!("{named}Reopen the ticket, then select them again."),
+    );
+    let hidden = "type=\"hidden\" name=\"file\" value=\"c.png\"";
+    assert_contains(&closed, hidden);
+    let fields = [
+        ("description", "See the files."),
+        ("file", "a&b.txt"),
+        ("file", "c.png"),
+    ];
+    let reopened = grace.submit(&closed, "/desk/tickets/1/reopen", &fields).await;
+    assert_contains(&reopened, "Ticket reopened.");
+    assert_contains(&reopened, &again);
+    assert_eq!(ada.count("/support/tickets/1/attachments").await, 0);
+
+    let sent = send(&mut grace, &reopened, &reply, &files).await;
+    assert_redirects_to(&sent, "/desk/tickets/1?done=reply-sent");
 }

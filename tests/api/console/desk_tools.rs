@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::browser::{hidden_field, text};
 use crate::console::desk::{app_with_desk, open_three_tickets};
-use crate::console::{assert_contains, assert_lacks, logged_in};
+use crate::console::{assert_contains, assert_lacks, assert_redirects_to, logged_in};
 use crate::harness::TestApp;
 
 /// The tickets of a page, in order.
@@ -136,8 +136,14 @@ async fn the_queue_marks_the_tickets_that_need_an_answer() {
     let app = app_with_desk().await;
     open_three_tickets(&app).await;
     let mut grace = logged_in(&app, "grace").await;
-    let mark = "<span class=\"tag free\">Needs an answer</span>";
-    assert_eq!(text(&grace.get("/desk").await).matches(mark).count(), 3);
+    let mark = "<span class=\"tag free\">Needs an answer · <time ";
+    let queue = text(&grace.get("/desk").await);
+    assert_eq!(queue.matches(mark).count(), 3);
+    let wait = "title=\"2024-06-01 12:00:00 UTC\" data-shown=\"age\">3 h</time></span>";
+    assert!(
+        queue.contains(&format!("{mark}datetime=\"2024-06-01T12:00:00Z\" {wait}")),
+        "{queue}"
+    );
     let page = grace.get("/desk/tickets/1").await;
     grace
         .submit(&page, "/desk/tickets/1/replies", &[("description", "Yes.")])
@@ -147,6 +153,102 @@ async fn the_queue_marks_the_tickets_that_need_an_answer() {
     assert_eq!(
         text(&grace.get("/desk?status=all").await).matches(mark).count(),
         1
+    );
+}
+
+#[tokio::test]
+async fn the_longest_wait_comes_first_among_the_tickets_that_need_an_answer() {
+    let app = TestApp::with(|policy, _| {
+        policy.support.targets = Targets {
+            first_response: TargetMinutes([None, Some(240), None, Some(90)]),
+            resolution: TargetMinutes::default(),
+        };
+    })
+    .await;
+    app.user("grace").staff().await;
+    let ada = open_three_tickets(&app).await;
+    let mut grace = logged_in(&app, "grace").await;
+    // Ticket 1 waits again, since a message after an answer. The assignment of ticket 2 is no answer.
+    let reply = json!({"description": "It is still broken."});
+    let page = grace.get("/desk/tickets/1").await;
+    grace
+        .submit(
+            &page,
+            "/desk/tickets/1/replies",
+            &[("description", "Restart it.")],
+        )
+        .await;
+    ada.post("/support/tickets/1/replies", reply).await;
+    app.advance(3600);
+    grace.submit(&page, "/desk/tickets/2/claim", &[]).await;
+    assert_eq!(
+        tickets(&text(&grace.get("/desk?status=waiting").await)),
+        [2, 3, 1]
+    );
+    let queue = grace.get("/desk?status=waiting").await;
+    assert_contains(&queue, "<option value=\"\" selected>Longest wait</option>");
+    assert_contains(&queue, "<option value=\"left\">Time left</option>");
+    // The other orders are still available, and the values in saved views and URLs have the same meaning.
+    for (query, expected) in [
+        ("status=waiting&order=longest_wait", [2, 3, 1]),
+        ("order=longest_wait", [2, 3, 1]),
+        ("status=waiting&order=waiting", [3, 1, 2]),
+        ("status=waiting&order=newest", [3, 2, 1]),
+        ("status=waiting&order=oldest", [1, 2, 3]),
+    ] {
+        let queue = text(&grace.get(&format!("/desk?{query}")).await);
+        assert_eq!(tickets(&queue), expected, "{query}");
+    }
+    // An answered ticket comes after those that wait.
+    let page = grace.get("/desk/tickets/2").await;
+    grace
+        .submit(&page, "/desk/tickets/2/replies", &[("description", "Done.")])
+        .await;
+    for (query, expected) in [
+        ("order=longest_wait", &[3, 1, 2][..]),
+        ("status=waiting", &[3, 1]),
+    ] {
+        let queue = text(&grace.get(&format!("/desk?{query}")).await);
+        assert_eq!(tickets(&queue), expected, "{query}");
+    }
+    let form = grace.get("/desk/views/new?order=longest_wait").await;
+    let fields = [("order", "longest_wait"), ("label", "Waits")];
+    let saved = grace.submit(&form, "/desk/views/new", &fields).await;
+    assert_redirects_to(&saved, "/desk?order=longest_wait&done=view-saved");
+}
+
+#[tokio::test]
+async fn a_paused_target_is_not_overdue_in_the_queue() {
+    let app = TestApp::with(|policy, _| {
+        policy.support.targets = Targets {
+            first_response: TargetMinutes::default(),
+            resolution: TargetMinutes([None, Some(60), None, None]),
+        };
+    })
+    .await;
+    app.user("grace").staff().await;
+    app.user("ada").await.open_ticket("Disk slow").await;
+    let mut grace = logged_in(&app, "grace").await;
+    app.advance(2 * 3600);
+    let late = "<span class=\"tag bad\">Overdue by 1 h</span>";
+    assert_contains(&grace.get("/desk").await, late);
+    let page = grace.get("/desk/tickets/1").await;
+    grace
+        .submit(
+            &page,
+            "/desk/tickets/1/replies",
+            &[("description", "Restart it.")],
+        )
+        .await;
+    app.advance(3600);
+
+    let queue = grace.get("/desk").await;
+
+    assert_contains(&queue, "<span class=\"quiet\">Paused, overdue by 1 h</span>");
+    assert_lacks(&queue, late);
+    assert_contains(
+        &grace.get("/desk/tickets/1").await,
+        "<span class=\"quiet\">paused</span>",
     );
 }
 

@@ -134,6 +134,14 @@ async fn events_are_filtered_by_object_action_user_and_day() {
         ("?from=2024-06-01&to=2024-06-02", &all[..]),
         ("?from=2024-06-02&to=2024-06-01", &[]),
         ("?from=2024-06-02&user=bob", &[all[0]]),
+        // The browser sends the offset of its time zone. The events are at 12:00 UTC.
+        ("?from=2024-06-02&from_offset=600", &[all[0], all[1]]),
+        ("?from=2024-06-02&from_offset=-721", &[]),
+        ("?to=2024-06-01&to_offset=721", &[]),
+        ("?to=2024-06-01&to_offset=-719", &[all[2], all[3], all[4]]),
+        ("?to=2024-06-01&to_offset=99999999999", &[]),
+        ("?to=2024-06-01&to_offset=east", &[all[2], all[3], all[4]]),
+        ("?to_offset=721", &all[..]),
     ] {
         assert_eq!(
             sentences(&mut ada, &format!("/events{filter}")).await,
@@ -149,6 +157,7 @@ async fn events_are_filtered_by_object_action_user_and_day() {
     assert_lacks(&page, "Mark all as seen");
     assert_contains(&ada.get("/events").await, "Mark all as seen");
     assert_contains(&ada.get("/events?user=no-such-user").await, "Clear filter");
+    assert_contains(&ada.get("/events?from_offset=120").await, "Mark all as seen");
     let invalid = ada.get("/events?from=2023-02-29").await;
     assert_eq!(invalid.status, 200);
     assert_contains(&invalid, "Must be a day, such as 2024-05-31");
@@ -315,7 +324,16 @@ async fn the_event_of_an_update_shows_the_old_and_the_new_values() {
         (
             "/account/users/rita/grants",
             json!({"global": {"add_vpcs": true}, "vpc": [{"id": 1, "permissions": "read_only"}]}),
-            vec!["Add VPCs: false → true", "VPC edge (1): none → read_only"],
+            vec!["Create VPCs: No → Yes", "VPC edge (1): No access → Read-only"],
+        ),
+        (
+            "/account/users/rita/grants",
+            json!({"global": {"account_access": "read_write", "add_vpcs": false}, "vpc": [{"id": 1, "permissions": null}]}),
+            vec![
+                "Account and support: No access → Read/write",
+                "Create VPCs: Yes → No",
+                "VPC edge (1): Read-only → No access",
+            ],
         ),
         ("/account", json!({"city": "Oslo"}), vec!["City: empty → Oslo"]),
         (

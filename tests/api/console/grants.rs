@@ -152,10 +152,7 @@ async fn one_level_is_set_for_the_results_of_a_filter_or_for_selected_rows() {
         ]
     );
     assert_eq!(maker.count("/account/events").await, events + 1);
-    assert_eq!(
-        newest_changes(&mut ada).await,
-        ["Grants: empty → read_only on 3 objects"]
-    );
+    assert_eq!(newest_changes(&mut ada).await, ["Grants: Read-only on 3 objects"]);
     // Selected rows, with and without access.
     let selected = [
         ("to", "read_write"),

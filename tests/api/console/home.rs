@@ -127,6 +127,12 @@ async fn staff_see_the_queue_by_age_and_hosts_with_problems() {
         let tickets = if count == 1 { "ticket" } else { "tickets" };
         assert_contains(&list, &format!(">{count} {tickets}<"));
     }
+    // The longest wait leads to the same ticket as the first row of its list.
+    let waiting = link_of(&page, 3, "need an answer");
+    assert_eq!(waiting, "/desk?status=waiting");
+    let waiting = text(&grace.get(&waiting).await);
+    let first = waiting.split("<a href=\"/desk/tickets/").nth(1);
+    assert!(first.is_some_and(|ticket| ticket.starts_with("1\"")), "{waiting}");
     let oldest = grace.get(&link_of(&page, 1, "aged over 7 days")).await;
     assert_contains(&oldest, ">Old</a>");
     assert_contains(&page, ">10 d<");
@@ -135,7 +141,10 @@ async fn staff_see_the_queue_by_age_and_hosts_with_problems() {
     sam.post("/desk/tickets/3/merge", json!({"into": 1})).await;
     let mut grace = logged_in(&app, "sam").await;
     let merged = grace.get("/desk/home").await;
-    assert_contains(&merged, "The longest wait for an answer is");
+    assert_contains(
+        &merged,
+        "<a href=\"/desk/tickets/1\">The longest wait for an answer is <time",
+    );
     assert_contains(&merged, ">11 d<");
     assert_contains(&page, "There are no hosts.");
     assert_contains(&page, "No dead jobs.");
@@ -159,6 +168,28 @@ async fn staff_see_the_queue_by_age_and_hosts_with_problems() {
     // An agent that no longer reports is a problem.
     app.advance(DAY_SECONDS / 4);
     assert_contains(&grace.get("/desk/home").await, "<strong>2</strong> with problems");
+}
+
+#[tokio::test]
+async fn staff_see_hosts_that_wait_for_their_agents() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let mut grace = logged_in(&app, "sam").await;
+    add_host(&sam, 1, 5).await;
+    let page = grace.get("/desk/home").await;
+    assert_contains(&page, "No host has problems.");
+    assert_lacks(&page, "its agent");
+    for (number, expected) in [
+        (2, "1 host waits for its agent."),
+        (3, "2 hosts wait for their agents."),
+    ] {
+        let body = json!({"label": format!("rack-{number}"), "region": "us-east",
+            "underlay_address": format!("172.31.0.{number}")});
+        assert_eq!(sam.post("/hosts", body).await.status, 200);
+        let page = grace.get("/desk/home").await;
+        assert_contains(&page, &format!("<a href=\"/hosts\">{expected}</a>"));
+        assert_lacks(&page, "No host has problems.");
+    }
 }
 
 #[tokio::test]

@@ -42,6 +42,8 @@ async fn a_new_host_joins_with_the_token_that_is_shown_once() {
     let token = between(&html, "id=\"secret\" tabindex=\"0\">", "<").to_owned();
     let page = grace.get("/hosts/1").await;
     assert_contains(&page, "waiting for the agent to join");
+    // The label has the color of a warning.
+    assert_contains(&page, "<span class=\"tag free\">New</span>");
     let draining = grace.submit(&page, "/hosts/1/drain", &[]).await;
     assert_redirects_to(&draining, "/hosts/1?done=host-draining");
     let page = grace.get("/hosts/1").await;

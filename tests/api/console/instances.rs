@@ -69,6 +69,8 @@ async fn an_instance_is_created_on_a_subnet_at_a_chosen_address() {
         "<option value=\"1\" selected>core (us-east)<",
         "<option value=\"1\" selected>a (10.0.0.0/24)<",
         "value=\"10.0.0.77\"",
+        // The units are those of the list of plans.
+        "Nanode 1GB: 1 vCPU, 1 GB memory, 25 GB disk, $5.00 a month",
     ] {
         assert_contains(&form, expected);
     }

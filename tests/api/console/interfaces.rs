@@ -136,7 +136,7 @@ async fn the_blockers_of_a_deletion_are_cleared_from_its_page() {
     let done = ada.submit(&form, &url, &back).await;
     assert_redirects_to(&done, "/vpcs/1/delete?done=interface-detached");
     let blocked = ada.get("/vpcs/1/delete?done=interface-detached").await;
-    assert_contains(&blocked, "Interface removed.");
+    assert_contains(&blocked, "Interface detached.");
     assert_contains(&blocked, "Remove 1 interface first");
 
     // The running instance is shut down first.

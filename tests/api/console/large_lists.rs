@@ -1,5 +1,8 @@
 //! Long lists in the console: sort order, pages, export, and VPCs with many subnets.
 
+use garth::model::grant::Permission;
+use garth::model::id::VpcId;
+use garth::rules::grants::Grant;
 use serde_json::json;
 
 use super::vpcs::api_user;
@@ -63,6 +66,41 @@ async fn lists_are_sorted_by_their_columns() {
 }
 
 #[tokio::test]
+async fn subnets_are_sorted_by_range_and_by_utilization() {
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    let subnet = |label, ipv4| json!({"label": label, "ipv4": ipv4});
+    let subnets = [
+        subnet("large", "10.9.0.0/16"),
+        subnet("small", "10.0.0.0/29"),
+        subnet("empty", "10.1.0.0/24"),
+    ];
+    let body = json!({"label": "core", "region": "us-east", "subnets": subnets});
+    assert_eq!(maker.post("/vpcs", body).await.status, 200);
+    for subnet in [1, 1, 2] {
+        let interface = json!({"purpose": "vpc", "subnet_id": subnet});
+        let body = json!({"type": "g6-nanode-1", "region": "us-east", "interfaces": [interface]});
+        assert_eq!(maker.post("/linode/instances", body).await.status, 200);
+    }
+    let mut ada = browser(&app, "ada").await;
+    for (sort, order) in [
+        ("range", [">small<", ">empty<", ">large<"]),
+        ("-range", [">large<", ">empty<", ">small<"]),
+        // 0 of 252, 2 of 65,532, and 1 of 4 addresses.
+        ("usage", [">empty<", ">large<", ">small<"]),
+        ("-usage", [">small<", ">large<", ">empty<"]),
+    ] {
+        let url = format!("/vpcs/1/subnets?sort={sort}");
+        assert_order(&ada.get(&url).await, &order);
+        let file = ada.get(&format!("/vpcs/1/subnets/export.csv?sort={sort}")).await;
+        let labels = order.map(|label| label.replace(['>', '<'], "\""));
+        assert_order(&file, &labels.each_ref().map(String::as_str));
+    }
+    assert_contains(&ada.get("/vpcs/1").await, "3 of 65,788 (less than 1%)");
+    assert_contains(&ada.get("/vpcs/1/subnets/2").await, "1 of 4 (25%)");
+}
+
+#[tokio::test]
 async fn lists_are_exported_as_csv() {
     let app = app_with_ada().await;
     let maker = api_user(&app).await;
@@ -84,7 +122,7 @@ async fn lists_are_exported_as_csv() {
         (
             "/vpcs/1/subnets/export.csv",
             format!(
-                "\"id\",\"label\",\"ipv4\",\"ipv6\",\"instances\",\"in_use\",\"usable\",\"created\",\"updated\"\r\n\"1\",\"a\",\"10.0.0.0/24\",\"\",\"1\",\"1\",\"252\",\"{at}\",\"{at}\"\r\n"
+                "\"id\",\"label\",\"ipv4\",\"ipv6\",\"instances\",\"in_use\",\"usable\",\"percent\",\"created\",\"updated\"\r\n\"1\",\"a\",\"10.0.0.0/24\",\"\",\"1\",\"1\",\"252\",\"0.4\",\"{at}\",\"{at}\"\r\n"
             ),
         ),
         (
@@ -153,6 +191,66 @@ async fn a_vpc_with_a_thousand_subnets_has_small_pages() {
     assert_contains(&ada.get("/vpcs/1/subnets?page=99").await, "Show all subnets");
     let file = ada.get("/vpcs/1/subnets/export.csv").await;
     assert_eq!(text(&file).lines().count(), 1001);
+}
+
+#[tokio::test]
+async fn a_vpc_with_many_subnets_shows_its_instances_and_usage() {
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    create_large_vpc(&maker, "large", 100).await;
+    for (label, subnet) in [("web", 1), ("data", 100)] {
+        let interface = json!({"purpose": "vpc", "subnet_id": subnet});
+        let body =
+            json!({"label": label, "type": "g6-nanode-1", "region": "us-east", "interfaces": [interface]});
+        assert_eq!(maker.post("/linode/instances", body).await.status, 200);
+    }
+    let mut ada = browser(&app, "ada").await;
+    let page = ada.get("/vpcs/1").await;
+    assert_contains(&page, "<dt>Instances</dt><dd>2</dd>");
+    // 4 of the 8 addresses of a /29 are usable.
+    assert_contains(&page, "2 of 400");
+    assert_contains(&page, ">web</a>");
+    assert_contains(&page, "<code>10.0.99.2</code>");
+    assert_contains(&page, ">s99</a>");
+    assert_lacks(&page, ">s50</a>");
+    // A restricted user with access to the VPC sees no label of an instance.
+    app.user("rita")
+        .may(Grant::Vpc(VpcId(1), Permission::ReadOnly))
+        .await;
+    app.set_password("rita").await;
+    let mut rita = browser(&app, "rita").await;
+    let page = rita.get("/vpcs/1").await;
+    assert_contains(&page, "2 of 400");
+    assert_contains(&page, "<code>10.0.99.2</code>");
+    assert_lacks(&page, ">web</a>");
+}
+
+#[tokio::test]
+async fn a_ticket_about_a_vpc_with_a_thousand_subnets_has_a_small_page() {
+    const MAX_PAGE_BYTES: usize = 300_000;
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    create_large_vpc(&maker, "large", 1000).await;
+    let ticket = json!({"summary": "Lost packets", "description": "Since noon.", "vpc_id": 1});
+    assert_eq!(maker.post("/support/tickets", ticket).await.status, 200);
+    app.user("grace").staff().await;
+    app.set_password("grace").await;
+    let mut grace = browser(&app, "grace").await;
+    for path in [
+        "/desk/tickets/1",
+        "/desk/tickets/1/vpc",
+        "/desk/tickets/1/vpc?page=10",
+        "/provider/accounts/1/vpcs/1",
+        "/provider/accounts/1/vpcs/1?subnets=10",
+    ] {
+        let page = grace.get(path).await;
+        assert_eq!(page.status, 200, "{path}");
+        assert!(
+            page.body.len() < MAX_PAGE_BYTES,
+            "{path}: {} bytes",
+            page.body.len()
+        );
+    }
 }
 
 #[tokio::test]

@@ -116,6 +116,44 @@ async fn staff_see_mails_of_a_ticket_and_operators_allow_addresses() {
 }
 
 #[tokio::test]
+async fn a_reply_shows_the_mails_that_were_not_delivered() {
+    let app = TestApp::with(enable_mail).await;
+    let (ada, staff) = (app.user("ada").await, app.user("sam").staff().await);
+    let mut sam = logged_in(&app, "sam").await;
+    let server = SmtpServer::start(Behavior::Accept);
+    ada.open_ticket("Help").await;
+    send_due(&app, &server).await;
+    assert_lacks(&sam.get("/desk/tickets/1").await, "mail-state");
+    reply(&staff, "An answer").await;
+    let link = "<a href=\"/desk/tickets/1/mails#mail-2\">Mail to ada@example.com</a>";
+    let waiting = sam.get("/desk/tickets/1").await;
+    assert_contains(
+        &waiting,
+        &format!("<p class=\"mail-state info\">{link} is not sent yet.</p>"),
+    );
+
+    server.set(Behavior::RefuseRecipient("450 4.2.1 later"));
+    send_due(&app, &server).await;
+    let delayed = format!("{link} is not sent yet, and will be tried again: <code>450 4.2.1</code>");
+    assert_contains(&sam.get("/desk/tickets/1").await, &delayed);
+
+    server.set(Behavior::RefuseRecipient("550 5.1.1 unknown"));
+    app.advance(3600);
+    send_due(&app, &server).await;
+    let failed = format!("<p class=\"mail-state warning\">{link} was not sent: <code>550 5.1.1</code></p>");
+    assert_contains(&sam.get("/desk/tickets/1").await, &failed);
+    assert_contains(&sam.get("/desk/tickets/1/mails").await, "<tr id=\"mail-2\">");
+    // The address gets no more mails. Customers do not see the state.
+    reply(&staff, "Another answer").await;
+    app.advance(3600);
+    send_due(&app, &server).await;
+    let suppressed = "Mail to ada@example.com</a> was not sent: An earlier mail to this address failed.";
+    assert_contains(&sam.get("/desk/tickets/1").await, suppressed);
+    let mut browser = logged_in(&app, "ada").await;
+    assert_lacks(&browser.get("/tickets/1").await, "mail-state");
+}
+
+#[tokio::test]
 async fn operators_see_the_queue_and_the_received_messages() {
     let app = TestApp::with(enable_mail).await;
     let (ada, noor, sam) = (

@@ -162,6 +162,45 @@ async fn the_list_of_accounts_counts_vpcs_and_instances() {
 }
 
 #[tokio::test]
+async fn the_page_of_an_account_shows_its_recent_tickets() {
+    let app = TestApp::new().await;
+    let ada = app.user("ada").await;
+    let eve = app.user("eve").of(app.another_account().await).await;
+    app.user("sam").staff().await;
+    let mut sam = logged_in(&app, "sam").await;
+    let path = "/provider/accounts/1";
+    let empty = sam.get(path).await;
+    assert_lacks(&empty, "Recent tickets");
+    assert_contains(&empty, "<h2 id=\"quotas\">Quotas</h2>");
+    for number in 1..=6 {
+        ada.open_ticket(&format!("Help <{number}>")).await;
+    }
+    eve.open_ticket("Another account").await;
+    ada.post("/support/tickets/6/close", json!({})).await;
+
+    let page = sam.get(path).await;
+
+    let section = text(&page);
+    let section = section.split_once("Recent tickets").expect("the section").1;
+    let section = section.split_once("</section>").expect("the end").0;
+    let shown: Vec<_> = section
+        .split("href=\"/desk/tickets/")
+        .skip(1)
+        .filter_map(|link| link.split('"').next())
+        .collect();
+    assert_eq!(shown, ["6", "5", "4", "3", "2"]);
+    for part in [
+        ">Help &lt;6&gt;</a> <span class=\"id\">6</span>",
+        "2024-06-01",
+        "href=\"/desk?account=1&amp;status=all\">All tickets</a>",
+    ] {
+        assert!(section.contains(part), "{part}: {section}");
+    }
+    let all = sam.get("/desk?account=1&status=all").await;
+    assert_contains(&all, ">6 tickets<");
+}
+
+#[tokio::test]
 async fn support_reads_accounts_without_actions() {
     let app = TestApp::new().await;
     app.user("ada").await;
@@ -169,7 +208,13 @@ async fn support_reads_accounts_without_actions() {
     let mut noor = logged_in(&app, "noor").await;
     let page = noor.get("/provider/accounts/1").await;
     assert_contains(&page, "ada@example.com");
-    for action in ["Suspend", "Quotas", "Disable", "Password link", "/provider/staff"] {
+    for action in [
+        "Suspend",
+        "/quotas\"",
+        "Disable",
+        "Password link",
+        "/provider/staff",
+    ] {
         assert_lacks(&page, action);
     }
     assert_lacks(&noor.get("/hosts").await, "Add host");
@@ -188,7 +233,8 @@ async fn an_admin_gives_a_new_member_of_staff_a_password_and_another_role() {
     ];
     let created = sam.submit(&form, "/provider/new-staff", &fields).await;
     assert_redirects_to(&created, "/provider/staff/noor?done=user-created");
-    let page = sam.get("/provider/staff/noor").await;
+    let page = sam.get("/provider/staff/noor?done=user-created").await;
+    assert_contains(&page, "User created. Generate a password link for the user.");
     let link = sam.submit(&page, "/provider/staff/noor/link", &[]).await;
     assert_contains(&link, "/oauth/password/");
     let role = [
@@ -256,6 +302,7 @@ async fn an_operator_adds_changes_and_retires_a_region() {
         .await;
     assert_eq!(refused.status, 400);
     assert_contains(&refused, "Must be 1 to 32 lowercase letters");
+    assert_contains(&refused, "with the names of the API.");
     let fields = [
         ("id", "is-rkv"),
         ("label", "Reykjavik <IS>"),
@@ -265,12 +312,17 @@ async fn an_operator_adds_changes_and_retires_a_region() {
         ("capabilities[3]", "true"),
     ];
     let added = sam.submit(&form, "/provider/regions/new", &fields).await;
-    assert_redirects_to(&added, "/provider/regions?done=region-saved");
+    assert_redirects_to(&added, "/provider/regions?done=region-saved#region-is-rkv");
     let listed = sam.get("/provider/regions").await;
     assert_contains(&listed, "Reykjavik &lt;IS&gt;");
     assert_contains(&listed, "35 regions");
-    for source in [">Built in<", "Added <time"] {
-        assert_contains(&listed, source);
+    for expected in [
+        ">Built in<",
+        "Added <time",
+        "In a region without hosts, instances are simulated.",
+        "<td class=\"number\" data-label=\"VPCs\">0</td>",
+    ] {
+        assert_contains(&listed, expected);
     }
     let mut ada = logged_in(&app, "ada").await;
     assert_contains(&ada.get("/vpcs/new").await, "Reykjavik &lt;IS&gt; (is-rkv)");
@@ -283,7 +335,7 @@ async fn an_operator_adds_changes_and_retires_a_region() {
         ("capabilities[0]", "true"),
     ];
     let saved = sam.submit(&edit, "/provider/regions/is-rkv", &fields).await;
-    assert_redirects_to(&saved, "/provider/regions?done=region-saved");
+    assert_redirects_to(&saved, "/provider/regions?done=region-saved#region-is-rkv");
     assert_contains(&sam.get("/provider/regions").await, "Outage");
     // Without the capability, customers cannot create VPCs.
     assert_lacks(&ada.get("/vpcs/new").await, "is-rkv");
@@ -293,7 +345,7 @@ async fn an_operator_adds_changes_and_retires_a_region() {
     assert_eq!(stale.status, 412);
 
     let retired = sam.submit(&edit, "/provider/regions/us-east/retire", &[]).await;
-    assert_redirects_to(&retired, "/provider/regions?done=region-retired");
+    assert_redirects_to(&retired, "/provider/regions?done=region-retired#region-us-east");
     assert_lacks(&ada.get("/vpcs/new").await, "(us-east)");
     let again = sam.submit(&edit, "/provider/regions/us-east/retire", &[]).await;
     assert_redirects_to(&again, "/provider/regions/us-east");
@@ -303,7 +355,7 @@ async fn an_operator_adds_changes_and_retires_a_region() {
     let back = sam
         .submit(&edit, "/provider/regions/us-east/reactivate", &[])
         .await;
-    assert_redirects_to(&back, "/provider/regions?done=region-reactivated");
+    assert_redirects_to(&back, "/provider/regions?done=region-reactivated#region-us-east");
     assert_contains(&ada.get("/vpcs/new").await, "(us-east)");
 }
 
@@ -333,7 +385,7 @@ async fn an_operator_adds_changes_and_retires_a_plan() {
     fields[3].1 = "1";
     fields[6].1 = "10.50";
     let added = sam.submit(&form, "/provider/plans/new", &fields).await;
-    assert_redirects_to(&added, "/provider/plans?done=plan-saved");
+    assert_redirects_to(&added, "/provider/plans?done=plan-saved#plan-g1-small");
     let listed = sam.get("/provider/plans").await;
     for expected in [
         "Small",
@@ -356,7 +408,7 @@ async fn an_operator_adds_changes_and_retires_a_plan() {
     ];
     let form = sam.get("/provider/plans/g6-nanode-1").await;
     let saved = sam.submit(&form, "/provider/plans/g6-nanode-1", &changed).await;
-    assert_redirects_to(&saved, "/provider/plans?done=plan-saved");
+    assert_redirects_to(&saved, "/provider/plans?done=plan-saved#plan-g6-nanode-1");
     let listed = sam.get("/provider/plans").await;
     for expected in ["$1,250.00 a month", "Changed <time", ">1 GB<"] {
         assert_contains(&listed, expected);
@@ -381,15 +433,90 @@ async fn an_operator_adds_changes_and_retires_a_plan() {
     assert_contains(&edit, "value=\"10.5\"");
     fields[1].1 = "Smaller";
     let saved = sam.submit(&edit, "/provider/plans/g1-small", &fields[1..]).await;
-    assert_redirects_to(&saved, "/provider/plans?done=plan-saved");
+    assert_redirects_to(&saved, "/provider/plans?done=plan-saved#plan-g1-small");
     assert_contains(&sam.get("/provider/plans").await, "Smaller");
 
     let retired = sam.submit(&edit, "/provider/plans/g1-small/retire", &[]).await;
-    assert_redirects_to(&retired, "/provider/plans?done=plan-retired");
+    assert_redirects_to(&retired, "/provider/plans?done=plan-retired#plan-g1-small");
     assert_lacks(&ada.get("/instances/new").await, "g1-small");
     let back = sam
         .submit(&edit, "/provider/plans/g1-small/reactivate", &[])
         .await;
-    assert_redirects_to(&back, "/provider/plans?done=plan-reactivated");
+    assert_redirects_to(&back, "/provider/plans?done=plan-reactivated#plan-g1-small");
     assert_contains(&ada.get("/instances/new").await, "g1-small");
+}
+
+#[tokio::test]
+async fn the_forms_of_plans_say_what_an_empty_field_means() {
+    let app = TestApp::new().await;
+    app.user("sam").role(StaffRole::Operator).await;
+    let mut sam = logged_in(&app, "sam").await;
+    let form = sam.get("/provider/plans/new").await;
+    for hint in [
+        ">In gigabytes a month. Garth only shows it. Empty: 0.<",
+        ">In megabits per second. Garth only shows it. Empty: 0.<",
+        ">Empty: 0.<",
+        ">In dollars, such as 0.018. Empty: 0.15% of the price per month.<",
+        ">In dollars, such as 12.50. Empty: free.<",
+    ] {
+        assert_contains(&form, hint);
+    }
+    let mut fields = vec![
+        ("id", "g1.small"),
+        ("label", "Small"),
+        ("class", "standard"),
+        ("vcpus", "1"),
+        ("memory", "2 GB"),
+        ("disk", "50 GB"),
+        ("price.hourly", ""),
+        ("price.monthly", "24"),
+    ];
+    // The browser shows the row of the plan, whose ID can have a dot.
+    let added = sam.submit(&form, "/provider/plans/new", &fields).await;
+    assert_redirects_to(&added, "/provider/plans?done=plan-saved#plan-g1.small");
+    let list = sam.get("/provider/plans").await;
+    for expected in [
+        "<tr id=\"plan-g1.small\">",
+        "$0.036 an hour",
+        "<td class=\"number\" data-label=\"Transfer\">0 GB</td>",
+    ] {
+        assert_contains(&list, expected);
+    }
+
+    let edit = sam.get("/provider/plans/g1.small").await;
+    for expected in [
+        ">In gigabytes a month. Garth only shows it. Empty: unchanged.<",
+        ">In dollars, such as 0.018. Empty: unchanged.<",
+        "value=\"0.036\"",
+    ] {
+        assert_contains(&edit, expected);
+    }
+    assert_lacks(&edit, "0.15%");
+    fields[7].1 = "30";
+    let saved = sam.submit(&edit, "/provider/plans/g1.small", &fields[1..]).await;
+    assert_redirects_to(&saved, "/provider/plans?done=plan-saved#plan-g1.small");
+    let list = sam.get("/provider/plans").await;
+    assert_contains(&list, "$30.00 a month");
+    assert_contains(&list, "$0.036 an hour");
+}
+
+#[tokio::test]
+async fn the_list_of_staff_names_the_permissions_of_each_role() {
+    let app = TestApp::new().await;
+    app.user("sam").staff().await;
+    let mut sam = logged_in(&app, "sam").await;
+    for path in ["/provider/staff", "/provider/new-staff"] {
+        let page = sam.get(path).await;
+        for permission in [
+            "Support answers tickets, and reads hosts, accounts",
+            "Operators also manage hosts, regions, plans, background jobs and announcements",
+            "the details and quotas of accounts",
+            "allow suppressed addresses",
+            "Admins also manage staff; create, export and close accounts",
+            "make password links",
+            "change the branding and the mail templates",
+        ] {
+            assert_contains(&page, permission);
+        }
+    }
 }

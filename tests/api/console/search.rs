@@ -81,7 +81,6 @@ async fn an_address_leads_to_its_subnet_and_its_holder() {
         ("10.0.0.2", "/vpcs/1/subnets/1#interface-1", "used by web-1"),
         ("10.0.0.7", "/vpcs/1/subnets/1", "free"),
         ("10.0.0.1", "/vpcs/1/subnets/1", "reserved"),
-        ("10.0.0.0/28", "/vpcs/1/subnets/1#interface-1", "used by web-1"),
         ("10.8.3.4", "/vpcs/1/subnets/2?in=10.8.3.0/24", "free"),
         ("10.8.0.0/15", "/vpcs/1/subnets/2", "subnet"),
         (public.as_str().unwrap(), "/instances/1", "offline"),
@@ -90,6 +89,13 @@ async fn an_address_leads_to_its_subnet_and_its_holder() {
         assert_eq!(found(&page), [url], "{query}: {page}");
         assert_contains(&page, detail);
     }
+    // A range leads to its subnets and to the instances in it.
+    let page = ada.get("/search?q=10.0.0.0/28").await;
+    assert_eq!(
+        found(&page),
+        ["/vpcs/1/subnets/1", "/vpcs/1/subnets/1#interface-1"]
+    );
+    assert_contains(&page, "used by web-1");
     assert_eq!(
         found(&ada.get("/search?q=172.16.0.1").await),
         Vec::<String>::new()
@@ -169,6 +175,24 @@ async fn tickets_are_found_by_their_replies_and_never_by_notes() {
     );
     assert_eq!(grace.get("/search?q=x").await.status, 403);
     assert_eq!(ada.get("/desk/search?q=x").await.status, 403);
+}
+
+#[tokio::test]
+async fn staff_find_accounts_before_their_tickets() {
+    let app = app_with_ada().await;
+    let eve = app.user("eve").await;
+    app.user("grace").staff().await;
+    eve.open_ticket("An example of a broken rack").await;
+    let mut grace = logged_in(&app, "grace").await;
+    let page = grace.get("/desk/search?q=example").await;
+    assert_eq!(
+        found(&page)[..2],
+        ["/provider/accounts/1", "/desk/tickets/1"],
+        "{page}"
+    );
+    assert_contains(&page, "· owner@example.com · 1 open ticket<");
+    eve.open_ticket("Another one").await;
+    assert_contains(&grace.get("/desk/search?q=example").await, "· 2 open tickets<");
 }
 
 #[tokio::test]

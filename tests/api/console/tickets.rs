@@ -57,7 +57,12 @@ async fn a_ticket_is_opened_answered_and_closed_with_forms() {
     assert_eq!(closed.header("location"), "/tickets/1?done=ticket-closed");
     let html = text(&ada.get("/tickets/1").await);
     assert!(
-        html.contains("This ticket is closed.") && !html.contains("<textarea"),
+        html.contains("This ticket is closed.") && !html.contains("name=\"description\""),
+        "{html}"
+    );
+    // The script shows an unsent draft, with the reason why it cannot be sent.
+    assert!(
+        html.contains("<div hidden data-unsent=\"reply-1\">") && html.contains("Copy it into a new ticket."),
         "{html}"
     );
     assert!(text(&ada.get("/tickets").await).contains("No open tickets"));
@@ -203,6 +208,14 @@ async fn files_have_the_same_limits_as_in_the_api() {
         "{html}"
     );
 
+    // A log gets the extension of a text.
+    let refused = ada.upload(&to, "a.log", PNG, &[]).await;
+    ada.store_cookies(&refused);
+    assert_contains(
+        &ada.get(&format!("/tickets/{ticket}")).await,
+        "The content does not match",
+    );
+
     // Errors: at the field for a browser, as plain text for the script.
     let refused = ada.upload(&to, "a.exe", PNG, &[]).await;
     // The redirect removes the form token from the URL.
@@ -286,7 +299,9 @@ async fn other_tickets_are_hidden_and_read_only_access_cannot_write() {
     let mut reader = logged_in(&app, "reader").await;
     let html = text(&reader.get(&format!("/tickets/{ticket}")).await);
     assert!(
-        html.contains("read-only access") && !html.contains("<textarea") && !html.contains("Close ticket"),
+        html.contains("read-only access")
+            && !html.contains("name=\"description\"")
+            && !html.contains("Close ticket"),
         "{html}"
     );
 }

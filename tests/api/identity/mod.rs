@@ -1,6 +1,7 @@
 //! Users, grants, tokens, OAuth clients and log-in.
 
 pub mod account_mails;
+mod account_users;
 pub mod grants;
 pub mod login_records;
 pub mod login_throttle;

@@ -1,5 +1,10 @@
 //! The queue of the desk: filters, search, and the accounts with open tickets.
 
+use garth::model::id::TicketId;
+use garth::model::ticket::Side;
+use garth::model::time::Time;
+use garth::rules::lists::ListRequest;
+use garth::rules::{Error, desk};
 use hyper::Method;
 use serde_json::json;
 
@@ -74,6 +79,58 @@ async fn tickets_wait_for_staff_while_the_last_message_is_from_the_customer() {
     assert_eq!(waiting().await, (3, "2024-06-01T12:01:00".to_owned()));
     post(&ada, "/support/tickets/2/close").await;
     assert_eq!(waiting().await, (2, "2024-06-01T12:02:00".to_owned()));
+}
+
+#[tokio::test]
+async fn the_queue_is_sorted_by_the_longest_wait() {
+    let app = TestApp::new().await;
+    let (ada, sam) = (app.user("ada").await, app.user("sam").staff().await);
+    for summary in ["One", "Two", "Three", "Four"] {
+        ada.open_ticket(summary).await;
+        app.advance(60);
+    }
+    let provider = json!({"account_id": 1, "summary": "Five", "description": "."});
+    sam.post("/desk/tickets", provider).await;
+    post(&sam, "/desk/tickets/4/close").await;
+    for ticket in [1, 2] {
+        let path = format!("/desk/tickets/{ticket}/replies");
+        sam.post(&path, json!({"description": "Done."})).await;
+    }
+    for tickets in [&[2][..], &[2, 5]] {
+        app.advance(60);
+        for ticket in tickets {
+            let path = format!("/support/tickets/{ticket}/replies");
+            ada.post(&path, json!({"description": "Not yet."})).await;
+        }
+    }
+    // An assignment is no answer.
+    post(&sam, "/desk/tickets/3/claim").await;
+
+    let listed = async |number: i64, size: i64, side: Option<Side>| {
+        let request = ListRequest::first(size).at(number);
+        let read = app.store.read(move |tx| {
+            let found = desk::list_by_wait(tx, &request, None, side)?;
+            let since = desk::waiting_since(tx, &found.items)?;
+            Ok::<_, Error>((found, since))
+        });
+        let (found, since) = read.await.expect("a page");
+        let row = |id: TicketId| {
+            let since = since.get(&id).map_or_else(|| "-".to_owned(), Time::to_string);
+            format!("{id} {}", since.replace("2024-06-01T", ""))
+        };
+        let rows: Vec<_> = found.items.iter().map(|desk| row(desk.ticket.id)).collect();
+        (rows.join(", "), found.results)
+    };
+    let waiting = "3 12:02:00, 2 12:05:00, 5 12:06:00";
+    assert_eq!(listed(1, 10, None).await, (format!("{waiting}, 1 -, 4 -"), 5));
+    assert_eq!(listed(1, 10, Some(Side::Provider)).await, (waiting.to_owned(), 3));
+    assert_eq!(listed(2, 2, None).await, ("5 12:06:00, 1 -".to_owned(), 5));
+    let longest = app.store.read(desk::waiting).await.expect("the longest wait");
+    assert_eq!(
+        (longest.count, longest.oldest_ticket),
+        (3, Some(TicketId(3))),
+        "{longest:?}"
+    );
 }
 
 #[tokio::test]

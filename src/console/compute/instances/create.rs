@@ -4,10 +4,10 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::{LIST, label_field, url};
+use super::{LIST, label_field, plan_size, url};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Field, FormData, FormState};
-use crate::console::layout::{pluralize, redirect_with_notice, size};
+use crate::console::layout::{pluralize, redirect_with_notice};
 use crate::console::query::Query;
 use crate::console::subnet_choice::{self, Choices, FieldNames, Selection};
 use crate::console::visit::Visit;
@@ -187,7 +187,7 @@ fn choice_fields(policy: &Policy, form_state: &FormState) -> Markup {
 /// A plan with its size and its price.
 fn plan_choice(plan: &Plan) -> String {
     let vcpus = pluralize(plan.vcpus.unsigned_abs() as usize, "vCPU", "vCPUs");
-    let (memory, disk) = (size(plan.memory << 20), size(plan.disk << 20));
+    let (memory, disk) = (plan_size(plan.memory), plan_size(plan.disk));
     let price = plan.prices.monthly.dollars();
     format!(
         "{}: {vcpus}, {memory} memory, {disk} disk, ${price:.2} a month",

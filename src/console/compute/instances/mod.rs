@@ -13,6 +13,7 @@ pub use view::{render as render_view, view};
 use maud::{Markup, html};
 
 use crate::console::forms::{self, Field, FormState};
+use crate::console::layout::number;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId};
 use crate::model::instance::Status;
 use crate::model::policy::Policy;
@@ -44,6 +45,15 @@ pub fn plan_label<'a>(policy: &'a Policy, id: &'a str) -> &'a str {
     plan.map_or(id, |plan| &plan.label)
 }
 
+/// A size of a plan, from megabytes: in gigabytes, or in megabytes if it is not a multiple of a gigabyte.
+pub fn plan_size(megabytes: i64) -> String {
+    let (amount, unit) = match megabytes % 1024 {
+        0 => (megabytes / 1024, "GB"),
+        _ => (megabytes, "MB"),
+    };
+    format!("{} {unit}", number(amount.unsigned_abs()))
+}
+
 /// The label of an image, or its ID if the provider no longer offers the image.
 fn image_label<'a>(policy: &'a Policy, id: &'a str) -> &'a str {
     let image = policy.images.iter().find(|image| image.id == id);
@@ -61,4 +71,15 @@ fn label_field(form_state: &FormState, autofocus: bool) -> Markup {
         ..Field::default()
     };
     forms::text_input(form_state, field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_plans_are_in_gigabytes_or_megabytes() {
+        let shown = [512, 1024, 1536, 81_920, 7_372_800].map(plan_size);
+        assert_eq!(shown, ["512 MB", "1 GB", "1,536 MB", "80 GB", "7,200 GB"]);
+    }
 }

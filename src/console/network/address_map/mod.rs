@@ -10,7 +10,7 @@ mod vpc_map;
 
 pub use network_map::{network_element_id, networks, usage_of_block};
 pub use subnet_map::{element_id, subnet, usage_of};
-pub use vpc_map::{Block, blocks, compact, dense, vpc};
+pub use vpc_map::{Block, MAX_MAPPED_SUBNETS, blocks, compact, dense, vpc};
 
 use std::net::Ipv4Addr;
 

@@ -18,12 +18,12 @@ pub fn subnet(view: &View, holders: &[Holder], zoom_url_prefix: &str, attach_url
             div .map {
                 @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (address_grid(cells, holders, class, width, attach_url)) }
                 (legend(&[("taken", "in use"), ("routed", "routed range"), ("gateway", "gateway"), ("reserved", "reserved"), ("free", "free")]))
-                @if attach_url.is_some() { p .hint { "Select a free address to attach an instance there." } }
+                @if attach_url.is_some() { p .hint { "Select a free address to attach an instance there, or to create one." } }
             }
         },
         View::Buckets(buckets) => html! {
             div .map {
-                @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (bucket_grid(buckets, zoom_url_prefix, class, width)) }
+                @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (bucket_grid(buckets, Some(zoom_url_prefix), class, width)) }
                 (legend(&[("some", "under 60% in use"), ("much", "60% or more"), ("full", "90% or more"), ("none", "empty")]))
                 p .hint {
                     "Each square is a range of the subnet" @if let Some(bucket) = buckets.first() { " (/" (bucket.range.prefix()) ")" }
@@ -134,7 +134,12 @@ fn instance_name(holder: &Holder) -> String {
     }
 }
 
-pub(super) fn bucket_grid(buckets: &[Bucket], zoom_url_prefix: &str, class: &str, width: f64) -> Markup {
+pub(super) fn bucket_grid(
+    buckets: &[Bucket],
+    zoom_url_prefix: Option<&str>,
+    class: &str,
+    width: f64,
+) -> Markup {
     let cell_width_for = |columns: usize| (width - GAP * (columns - 1) as f64) / columns as f64;
     // A narrow page has fewer squares per line if their names need the space.
     let columns = match width > 500.0 {
@@ -154,14 +159,15 @@ pub(super) fn bucket_grid(buckets: &[Bucket], zoom_url_prefix: &str, class: &str
             @for (at, (bucket, name)) in buckets.iter().zip(&names).enumerate() {
                 @let (x, y) = ((at % columns) as f64 * (cell_width + GAP), (at / columns) as f64 * (cell_height + GAP));
                 @let usage = usage_of(bucket);
-                a href=(format!("{zoom_url_prefix}{}", bucket.range)) {
+                @let url = zoom_url_prefix.map(|prefix| format!("{prefix}{}", bucket.range));
+                (linked(url, html! {
                     title { (bucket.range) ": " (in_use(usage)) }
                     rect .(format!("block {}", usage_class(usage))) x=(round(x)) y=(round(y)) width=(round(cell_width)) height=(cell_height) rx="4" {}
                     text .cell x=(round(x + cell_width / 2.0)) y=(round(y + 16.0)) text-anchor="middle" { (name) }
                     @if usage.used > 0 {
                         text .cell x=(round(x + cell_width / 2.0)) y=(round(y + 30.0)) text-anchor="middle" { (percent(usage)) }
                     }
-                }
+                }))
             }
         }
     }
@@ -288,7 +294,7 @@ mod tests {
         // If no name fits, a narrow page has fewer squares per line.
         let many = parts("10.64.0.0/12", 20);
         assert_eq!(bucket_names(&many, narrow), None);
-        let svg = bucket_grid(&many, "/x?in=", "narrow", NARROW_WIDTH).into_string();
+        let svg = bucket_grid(&many, Some("/x?in="), "narrow", NARROW_WIDTH).into_string();
         assert!(svg.contains(">10.64.16/20<") && svg.contains(">10.79.240/20<"));
         assert_eq!(
             names_of("10.3.0.0/23", 28, wide),

@@ -10,14 +10,15 @@ use super::{
 use crate::console::layout::number;
 use crate::console::usage::usage_class;
 use crate::model::address_map::{Bucket, Part, PartKind, Space, spaces};
-use crate::model::cidr::Cidr;
+use crate::model::cidr::{Cidr, PRIVATE};
 use crate::model::subnet::Subnet;
-use crate::model::vpc::Vpc;
 use crate::rules::addresses::Usage;
 
 /// The width of the compact map.
 const COMPACT_WIDTH: f64 = 270.0;
 const BLOCK_HEIGHT: f64 = 78.0;
+/// A VPC with more subnets has a map of the allocation of its address spaces, and no block for each subnet.
+pub const MAX_MAPPED_SUBNETS: i64 = 64;
 
 /// A subnet on the map.
 pub struct Block<'a> {
@@ -26,15 +27,17 @@ pub struct Block<'a> {
     pub url: String,
 }
 
-/// The subnets of a VPC as blocks, each with the URL of its page.
-pub fn blocks<'a>(vpc: &'a Vpc, used: &[Usage], url: impl Fn(&Subnet) -> String) -> Vec<Block<'a>> {
-    let shown = vpc.subnets.iter().zip(used);
-    let blocks = shown.map(|(subnet, usage)| Block {
+/// Subnets as blocks, each with the URL of its page.
+pub fn blocks<'a>(
+    subnets: impl Iterator<Item = (&'a Subnet, Usage)>,
+    url: impl Fn(&Subnet) -> String,
+) -> Vec<Block<'a>> {
+    let block = |(subnet, usage)| Block {
         subnet,
-        usage: *usage,
+        usage,
         url: url(subnet),
-    });
-    blocks.collect()
+    };
+    subnets.map(block).collect()
 }
 
 /// Splits the private address spaces into spaces with subnets and spaces without subnets.
@@ -55,7 +58,7 @@ fn space_maps(
 ) -> Markup {
     html! {
         @for space in spaces {
-            h3 { code { (space.range) } span .quiet { " · " (allocated_percent(space)) " allocated" } }
+            h3 { code { (space.range) } span .quiet { " · " (allocated_percent(space.range, taken(space))) " allocated" } }
             @for (class, width) in sizes { (space_map(space, blocks, class, *width, new_subnet_url)) }
         }
     }
@@ -97,46 +100,58 @@ pub fn vpc(blocks: &[Block], forbidden: &[Cidr], new_subnet_url: Option<&str>) -
     }
 }
 
-/// The map of a VPC with many subnets: a square for each part of the address spaces with subnets. `list_url_prefix`
-/// followed by a range is the URL of the subnets in that range.
-pub fn dense(blocks: &[Block], list_url_prefix: &str) -> Markup {
-    let (used, _) = spaces_by_use(blocks, &[]);
+/// The map of a VPC with many subnets, which have these ranges: a square for each part of the address spaces with
+/// subnets. `list_url_prefix` followed by a range is the URL of the subnets in that range, if there is such a page.
+pub fn dense(ranges: &[Cidr], list_url_prefix: Option<&str>) -> Markup {
     html! {
         div .map {
-            @for space in &used {
-                h3 { code { (space.range) } span .quiet { " · " (allocated_percent(space)) " allocated" } }
-                @let parts = allocation(space.range, blocks);
-                @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (bucket_grid(&parts, list_url_prefix, class, width)) }
+            @for space in PRIVATE {
+                @let parts = allocation(space, ranges);
+                @let taken = parts.iter().map(|part| part.used).sum();
+                @if taken > 0 {
+                    h3 { code { (space) } span .quiet { " · " (allocated_percent(space, taken)) " allocated" } }
+                    @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (bucket_grid(&parts, list_url_prefix, class, width)) }
+                }
             }
             (legend(&[("none", "no subnets"), ("some", "under 60% allocated"), ("much", "60% or more"), ("full", "90% or more")]))
-            p .hint { "Each square is a range. Select one to see its subnets." }
+            p .hint { "Each square is a range." @if list_url_prefix.is_some() { " Select one to see its subnets." } }
         }
     }
 }
 
 /// The number of addresses of subnets in each part of an address space.
-fn allocation(space: Cidr, blocks: &[Block]) -> Vec<Bucket> {
+fn allocation(space: Cidr, ranges: &[Cidr]) -> Vec<Bucket> {
     const SQUARES_BITS: u8 = 6;
-    let size = |range: Cidr| u64::from(range.last() - range.first()) + 1;
-    let part = |range: Cidr| {
-        let inside = blocks.iter().map(|block| block.subnet.ipv4);
-        let used = inside.filter(|subnet| subnet.overlaps(range));
-        // A subnet that is larger than the part fills it.
-        let used: u64 = used.map(|subnet| size(subnet).min(size(range))).sum();
-        Bucket {
-            range,
-            used,
-            all: size(range),
-        }
+    let parts = space.split(space.prefix() + SQUARES_BITS);
+    let empty = |range: Cidr| Bucket {
+        range,
+        used: 0,
+        all: size(range),
     };
-    space.split(space.prefix() + SQUARES_BITS).map(part).collect()
+    let mut parts: Vec<Bucket> = parts.map(empty).collect();
+    let shift = 32 - u32::from(space.prefix() + SQUARES_BITS);
+    for range in ranges.iter().filter(|range| space.contains(**range)) {
+        let part_of = |address: u32| ((address - space.first()) >> shift) as usize;
+        for part in &mut parts[part_of(range.first())..=part_of(range.last())] {
+            // A subnet that is larger than the part fills it.
+            part.used += size(*range).min(part.all);
+        }
+    }
+    parts
 }
 
-fn allocated_percent(space: &Space) -> String {
+fn size(range: Cidr) -> u64 {
+    u64::from(range.last() - range.first()) + 1
+}
+
+/// The number of addresses of subnets in an address space.
+fn taken(space: &Space) -> u64 {
     let is_subnet = |part: &&Part| matches!(part.kind, PartKind::Subnet(_));
-    let taken: u64 = space.parts.iter().filter(is_subnet).map(Part::size).sum();
-    let all = u64::from(space.range.last() - space.range.first()) + 1;
-    let percent = taken as f64 * 100.0 / all as f64;
+    space.parts.iter().filter(is_subnet).map(Part::size).sum()
+}
+
+fn allocated_percent(space: Cidr, taken: u64) -> String {
+    let percent = taken as f64 * 100.0 / size(space) as f64;
     if percent < 1.0 {
         "less than 1%".to_owned()
     } else {

@@ -126,7 +126,7 @@ fn render_delete(visit: &Visit, vpc: &Vpc, form_state: &FormState) -> Response {
     let (label, vpc_url) = (vpc.label.as_str(), url(vpc.id));
     let form = Card::new(format!("{vpc_url}/delete"), "Delete VPC", &vpc_url).danger();
     let body = html! {
-        h1 { "Delete " (label) "?" }
+        h1 { "Delete the VPC “" (label) "”?" }
         @if blockers::is_blocked(form_state) {
             (blockers::render("This VPC cannot be deleted while instances are attached to its subnets.", &vpc.subnets, form_state, &format!("{vpc_url}/delete")))
             p { a .button href=(vpc_url) { "Back to VPC" } }

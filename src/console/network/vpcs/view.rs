@@ -6,15 +6,15 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use maud::{Markup, html};
 
-use super::{LIST, active_tag, instance_count, tabs, url};
+use super::{LIST, active_tag, tabs, url};
 use crate::console::account::event_filter::url_of_object;
-use crate::console::address_map;
+use crate::console::address_map::{self, MAX_MAPPED_SUBNETS};
 use crate::console::error_page::PageResult;
 use crate::console::ipv6;
-use crate::console::layout::{empty_state, page_url, pagination, pluralize, region_name, time};
+use crate::console::layout::{empty_state, number, page_url, pagination, pluralize, region_name, time};
 use crate::console::query::Query;
 use crate::console::subnets;
-use crate::console::usage::used_meter;
+use crate::console::usage::{used_meter, used_meter_with_percent};
 use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
 use crate::model::grant::{GrantKind, Permission};
@@ -23,17 +23,17 @@ use crate::model::interface::write_address;
 use crate::model::network_map::NetworkHolder;
 use crate::model::page::Paged;
 use crate::model::policy::Policy;
+use crate::model::subnet::Subnet;
 use crate::model::vpc::Vpc;
 use crate::model::vpc_ip::VpcIp;
 use crate::rules::address_map::VisibleInstances;
-use crate::rules::addresses::{self, Usage};
+use crate::rules::addresses::Usage;
 use crate::rules::caller::Caller;
+use crate::rules::subnet_lists::{Attachments, Overview, ShownSubnets};
 use crate::rules::{self, Error};
 use crate::web::App;
 use crate::web::extract::At;
 
-/// A VPC with more subnets has a map of the utilization of its ranges, and no block for each subnet.
-const MAX_MAPPED_SUBNETS: usize = 64;
 /// The page of a VPC with more subnets links to the list of subnets.
 const MAX_LISTED_SUBNETS: usize = 25;
 
@@ -48,10 +48,11 @@ pub async fn view(
     let list_request = query.list_request(100);
     let loaded = app
         .read(caller, move |tx, caller| {
-            let vpc = rules::vpcs::view(tx, caller, id)?;
+            let vpc = rules::vpcs::load_without_subnets(tx, caller, id, Permission::ReadOnly)?;
             let vpc_ips = rules::vpc_ips::of_vpc(tx, caller, id, &list_request)?;
             Ok(VpcPage {
-                used: addresses::used_in_subnets(tx, &vpc.subnets)?,
+                overview: rules::subnet_lists::overview(tx, id, MAX_MAPPED_SUBNETS)?,
+                attachments: rules::subnet_lists::attachments(tx, &vpc_ips.items)?,
                 networks: match vpc.ipv6 {
                     Some(_) => rules::vpc_ips::networks_of(tx, &vpc_ips.items)?,
                     None => HashMap::new(),
@@ -84,8 +85,11 @@ fn not_available() -> Markup {
 
 /// The data of the page.
 struct VpcPage {
+    /// Without its subnets.
     vpc: Vpc,
-    used: Vec<Usage>,
+    overview: Overview,
+    /// The subnets and interfaces of `vpc_ips`.
+    attachments: Attachments,
     vpc_ips: Paged<VpcIp>,
     /// The IPv6 networks of the interfaces of `vpc_ips`.
     networks: HashMap<InterfaceId, Vec<NetworkHolder>>,
@@ -95,9 +99,13 @@ struct VpcPage {
 
 impl VpcPage {
     fn render(&self, policy: &Policy) -> Markup {
-        let VpcPage { vpc, may_change, .. } = self;
+        let VpcPage {
+            vpc,
+            may_change,
+            overview,
+            ..
+        } = self;
         let vpc_url = url(vpc.id);
-        let total = self.used.iter().copied().fold(Usage::default(), Usage::and);
         let reload_url = page_url(&vpc_url, self.vpc_ips.page.number);
         let trigger = format!(
             "garth:vpc-{} from:body, garth:subnet from:body, garth:linode from:body",
@@ -116,19 +124,19 @@ impl VpcPage {
                     }
                 }
             }
-            (tabs(vpc.id, vpc.subnets.len() as i64, ""))
+            (tabs(vpc.id, overview.count, ""))
             @if !vpc.description.as_str().is_empty() { p .prose { (vpc.description.as_str()) } }
             dl .facts {
                 div { dt { "Region" } dd { (region_name(policy, &vpc.region.0)) } }
                 @if let Some(range) = vpc.ipv6 { div { dt { "IPv6 range" } dd { code { (range) } } } }
-                div { dt { "Subnets" } dd { (vpc.subnets.len()) } }
-                div { dt { "Instances" } dd { (instance_count(vpc)) } }
-                div { dt { "Addresses in use" } dd { (used_meter(total)) } }
+                div { dt { "Subnets" } dd { (number(overview.count.unsigned_abs())) } }
+                div { dt { "Instances" } dd { (number(overview.instances as u64)) } }
+                div { dt { "Addresses in use" } dd { (used_meter_with_percent(overview.usage)) } }
                 div { dt { "ID" } dd { (vpc.id) } }
                 div { dt { "Created" } dd { (time(vpc.created)) } }
                 div { dt { "Updated" } dd { (time(vpc.updated)) } }
             }
-            @if vpc.subnets.is_empty() {
+            @if overview.count == 0 {
                 @let action = may_change.then(|| format!("{vpc_url}/subnets/new"));
                 @let text = "A subnet is a range of private IPv4 addresses for instances.";
                 (empty_state("No subnets yet", text, action.as_deref().map(|action| ("Add subnet", action))))
@@ -136,8 +144,10 @@ impl VpcPage {
                 section aria-labelledby="map" { h2 #map { "Address map" } (self.map(&policy.forbidden_ranges)) }
                 section aria-labelledby="subnets" {
                     h2 #subnets { "Subnets" }
-                    @if vpc.subnets.len() <= MAX_LISTED_SUBNETS { (self.subnets()) }
-                    @else { p { a .button href=(format!("{vpc_url}/subnets")) { "Show all " (pluralize(vpc.subnets.len(), "subnet", "subnets")) } } }
+                    @match &overview.subnets {
+                        ShownSubnets::Few(subnets) if subnets.len() <= MAX_LISTED_SUBNETS => (self.subnets(subnets)),
+                        _ => p { a .button href=(format!("{vpc_url}/subnets")) { "Show all " (pluralize(overview.count as usize, "subnet", "subnets")) } },
+                    }
                 }
                 section aria-labelledby="instances" { h2 #instances { "Instances and addresses" } (self.addresses()) }
             }
@@ -145,17 +155,19 @@ impl VpcPage {
     }
 
     fn map(&self, forbidden: &[Cidr]) -> Markup {
-        let blocks = address_map::blocks(&self.vpc, &self.used, subnets::url);
-        if self.vpc.subnets.len() > MAX_MAPPED_SUBNETS {
-            return address_map::dense(&blocks, &format!("{}/subnets?q=", url(self.vpc.id)));
+        let vpc_url = url(self.vpc.id);
+        match &self.overview.subnets {
+            ShownSubnets::Many(ranges) => address_map::dense(ranges, Some(&format!("{vpc_url}/subnets?q="))),
+            ShownSubnets::Few(subnets) => {
+                let subnets = subnets.iter().map(|(subnet, usage)| (subnet, *usage));
+                let new_subnet_url = self.may_change.then(|| format!("{vpc_url}/subnets/new"));
+                let blocks = address_map::blocks(subnets, subnets::url);
+                address_map::vpc(&blocks, forbidden, new_subnet_url.as_deref())
+            }
         }
-        let new_subnet_url = self
-            .may_change
-            .then(|| format!("{}/subnets/new", url(self.vpc.id)));
-        address_map::vpc(&blocks, forbidden, new_subnet_url.as_deref())
     }
 
-    fn subnets(&self) -> Markup {
+    fn subnets(&self, subnets: &[(Subnet, Usage)]) -> Markup {
         html! {
             table .list {
                 thead { tr {
@@ -164,7 +176,7 @@ impl VpcPage {
                     @if self.may_change { th scope="col" { span .hidden { "Actions" } } }
                 } }
                 tbody {
-                    @for (subnet, used) in self.vpc.subnets.iter().zip(&self.used) {
+                    @for (subnet, used) in subnets {
                         @let subnet_url = subnets::url(subnet);
                         tr {
                             th scope="row" { a href=(subnet_url) { (subnet.label.as_str()) } " " span .id { (subnet.id) } }
@@ -185,14 +197,7 @@ impl VpcPage {
 
     fn addresses(&self) -> Markup {
         let vpc_url = url(self.vpc.id);
-        let uses = self
-            .vpc
-            .subnets
-            .iter()
-            .flat_map(|subnet| subnet.uses.iter().map(move |subnet_use| (subnet, subnet_use)));
-        let uses_by_interface: HashMap<_, _> = uses
-            .map(|(subnet, subnet_use)| (subnet_use.interface, (subnet, subnet_use)))
-            .collect();
+        let Attachments { subnets, uses } = &self.attachments;
         html! {
             @if self.vpc_ips.items.is_empty() {
                 (empty_state("No instances yet", "No instance is attached to these subnets. To attach one, open a subnet.", None))
@@ -204,11 +209,11 @@ impl VpcPage {
                     } }
                     tbody {
                         @for vpc_ip in &self.vpc_ips.items {
-                            @let found = uses_by_interface.get(&vpc_ip.interface);
+                            // A config's label often contains the instance's label, so both are hidden together.
+                            @let shown_use = uses.get(&vpc_ip.interface).filter(|_| self.visible.has(vpc_ip.instance));
                             tr {
                                 th scope="row" {
-                                    @let shown = found.filter(|_| self.visible.has(vpc_ip.instance));
-                                    (address_map::instance_link(vpc_ip.instance, shown.map(|(_, subnet_use)| subnet_use.instance_label.as_str()), true))
+                                    (address_map::instance_link(vpc_ip.instance, shown_use.map(|one| one.instance_label.as_str()), true))
                                 }
                                 td .long data-label="Address" { div {
                                     code { @match (vpc_ip.address, vpc_ip.range) {
@@ -219,14 +224,12 @@ impl VpcPage {
                                     @if vpc_ip.range.is_some() { " " span .tag { "range" } }
                                     @else if let Some(networks) = self.networks.get(&vpc_ip.interface) { (ipv6::interface_networks(networks)) }
                                 } }
-                                td data-label="Subnet" { @if let Some((subnet, _)) = found {
+                                td data-label="Subnet" { @if let Some(subnet) = subnets.get(&vpc_ip.subnet) {
                                     a href=(subnets::interface_url(subnet, vpc_ip.interface)) { (subnet.label.as_str()) }
                                 } }
                                 td data-label="Config" {
-                                    // A config's label often contains the instance's label, so both are
-                                    // hidden together.
-                                    @match found.filter(|_| self.visible.has(vpc_ip.instance)) {
-                                        Some((_, subnet_use)) => (subnet_use.config_label),
+                                    @match shown_use {
+                                        Some(subnet_use) => (subnet_use.config_label),
                                         None => span .id { (vpc_ip.config) },
                                     }
                                 }

@@ -88,8 +88,10 @@ impl TicketForm {
             })
             .await;
         match outcome {
-            Ok(_) if self.data.text(REPLY_FIELD).is_empty() => Ok(redirect_with_notice(&url(ticket), notice)),
-            // The unsent text of a ticket that was reopened. A redirect would lose it.
+            Ok(_) if self.data.text(REPLY_FIELD).is_empty() && self.files.names.is_empty() => {
+                Ok(redirect_with_notice(&url(ticket), notice))
+            }
+            // The unsent text and files of a ticket that was reopened. A redirect would lose them.
             Ok(_) => {
                 self.visit.notice = Some(notice.to_owned());
                 self.render_again(REPLY_FIELD, false).await
@@ -100,8 +102,11 @@ impl TicketForm {
                 for error in &mut action.errors {
                     error.reason = page_reason(error);
                 }
+                // The unsent text of a ticket that could not be reopened.
+                let compose = FormState::with_errors(self.data.clone(), Vec::new());
                 let forms = Forms {
                     action,
+                    compose,
                     ..Forms::default()
                 };
                 self.render(forms).await
@@ -119,6 +124,7 @@ impl TicketForm {
         let (ticket, request) = (self.ticket, self.data.request(object));
         let last_shown = self.last_shown_step();
         let files = self.files.take();
+        let has_files = !files.is_empty();
         let outcome = match (self.files.errors.is_empty(), files.is_empty()) {
             (false, _) => Err(Error::Refused(self.files.errors.clone())),
             (true, true) => {
@@ -143,24 +149,30 @@ impl TicketForm {
                 let is_stale = matches!(error, Error::Stale);
                 let mut form_state = form_after(self.data.clone(), error)?;
                 if is_stale {
-                    form_state.errors = vec![FieldError::whole(conflict_reason())];
+                    let selects_again = field != NOTE_FIELD && !self.files.names.is_empty();
+                    form_state.errors = vec![FieldError::whole(conflict_reason(selects_again))];
                 }
                 return self.render(compose_forms(form_state, field == NOTE_FIELD)).await;
             }
         };
         self.data.set(field, "");
         self.data.set(CANNED_FIELD, "");
-        if [REPLY_FIELD, NOTE_FIELD]
-            .iter()
-            .all(|field| self.data.text(field).trim().is_empty())
+        // The other buttons send only the names of the files.
+        if has_files {
+            self.files.names.clear();
+        }
+        if self.files.names.is_empty()
+            && [REPLY_FIELD, NOTE_FIELD]
+                .iter()
+                .all(|field| self.data.text(field).trim().is_empty())
         {
             return Ok(redirect_with_notice(&url(ticket), notice));
         }
-        // A redirect would lose the text in the other box, so the response is the page. After a reload, the
-        // rule finds the duplicate.
+        // A redirect would lose the text in the other box and the names of its files, so the response is the page. After
+        // a reload, the rule finds the duplicate.
         self.visit.notice = Some(notice.to_owned());
         let form_state = FormState::with_errors(self.data.clone(), Vec::new());
-        let is_note = self.data.text(REPLY_FIELD).trim().is_empty();
+        let is_note = self.data.text(REPLY_FIELD).trim().is_empty() && self.files.names.is_empty();
         self.render(compose_forms(form_state, is_note)).await
     }
 
@@ -200,7 +212,8 @@ impl TicketForm {
             self.data.set(REPLY_FIELD, joined);
         }
         self.data.set(CANNED_FIELD, "");
-        let forms = compose_forms(FormState::with_errors(self.data, Vec::new()), false);
+        let mut forms = compose_forms(FormState::with_errors(self.data, Vec::new()), false);
+        forms.unsent_files = self.files.names;
         Ok(render(&self.app, self.visit, &page, &forms))
     }
 
@@ -226,8 +239,9 @@ impl TicketForm {
             .await
     }
 
-    async fn render(self, forms: Forms) -> PageResult {
+    async fn render(self, mut forms: Forms) -> PageResult {
         let page = self.load().await?;
+        forms.unsent_files.clone_from(&self.files.names);
         Ok(render(&self.app, self.visit, &page, &forms))
     }
 }
@@ -245,10 +259,14 @@ fn form_after(data: FormData, error: Error) -> Result<FormState, Error> {
 }
 
 /// The error for a text that was submitted after the ticket was updated.
-fn conflict_reason() -> Reason {
+fn conflict_reason(selects_again: bool) -> Reason {
     let text = "Not sent: this ticket was updated after you opened the page. Your text is still in the box. Review the \
-                updates, then send it.";
-    Reason::new(Code::PreconditionFailed, text)
+                updates";
+    let next = match selects_again {
+        true => ", select the files again, then send it.",
+        false => ", then send it.",
+    };
+    Reason::new(Code::PreconditionFailed, format!("{text}{next}"))
 }
 
 /// The text of an error on this page. If the text of the API names a field of the request, the text of the

@@ -12,7 +12,6 @@ use crate::console::forms::Field;
 use crate::console::visit::Visit;
 use crate::console::{markdown, threads};
 use crate::model::account::status::AccountStatus;
-use crate::model::attachment::EXTENSIONS;
 use crate::model::history::{History, HistoryStep};
 use crate::model::policy::Support;
 use crate::model::ticket::Status;
@@ -33,31 +32,45 @@ pub const SEND_CANNED_FIELD: &str = "canned_reply_id";
 /// The field with the canned reply to send as is, before the ticket is closed.
 pub const SEND_CANNED_CLOSE_FIELD: &str = "canned_reply_close";
 
+/// The form that reopens the ticket, with the unsent text.
+pub const REOPEN_FORM: &str = "reopen";
+
 /// The encoding of a form with files. The other buttons send the form without the files.
 const FILES_ENCODING: &str = "multipart/form-data";
 
 pub fn closed_notice(visit: &Visit, page: &TicketPage, forms: &Forms) -> Markup {
     let unsent = forms.compose.data.text(REPLY_FIELD);
-    let is_merged = page.desk.ticket.merged_into.is_some();
+    let files = &forms.unsent_files;
+    let (hint, files_hint) = match page.desk.ticket.merged_into {
+        Some(target) => (
+            html! { "You cannot edit the text here, because the ticket was merged. Copy it into a reply to " a href=(url(target)) { "ticket " (target) } "." },
+            "Select them again in the other ticket.",
+        ),
+        None => (
+            html! { "Your text is preserved. Reopen the ticket to send it. Until then, you can only copy it, because the ticket is closed." },
+            "Reopen the ticket, then select them again.",
+        ),
+    };
     html! {
         @if !forms.is_note { (forms.compose.alert_with_labels(&[("description", "Reply")])) }
         div .card.closed {
             @if let Some(target) = page.desk.ticket.merged_into {
                 p { "This ticket was merged into " a href=(url(target)) { "ticket " (target) } ". Reply there. You can still write internal notes." }
             } @else {
-            p { "This ticket is closed. Reopen it to reply. You can still write internal notes." }
-            form method="post" novalidate action=(format!("{}/reopen", url(page.desk.ticket.id))) {
+            p { "This ticket is closed. Reopen it to reply or to assign it. You can still write internal notes." }
+            form #(REOPEN_FORM) method="post" novalidate action=(format!("{}/reopen", url(page.desk.ticket.id))) {
                 (visit.form_token())
                 // The page after reopening shows the text in the box.
                 @if !unsent.is_empty() { input type="hidden" name=(REPLY_FIELD) value=(unsent); }
+                @for name in files { input type="hidden" name=(threads::FILE_FIELD) value=(name); }
                 button type="submit" { "Reopen" }
             }
             }
         }
         // The console's script shows the draft of a reply here, if a colleague closed the ticket meanwhile.
-        div .card hidden[unsent.is_empty()] data-unsent=(reply_draft(page)) {
-            @if !is_merged { p { "Your text is preserved. Reopen the ticket to send it." } }
-            (threads::unsent_text(unsent))
+        div .card hidden[unsent.is_empty() && files.is_empty()] data-unsent=(reply_draft(page)) {
+            (threads::unsent_text(unsent, &hint))
+            (threads::unsent_files(files, files_hint))
         }
     }
 }
@@ -86,12 +99,18 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms, support: &Suppor
         ..reply
     };
     let shows_preview = |field: &str| forms.preview == Some(field);
+    let files_hint = match accepts_files(page, support) {
+        true => "Select them again before you send the reply.",
+        false => "The ticket has the maximum number of files.",
+    };
     html! {
         // Only the server validates the form, because a browser would require text in both boxes.
         form .compose method="post" novalidate action=(if is_closed { &note_url } else { &reply_url }) data-closed[is_closed] {
             (visit.form_token())
             (updates(page, &ticket_url))
             span #since { input type="hidden" name=(SINCE_FIELD) value=(page.newest); }
+            // Next to a note, the field for files is collapsed.
+            @if is_note && !is_closed { (threads::unsent_files(&forms.unsent_files, files_hint)) }
             @if !is_closed {
                 details .reply name="compose" open[!is_note] {
                     summary data-key="r" { span .what { "Reply to customer" } span .who-reads { "visible to users of " (account_name(&page.desk)) } }
@@ -103,6 +122,7 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms, support: &Suppor
                     div #reply data-draft=(reply_draft(page)) {
                         (threads::markdown_editor(&forms.compose, reply, 8, shows_preview(REPLY_FIELD)))
                         (files_field(page, forms, support))
+                        @if !is_note { (threads::unsent_files(&forms.unsent_files, files_hint)) }
                         div .actions {
                             button .main type="submit" formenctype=(FILES_ENCODING) { "Send reply to customer" }
                             button type="submit" formenctype=(FILES_ENCODING) name=(CLOSE_FIELD) value="yes" { "Send and close" }
@@ -128,19 +148,27 @@ pub fn compose(visit: &Visit, page: &TicketPage, forms: &Forms, support: &Suppor
 
 /// The field for files, unless the ticket already has the maximum number of files by staff.
 fn files_field(page: &TicketPage, forms: &Forms, support: &Support) -> Markup {
-    let attached = page.files.iter().filter(|file| file.from_staff).count();
     let errors = forms.compose.errors_on(threads::FILE_FIELD);
     html! {
-        @if (attached as i64) < support.attachments_per_ticket {
+        @if accepts_files(page, support) {
             div .field .wrong[!errors.is_empty()] {
                 label for="f-file" { "Files " span .optional { "optional" } }
-                input #f-file type="file" name=(threads::FILE_FIELD) multiple accept=(EXTENSIONS.join(","))
+                input #f-file type="file" name=(threads::FILE_FIELD) multiple accept=(threads::accepted_extensions())
                     aria-invalid=[(!errors.is_empty()).then_some("true")];
-                @if !errors.is_empty() { p .reason { (errors.join(". ")) ". Select the files again." } }
-                (threads::upload_limits(support, attached))
+                @if !errors.is_empty() { p .reason { (errors.join(". ")) "." } }
+                (threads::upload_limits(support, staff_files(page)))
             }
         }
     }
+}
+
+/// The number of files by staff.
+fn staff_files(page: &TicketPage) -> usize {
+    page.files.iter().filter(|file| file.from_staff).count()
+}
+
+fn accepts_files(page: &TicketPage, support: &Support) -> bool {
+    (staff_files(page) as i64) < support.attachments_per_ticket
 }
 
 /// The updates since the page was opened, and the other viewers. Shown next to the boxes.

@@ -6,7 +6,7 @@ use super::mails::mails_url;
 use super::ticket_page::TicketPage;
 use crate::console::desk::{account_name, url};
 use crate::console::forms::VERSION_FIELD;
-use crate::console::layout::{age, pluralize};
+use crate::console::layout::{age, number, pluralize};
 use crate::console::provider::account_summary;
 use crate::console::threads::{self, kind_label};
 use crate::console::visit::Visit;
@@ -33,6 +33,8 @@ pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr], sends_mail:
                             None => { (ticket.opened_by) }
                         }
                     }
+                    dt { "Who can read this ticket" }
+                    dd { (readers(&page.readers)) br; span .quiet.small { "Internal notes: staff only" } }
                 }
             }
             section .card {
@@ -83,6 +85,17 @@ pub fn sidebar(visit: &Visit, page: &TicketPage, forbidden: &[Cidr], sends_mail:
                 p { a href=(format!("/desk/tickets/new?account_id={}", ticket.account)) { "Open a ticket for this customer" } }
             }
         }
+    }
+}
+
+/// The first users of the account who can read the ticket, and the number of the others.
+fn readers(names: &[String]) -> Markup {
+    const MAX_SHOWN: usize = 10;
+    let shown = &names[..names.len().min(MAX_SHOWN)];
+    let more = (names.len() - shown.len()) as u64;
+    html! {
+        @if names.is_empty() { span .quiet { "No user of the account" } }
+        (shown.join(", ")) @if more > 0 { " and " (number(more)) " more" }
     }
 }
 

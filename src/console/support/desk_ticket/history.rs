@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::mails;
 use super::ticket_page::TicketPage;
 use crate::console::desk::url;
 use crate::console::layout::{pagination, time};
@@ -19,10 +20,13 @@ pub fn thread(page: &TicketPage, provider: &str) -> Markup {
     html! {
         div #thread .thread aria-label="Activity" {
             @if page.history.page.number == 1 {
-                (threads::message(&Message {
-                    by: opener, kind: if is_by_provider { MessageKind::Staff } else { MessageKind::Customer }, at: ticket.opened,
-                    text: ticket.description.as_str(), folded: FoldedText::find(&page.folded, None), provider,
-                }))
+                div {
+                    (threads::message(&Message {
+                        by: opener, kind: if is_by_provider { MessageKind::Staff } else { MessageKind::Customer }, at: ticket.opened,
+                        text: ticket.description.as_str(), folded: FoldedText::find(&page.folded, None), provider,
+                    }))
+                    (mails::undelivered(page, None))
+                }
             }
             @for step in &page.history.items { (render_step(step, page, provider)) }
             (pagination(&page.history, &url(ticket.id)))
@@ -49,7 +53,12 @@ fn render_step(step: &History, page: &TicketPage, provider: &str) -> Markup {
                 .and_then(|reply| FoldedText::find(&page.folded, Some(reply))),
             provider,
         });
-        return html! { div #(step_anchor(step)) { (message) } };
+        return html! {
+            div #(step_anchor(step)) {
+                (message)
+                @if step.reply.is_some() { (mails::undelivered(page, step.reply)) }
+            }
+        };
     }
     let attached = step.attachment.filter(|_| step.step == HistoryStep::Attachment);
     let file_url = attached.map(|id| format!("{ticket_url}/attachments/{id}"));

@@ -14,7 +14,7 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use self::compose::CANNED_FIELD;
+use self::compose::{CANNED_FIELD, REOPEN_FORM};
 use self::history::thread;
 use self::ticket_page::{Forms, PageQuery, TicketPage, canned_reply_in, load};
 use crate::console::desk::{QUEUE, assignee, priority, tags, url};
@@ -65,7 +65,7 @@ fn render(app: &App, mut visit: Visit, page: &TicketPage, forms: &Forms) -> Resp
         // htmx loads the updates by other users, and updates the hidden field with the last step.
         div hx-get=(reload_url) hx-trigger=(format!("garth:ticket-{} from:body", ticket.id)) hx-select="#thread" hx-target="#thread"
             hx-swap="outerHTML" hx-select-oob="#head,#context,#since,#also-here,#arrived:innerHTML" {}
-        (head(&visit, page))
+        (head(&visit, page, policy.support.reopen_days))
         (forms.action.alert())
         div .sides {
             div .talk {
@@ -79,13 +79,13 @@ fn render(app: &App, mut visit: Visit, page: &TicketPage, forms: &Forms) -> Resp
     visit.form_page(forms.submitted_form(), ticket.summary.as_str(), &[QUEUE], &body)
 }
 
-fn head(visit: &Visit, page: &TicketPage) -> Markup {
+fn head(visit: &Visit, page: &TicketPage, reopen_days: Option<i64>) -> Markup {
     let (desk, ticket) = (&page.desk, &page.desk.ticket);
     html! {
         div #head data-at=(url(ticket.id)) data-closed[ticket.status == Status::Closed] {
             div .title {
                 h1 { (priority(desk.priority)) (ticket.summary.as_str()) " " span .id { (ticket.id) } }
-                (actions(visit, page))
+                (actions(visit, page, reopen_days))
             }
             dl .facts {
                 div { dt { "Status" } dd { (threads::status_tag(ticket.status)) } }
@@ -110,7 +110,8 @@ fn head(visit: &Visit, page: &TicketPage) -> Markup {
     }
 }
 
-fn actions(visit: &Visit, page: &TicketPage) -> Markup {
+/// `reopen_days` are those in which a reply of the customer reopens a closed ticket.
+fn actions(visit: &Visit, page: &TicketPage, reopen_days: Option<i64>) -> Markup {
     let desk = &page.desk;
     let ticket_url = url(desk.ticket.id);
     let post = |path: &str, button: Markup| {
@@ -142,10 +143,15 @@ fn actions(visit: &Visit, page: &TicketPage) -> Markup {
             }
             @if desk.ticket.status != Status::Closed { a .button href=(format!("{ticket_url}/merge")) { "Merge into…" } }
             @if desk.ticket.merged_into.is_some() {} @else if desk.ticket.status == Status::Closed {
-                (post("reopen", html! { button type="submit" { "Reopen" } }))
+                button type="submit" form=(REOPEN_FORM) { "Reopen" }
             } @else {
-                (threads::confirmation("Close", (false, None), &html! {
-                    p { "The customer sees that the ticket is closed." }
+                (threads::confirmation("Close", (false, Some("x")), &html! {
+                    p { "The customer sees that the ticket is closed, and "
+                        @match reopen_days {
+                            Some(days) => { "can reopen it with a reply within " (days) " days." }
+                            None => "cannot reply to it.",
+                        }
+                    }
                     (post("close", html! { input type="hidden" name=(VERSION_FIELD) value=(EntityTag::of(desk).to_string()); button .main type="submit" { "Close ticket " (desk.ticket.id) } }))
                 }))
             }

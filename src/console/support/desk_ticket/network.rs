@@ -4,10 +4,10 @@
 use axum::extract::State;
 use maud::{Markup, html};
 
-use crate::console::address_map::{self, Block};
+use crate::console::address_map::{self, Block, MAX_MAPPED_SUBNETS};
 use crate::console::desk::{QUEUE, url};
 use crate::console::error_page::{ErrorPage, PageResult};
-use crate::console::layout::time;
+use crate::console::layout::{number, pagination, time};
 use crate::console::query::Query;
 use crate::console::subnets;
 use crate::console::usage::used_meter;
@@ -15,6 +15,8 @@ use crate::console::visit::Visit;
 use crate::model::cidr::Cidr;
 use crate::model::id::{SubnetId, TicketId};
 use crate::model::interface::{Interface, write_address};
+use crate::model::page::{Page, Paged};
+use crate::model::subnet::Subnet;
 use crate::model::ticket::Ticket;
 use crate::model::vpc::Vpc;
 use crate::rules;
@@ -23,6 +25,8 @@ use crate::rules::agent::Staff;
 use crate::store::ReadTx;
 use crate::web::App;
 use crate::web::extract::At;
+
+const SUBNETS_PER_PAGE: i64 = 100;
 
 /// A VPC, the usage of its subnets, and the interfaces that attach the ticket's instance to it.
 struct Network {
@@ -71,8 +75,14 @@ fn row_id(subnet: SubnetId) -> String {
     format!("subnet-{subnet}")
 }
 
-/// The page with the VPCs of a ticket.
-pub async fn page(State(app): State<App>, visit: Visit, staff: Staff, At(id): At<TicketId>) -> PageResult {
+/// The page with the VPCs of a ticket. Of a VPC with many subnets, it shows one page of them.
+pub async fn page(
+    State(app): State<App>,
+    visit: Visit,
+    staff: Staff,
+    At(id): At<TicketId>,
+    query: Query,
+) -> PageResult {
     let networks = app
         .read(staff, move |tx, _| {
             let ticket = rules::desk::view(tx, id)?.ticket;
@@ -89,7 +99,7 @@ pub async fn page(State(app): State<App>, visit: Visit, staff: Staff, At(id): At
     let ticket = format!("Ticket {id}");
     let breadcrumbs = [QUEUE, (ticket.as_str(), &url(id))];
     let body = html! {
-        @for network in &networks.shown { (network.details(id, forbidden)) }
+        @for network in &networks.shown { (network.details(id, forbidden, query.page("page", SUBNETS_PER_PAGE))) }
         (networks.omission())
     };
     Ok(visit.page(title, &breadcrumbs, &body))
@@ -136,19 +146,28 @@ impl Network {
     /// The summary in the sidebar of the ticket.
     fn summary(&self, ticket: TicketId, forbidden: &[Cidr]) -> Markup {
         let details_url = vpc_url(ticket);
-        let blocks = self.blocks(ticket);
         html! {
             @for interface in &self.interfaces { (self.interface_address(interface, ticket)) }
             details {
                 summary { "Addresses in VPC " (self.vpc.label.as_str()) }
-                (address_map::compact(&blocks, forbidden))
+                @match self.blocks(ticket) {
+                    Some(blocks) => (address_map::compact(&blocks, forbidden)),
+                    None => (address_map::dense(&self.ranges(), None)),
+                }
             }
             p { a href=(details_url) { "View subnets and instances" } }
         }
     }
 
-    fn blocks(&self, ticket: TicketId) -> Vec<Block<'_>> {
-        address_map::blocks(&self.vpc, &self.used, |subnet| subnet_url(ticket, subnet.id))
+    /// The blocks of the map. `None` for a VPC with many subnets.
+    fn blocks(&self, ticket: TicketId) -> Option<Vec<Block<'_>>> {
+        if self.vpc.subnets.len() as i64 > MAX_MAPPED_SUBNETS {
+            return None;
+        }
+        let subnets = self.vpc.subnets.iter().zip(self.used.iter().copied());
+        Some(address_map::blocks(subnets, |subnet| {
+            subnet_url(ticket, subnet.id)
+        }))
     }
 
     /// The addresses of an interface.
@@ -171,9 +190,9 @@ impl Network {
         }
     }
 
-    fn details(&self, ticket: TicketId, forbidden: &[Cidr]) -> Markup {
+    fn details(&self, ticket: TicketId, forbidden: &[Cidr], page: Page) -> Markup {
         let vpc = &self.vpc;
-        let blocks = self.blocks(ticket);
+        let subnets = Paged::select(vpc.subnets.iter().zip(self.used.iter().copied()).collect(), page);
         html! {
             h1 { (vpc.label.as_str()) " " span .id { (vpc.id) } }
             dl .facts {
@@ -184,33 +203,53 @@ impl Network {
             }
             @if !vpc.description.as_str().is_empty() { p .prose { (vpc.description.as_str()) } }
             @if vpc.subnets.is_empty() { p .quiet { "No subnets yet" } } @else {
-                section aria-label="Address map" { (address_map::vpc(&blocks, forbidden, None)) }
-                section aria-labelledby=(format!("subnets-{}", vpc.id)) { h2 #(format!("subnets-{}", vpc.id)) { "Subnets" } (self.table(ticket)) }
+                section aria-label="Address map" { @match self.blocks(ticket) {
+                    Some(blocks) => (address_map::vpc(&blocks, forbidden, None)),
+                    None => (address_map::dense(&self.ranges(), None)),
+                } }
+                section aria-labelledby=(format!("subnets-{}", vpc.id)) {
+                    h2 #(format!("subnets-{}", vpc.id)) { "Subnets" }
+                    (table(&subnets, ticket))
+                    (pagination(&subnets, &vpc_url(ticket)))
+                }
             }
         }
     }
 
-    fn table(&self, ticket: TicketId) -> Markup {
-        html! {
-            table .list {
-                thead { tr { th scope="col" { "Subnet" } th scope="col" { "Range" } th scope="col" { "Addresses in use" } th scope="col" { "Instances" } } }
-                tbody {
-                    @for (subnet, used) in self.vpc.subnets.iter().zip(&self.used) {
-                        tr #(row_id(subnet.id)) {
-                            th scope="row" { a href=(subnet_url(ticket, subnet.id)) { (subnet.label.as_str()) } " " span .id { (subnet.id) } }
-                            td data-label="Range" { code { (subnet.ipv4) } }
-                            td data-label="In use" { (used_meter(*used)) }
-                            td data-label="Instances" { span {
-                                @if subnet.uses.is_empty() { span .quiet { "–" } }
-                                @for (at, subnet_use) in subnet.uses.iter().enumerate() {
-                                    @if at > 0 { ", " }
-                                    (subnet_use.instance_label) " " span .id { (subnet_use.instance) } @if !subnet_use.active { " " span .quiet { "(inactive interface)" } }
-                                }
-                            } }
-                        }
+    fn ranges(&self) -> Vec<Cidr> {
+        self.vpc.subnets.iter().map(|subnet| subnet.ipv4).collect()
+    }
+}
+
+fn table(subnets: &Paged<(&Subnet, Usage)>, ticket: TicketId) -> Markup {
+    html! {
+        table .list {
+            thead { tr { th scope="col" { "Subnet" } th scope="col" { "Range" } th scope="col" { "Addresses in use" } th scope="col" { "Instances" } } }
+            tbody {
+                @for (subnet, used) in &subnets.items {
+                    tr #(row_id(subnet.id)) {
+                        th scope="row" { a href=(subnet_url(ticket, subnet.id)) { (subnet.label.as_str()) } " " span .id { (subnet.id) } }
+                        td data-label="Range" { code { (subnet.ipv4) } }
+                        td data-label="In use" { (used_meter(*used)) }
+                        td data-label="Instances" { (instances(subnet)) }
                     }
                 }
             }
+        }
+    }
+}
+
+/// The instances of a subnet. Of many, the first ones; the page of the subnet shows all.
+fn instances(subnet: &Subnet) -> Markup {
+    const MAX_SHOWN: usize = 20;
+    html! {
+        span {
+            @if subnet.uses.is_empty() { span .quiet { "–" } }
+            @for (at, subnet_use) in subnet.uses.iter().take(MAX_SHOWN).enumerate() {
+                @if at > 0 { ", " }
+                (subnet_use.instance_label) " " span .id { (subnet_use.instance) } @if !subnet_use.active { " " span .quiet { "(inactive interface)" } }
+            }
+            @if subnet.uses.len() > MAX_SHOWN { " and " (number((subnet.uses.len() - MAX_SHOWN) as u64)) " more" }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::model::canned_reply::CannedReply;
 use crate::model::history::History;
 use crate::model::id::{CannedReplyId, HistoryId, TicketId};
 use crate::model::input::Input;
-use crate::model::outgoing_mail::MailState;
+use crate::model::outgoing_mail::{MailState, UndeliveredMail};
 use crate::model::page::Paged;
 use crate::model::received_mail::FoldedText;
 use crate::model::ticket::{DeskTicket, Status};
@@ -41,6 +41,8 @@ pub struct TicketPage {
     pub assignees: Vec<String>,
     /// The colleagues who also have the ticket open.
     pub colleagues: Vec<String>,
+    /// The users of the account who can read the ticket.
+    pub readers: Vec<String>,
     /// The steps of other users since the page was opened.
     pub updates: Vec<History>,
     pub networks: Networks,
@@ -52,6 +54,8 @@ pub struct TicketPage {
     pub merged: Vec<TicketId>,
     /// The number of mails about the ticket.
     pub mails: i64,
+    /// The mails about the shown messages that were not delivered, or not yet.
+    pub undelivered: Vec<UndeliveredMail>,
     /// The number of mails that did not reach their recipient.
     pub failed_mails: i64,
     /// The user who last updated the ticket, customer or staff.
@@ -91,6 +95,8 @@ pub struct Forms {
     pub compose: FormState,
     /// Whether the user writes a note, not a reply.
     pub is_note: bool,
+    /// The names of the files that the user had selected and that were not attached.
+    pub unsent_files: Vec<String>,
     /// The field to show a preview of.
     pub preview: Option<&'static str>,
     /// The form of any other action.
@@ -154,9 +160,11 @@ pub fn load(tx: &mut ReadTx, agent: &Agent, id: TicketId, query: PageQuery) -> r
     let shown: Vec<_> = history.items.iter().filter_map(|step| step.reply).collect();
     Ok(TicketPage {
         folded: rules::received_mails::folded(tx, id, &shown)?,
+        undelivered: rules::outgoing_mails::undelivered(tx, id, &shown)?,
         newest: rules::history::newest(tx, id)?,
         version: rules::desk_version::current(tx, agent, Some(id))?,
         colleagues: rules::viewers::others(tx, agent, id)?,
+        readers: rules::readers::names(tx, &desk.ticket)?,
         updates: match query.after {
             Some(after) => rules::history::since(tx, agent, id, after)?,
             None => Vec::new(),

@@ -54,7 +54,7 @@ impl PlanChange {
             transfer,
             gpus,
             network_out,
-            hourly,
+            hourly: hourly.or_else(|| monthly.filter(|_| is_new).map(default_hourly)),
             monthly,
             region_prices: region_prices(form),
         }
@@ -107,6 +107,11 @@ fn price(form: &mut Form, name: &'static str) -> Option<Price> {
         return None;
     }
     Some(Price::from_dollars(dollars))
+}
+
+/// The hourly price of a new plan that has only a monthly price: 0.15% of it, as in the public price list.
+fn default_hourly(monthly: Price) -> Price {
+    Price((monthly.0 * 15 + 5_000) / 10_000)
 }
 
 /// The prices in regions where they differ. The list replaces the earlier list.
