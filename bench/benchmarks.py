@@ -19,6 +19,7 @@ BENCHMARKS = {
     "list_flat": Benchmark("any page of a million rows, compared with the first of a thousand", lists.list_flat),
     "filter": Benchmark("X-Filter on a million rows, compared with the unfiltered page", lists.filtered),
     "console_list": Benchmark("pages of the console, compared with the JSON of the same objects", console.console_list),
+    "console_scale": Benchmark("pages of a large account, compared with a small account", console.console_scale),
     "create_vpc": Benchmark("create VPCs durably, compared with one transaction per request", creates.create_vpc),
     "create_raw": Benchmark("create VPCs durably, compared with raw rows in SQLite", creates.create_raw),
     "create_alone": Benchmark("creates of one client, compared with one transaction per request", creates.create_alone),

@@ -35,8 +35,19 @@ PAGES = {
     STAFF: (
         Page("50 tickets at the desk", "/desk", "/v4/desk/tickets?page_size=50", 'href="/desk/tickets/'),
         Page("100 accounts", "/provider", "/v4/provider/accounts", 'href="/provider/accounts/'),
+        Page("50 members of staff", "/provider/staff", "/v4/provider/staff", 'href="/provider/staff/'),
+        Page("20 announcements", "/provider/announcements", "/v4/provider/announcements", 'href="/provider/announcements/'),
+        Page("50 hosts", "/hosts", "/v4/hosts", 'href="/hosts/'),
     ),
 }
+
+# A page of a large account: the path of the page, its objects, and those of the small account.
+Scaled = namedtuple("Scaled", "path objects few")
+SCALED = (
+    Scaled("/vpcs/1", "a VPC of 1,000 subnets", "a VPC of 10 subnets"),
+    Scaled("/vpcs/1/subnets", "the list of 1,000 subnets", "the list of 10 subnets"),
+    Scaled(f"/account/users/{RESTRICTED}/grants", "a user with 5,000 grants", "a user with 10 grants"),
+)
 
 
 def console_list(programs, folder, extent):
@@ -51,14 +62,59 @@ def console_list(programs, folder, extent):
         return tables
 
 
+def console_scale(programs, folder, extent):
+    """Compares pages of a large account with the same pages of a small account, on two servers."""
+    small, large = folder / "console_small", folder / "console_large"
+    quota = ("--quota-subnets-per-vpc", "1000")
+    with start_garth(programs, small, *quota) as few, start_garth(programs, large, *quota) as many:
+        headers = {}
+        for garth, folder_of, subnets, vpcs in ((few, small, 10, 10), (many, large, 1_000, 5_000)):
+            fill_scaled(garth, subnets, vpcs)
+            headers[garth] = [f"Cookie: {log_in(programs, folder_of, garth, TENANT)}"]
+        return [compare_scaled(few, many, headers, page, extent) for page in SCALED]
+
+
+def fill_scaled(garth, subnets, vpcs):
+    """Creates a VPC with many subnets, and a restricted user with a grant for each VPC."""
+    ranges = [{"label": f"subnet-{n}", "ipv4": f"10.{n // 250}.{n % 250}.0/24"} for n in range(subnets)]
+    garth.post("/v4/vpcs", {"label": "subnets", "region": "us-ord", "subnets": ranges})
+    for number in range(vpcs - 1):
+        garth.post("/v4/vpcs", {"label": f"vpc-{number}", "region": "us-ord"})
+    garth.post("/v4/account/users", {"username": RESTRICTED, "email": "reader@example.com", "restricted": True})
+
+
+def compare_scaled(few, many, headers, page, extent):
+    rounds, seconds = extent.rounds, extent.list_seconds
+    sample = lambda garth: load.run(garth, page.path, 1, seconds, headers=headers[garth])
+    samplers = {BASELINE: lambda: sample(few), AGAIN: lambda: sample(few), page.objects: lambda: sample(many)}
+    for warm_up in samplers.values():
+        warm_up()
+    table = Table(
+        EMBEDDED,
+        f"console_scale: the page of {page.objects}, 1 client; {rounds} rounds of {seconds} s\n"
+        f"baseline: the same page of {page.few}",
+        {"CPU": Goal("<=", 2.0)},
+        contenders=[page.objects],
+    )
+    sample_all(table, samplers, rounds)
+    for garth, objects in ((few, page.few), (many, page.objects)):
+        size = len(read_page(garth, page.path, headers[garth][0]))
+        print(f"  {objects}: {size / 1000:.0f} kB")
+    return table
+
+
+def read_page(garth, path, header):
+    request = urllib.request.Request(garth.url + path, headers=dict([header.split(": ", 1)]))
+    try:
+        return urllib.request.urlopen(request, timeout=10).read().decode()
+    except urllib.error.HTTPError as response:
+        raise garth.error(f"returned {response.code} for {path}") from None
+
+
 def compare(garth, page, token, headers, extent):
     """Compares a page with the JSON of the same objects."""
     count = int(page.objects.split()[0])
-    request = urllib.request.Request(garth.url + page.path, headers=dict([headers[0].split(": ", 1)]))
-    try:
-        rows = urllib.request.urlopen(request, timeout=10).read().decode().count(page.row)
-    except urllib.error.HTTPError as response:
-        raise garth.error(f"returned {response.code} for {page.path}") from None
+    rows = read_page(garth, page.path, headers[0]).count(page.row)
     if rows < count:
         raise BenchmarkError(f"the page {page.path} has {rows} rows instead of {count}")
     rounds, seconds = extent.rounds, extent.list_seconds
@@ -94,7 +150,19 @@ def fill(programs, folder, garth):
     for number in range(100):
         email = f"owner-{number}@example.com"
         run_garth(programs, folder, "account", "create", "--email", email, "--company", f"Company {number}")
-    run_garth(programs, folder, "user", "create", "--staff", "--username", STAFF, "--email", "staff@example.com")
+    create_staff(programs, folder, STAFF)
+    for number in range(49):
+        create_staff(programs, folder, f"{STAFF}-{number}")
+    for number in range(20):
+        run_garth(programs, folder, "announcement", "create", "--title", f"Notice {number}", "--text", "Work at night.")
+    # Last: the instances of a region with hosts wait for the agent of their host.
+    for number in range(50):
+        run_garth(programs, folder, "host", "add", "--region", "us-ord", "--underlay", f"198.18.0.{number}", f"host-{number}")
+
+
+def create_staff(programs, folder, username):
+    email = f"{username}@example.com"
+    run_garth(programs, folder, "user", "create", "--staff", "--username", username, "--email", email)
 
 
 def staff_token(programs, folder):
