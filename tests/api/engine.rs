@@ -145,22 +145,23 @@ fn reusable_databases() -> &'static Mutex<Vec<String>> {
     &REUSABLE
 }
 
-/// Records the rows of fresh tables.
-const SAVE_FRESH_ROWS: &str = "CREATE SCHEMA fresh; DO $$ DECLARE t text; BEGIN
+/// Records the rows of fresh tables, if they have any.
+const SAVE_FRESH_ROWS: &str = "CREATE SCHEMA fresh; DO $$ DECLARE t text; filled boolean; BEGIN
     FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
-        EXECUTE format('CREATE TABLE fresh.%I AS TABLE public.%I', t, t);
+        EXECUTE format('SELECT EXISTS (SELECT 1 FROM public.%I)', t) INTO filled;
+        IF filled THEN EXECUTE format('CREATE TABLE fresh.%I AS TABLE public.%I', t, t); END IF;
     END LOOP; END $$";
 
-/// Restores fresh tables, even if other connections are open.
+/// Restores fresh tables, even if other connections are open. The rows are deleted without the checks of foreign keys.
+/// TRUNCATE takes several times as long, because it creates new files for each table and index.
 const CLEAN: &str = "
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid();
-    DO $$ DECLARE t text; full_ones text; filled boolean; BEGIN
+    DO $$ DECLARE t text; BEGIN
+    PERFORM set_config('session_replication_role', 'replica', true);
     FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
-        EXECUTE format('SELECT EXISTS (SELECT 1 FROM public.%I)', t) INTO filled;
-        IF filled THEN full_ones := concat_ws(', ', full_ones, format('public.%I', t)); END IF;
+        EXECUTE format('DELETE FROM public.%I', t);
     END LOOP;
-    EXECUTE format('TRUNCATE %s CASCADE', full_ones);
     FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'fresh' LOOP
         EXECUTE format('INSERT INTO public.%I SELECT * FROM fresh.%I', t, t);
     END LOOP;
