@@ -5,7 +5,7 @@
 //! (decision 0021, points 4 and 5).
 
 use maud::{Markup, PreEscaped, Render};
-use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag};
+use pulldown_cmark::{Alignment, Event, HeadingLevel, LinkType, Options, Parser, Tag};
 
 /// The maximum nesting depth. Deeper elements are rendered without their tags.
 const MAX_DEPTH: usize = 24;
@@ -50,6 +50,9 @@ struct Renderer {
     code: bool,
     /// The part of a table that is open.
     table: TablePart,
+    /// The alignment of the columns of the open table, and the next column of its row.
+    alignments: Vec<Alignment>,
+    column: usize,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -101,14 +104,15 @@ impl Renderer {
                 self.html += &format!("<ol start=\"{first}\">");
                 "</ol>"
             }
-            Tag::Table(_) if self.closing_tags.len() + TABLE_DEPTH <= MAX_DEPTH => {
+            Tag::Table(alignments) if self.closing_tags.len() + TABLE_DEPTH <= MAX_DEPTH => {
                 self.table = TablePart::Head;
+                self.alignments = alignments;
                 self.element(TABLE_START, TABLE_END)
             }
-            Tag::TableHead if self.table == TablePart::Head => self.element("<thead><tr>", TABLE_HEAD_END),
-            Tag::TableRow if self.table == TablePart::Body => self.element("<tr>", "</tr>"),
-            Tag::TableCell if self.table == TablePart::Head => self.element("<th scope=\"col\">", "</th>"),
-            Tag::TableCell if self.table == TablePart::Body => self.element("<td>", "</td>"),
+            Tag::TableHead if self.table == TablePart::Head => self.row("<thead><tr>", TABLE_HEAD_END),
+            Tag::TableRow if self.table == TablePart::Body => self.row("<tr>", "</tr>"),
+            Tag::TableCell if self.table == TablePart::Head => self.cell("<th scope=\"col\"", "</th>"),
+            Tag::TableCell if self.table == TablePart::Body => self.cell("<td", "</td>"),
             // The cells of a table that is nested too deeply.
             Tag::TableCell => self.element(" ", " "),
             Tag::Item => self.element("<li>", "</li>"),
@@ -129,6 +133,25 @@ impl Renderer {
 
     fn element(&mut self, begin: &str, end: &'static str) -> &'static str {
         self.html += begin;
+        end
+    }
+
+    fn row(&mut self, begin: &str, end: &'static str) -> &'static str {
+        self.column = 0;
+        self.element(begin, end)
+    }
+
+    /// Opens a cell. `begin` is its start tag without the closing bracket.
+    fn cell(&mut self, begin: &str, end: &'static str) -> &'static str {
+        let alignment = self.alignments.get(self.column);
+        self.column += 1;
+        self.html += begin;
+        self.html += match alignment {
+            Some(Alignment::Center) => " class=\"center\"",
+            Some(Alignment::Right) => " class=\"right\"",
+            Some(Alignment::Left | Alignment::None) | None => "",
+        };
+        self.html += ">";
         end
     }
 
@@ -230,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_table_has_a_header_and_scrolls() {
-        let text = "| host | `ping` |\n|---|:-:|\n| a<b> | **3** ms |\n| c |";
+        let text = "| host | `ping` |\n|---|---|\n| a<b> | **3** ms |\n| c |";
         assert_eq!(
             rendered(text),
             "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th scope=\"col\">host</th>\
@@ -251,6 +274,24 @@ mod tests {
             html.matches("<blockquote>").count(),
             html.matches("</blockquote>").count()
         );
+    }
+
+    #[test]
+    fn the_columns_of_a_table_are_aligned() {
+        let text = "| a | b | c |\n|:--|:-:|--:|\n| 1 | 2 | 3 |\n\n| d |\n|---|\n| 4 |";
+        let html = rendered(text);
+        for (name, value, class) in [
+            ("a", "1", ""),
+            ("b", "2", " class=\"center\""),
+            ("c", "3", " class=\"right\""),
+            ("d", "4", ""),
+        ] {
+            assert!(
+                html.contains(&format!("<th scope=\"col\"{class}>{name}</th>")),
+                "{html}"
+            );
+            assert!(html.contains(&format!("<td{class}>{value}</td>")), "{html}");
+        }
     }
 
     #[test]
