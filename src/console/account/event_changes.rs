@@ -4,17 +4,23 @@ use maud::{Markup, html};
 
 use crate::console::identity::grant_words::{ACCOUNT_ACCESS, GLOBALS, level, level_with_word};
 use crate::console::layout::pluralize;
-use crate::model::event_change::{Changes, FieldChange};
+use crate::model::event_change::{Changes, FieldChange, REPLY};
 use crate::model::grant::Global;
 
 /// The field with the number of objects that got one level of access.
 const GRANTS: &str = "grants";
 
 pub fn list(changes: &Changes) -> Markup {
+    // The sentence of the event names a reply.
+    let shown: Vec<_> = changes
+        .fields
+        .iter()
+        .filter(|change| change.field != REPLY)
+        .collect();
     html! {
-        @if !changes.fields.is_empty() {
+        @if !shown.is_empty() {
             ul .changes {
-                @for change in &changes.fields { li { (change_of(change)) } }
+                @for change in shown { li { (change_of(change)) } }
                 @if changes.omitted > 0 { li .quiet { "and " (changes.omitted) " more" } }
             }
         }

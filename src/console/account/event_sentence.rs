@@ -3,8 +3,10 @@
 use maud::{Markup, html};
 
 use crate::model::entity::{Entity, EntityKind};
-use crate::model::event::Event;
+use crate::model::event::{Action, Event};
+use crate::model::event_change::{REPLY, STATUS};
 use crate::model::subject::SubjectKind;
+use crate::model::ticket;
 use crate::rules::events::Existing;
 
 /// An event as a sentence for tenants. Only objects that exist have a link.
@@ -22,7 +24,7 @@ pub fn sentence_with(event: &Event, url: impl Fn(&Entity) -> Option<String>, by_
     let actor = event.username.as_deref().unwrap_or("Someone");
     html! {
         strong { (actor) } " " @if by_staff { span .tag { "Staff" } " " }
-        (action_text(&event.action, event.entity.is_some()))
+        (ticket_text(event).map_or_else(|| action_text(&event.action, event.entity.is_some()), str::to_owned))
         @if let Some(entity) = &event.entity {
             " "
             @match url(entity) {
@@ -47,6 +49,22 @@ fn kind_name(kind: EntityKind) -> String {
         EntityKind::Config(_) => "config".to_owned(),
         other => other.word().replace('_', " "),
     }
+}
+
+/// The text of an update of a ticket, if it was a reply or changed whether the ticket is closed.
+fn ticket_text(event: &Event) -> Option<&'static str> {
+    if event.action != Action::TicketUpdate.word() {
+        return None;
+    }
+    if event.changes.of(REPLY).is_some() {
+        return Some("replied to the ticket");
+    }
+    let status = event.changes.of(STATUS)?;
+    let closed = ticket::Status::Closed.word();
+    if status.after == closed {
+        return Some("closed the ticket");
+    }
+    (status.before == closed).then_some("reopened the ticket")
 }
 
 /// The verb and the object of an action. `label_follows` is true if the label of the entity follows this

@@ -5,6 +5,10 @@ const MAX_FIELDS: usize = 40;
 const MAX_VALUE_CHARS: usize = 200;
 /// The first word of the stored form. The number of omitted fields follows it.
 const HEADER: &str = "changes";
+/// The status of a ticket.
+pub const STATUS: &str = "status";
+/// A new reply to a ticket; the value is its ID.
+pub const REPLY: &str = "reply";
 
 /// The old and the new value of a field. An empty value means that the field was not set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +41,11 @@ impl Changes {
             before: shortened(&before),
             after: shortened(&after),
         });
+    }
+
+    /// The change of a field.
+    pub fn of(&self, field: &str) -> Option<&FieldChange> {
+        self.fields.iter().find(|change| change.field == field)
     }
 
     /// The stored form: a header, and a line for each field. `None` without changes.

@@ -245,9 +245,22 @@ pub fn record_tagged(
     Ok(())
 }
 
-pub fn record_ticket(tx: &mut WriteTx, author: Author, action: Action, ticket: &Ticket) -> Result<()> {
+pub fn record_ticket(
+    tx: &mut WriteTx,
+    author: Author,
+    action: Action,
+    ticket: &Ticket,
+    changes: &Changes,
+) -> Result<()> {
     let guard = ("ticket", ticket.id.0);
-    record(tx, author, action, &Entity::ticket(ticket), None, guard)
+    record_update(
+        tx,
+        author,
+        action,
+        (&Entity::ticket(ticket), None),
+        guard,
+        changes,
+    )
 }
 
 /// Records an event about the account itself, its users, tokens or clients. Unrestricted users

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use super::ticket_mails::{self, ChangeAuthor};
 use crate::model::event::Action;
+use crate::model::event_change::{self, Changes};
 use crate::model::grant::Permission;
 use crate::model::history::HistoryStep;
 use crate::model::id::{TicketId, UserId};
@@ -279,7 +280,12 @@ pub fn apply_transition(
         append_history(tx, ticket, author, HistoryStep::Reopen, &reopened)?;
     }
     append_history(tx, ticket, author, step, &details)?;
-    events::record_ticket(tx, author.event_author(ticket), event, ticket)?;
+    let mut changes = Changes::default();
+    changes.add(event_change::STATUS, before.word(), next.word());
+    if let Some(reply) = details.reply {
+        changes.add(event_change::REPLY, "", reply);
+    }
+    events::record_ticket(tx, author.event_author(ticket), event, ticket, &changes)?;
     ticket_mails::notify(tx, ticket.id, author.of_change(), step, &details)?;
     Ok(true)
 }
@@ -288,7 +294,14 @@ pub fn apply_transition(
 pub fn begin(tx: &mut WriteTx, ticket: &Ticket, author: &TicketAuthor) -> Result<()> {
     let (step, details) = (HistoryStep::Opened, NewHistory::default());
     append_history(tx, ticket, author, step, &details)?;
-    events::record_ticket(tx, author.event_author(ticket), Action::TicketCreate, ticket)?;
+    let event_author = author.event_author(ticket);
+    events::record_ticket(
+        tx,
+        event_author,
+        Action::TicketCreate,
+        ticket,
+        &Changes::default(),
+    )?;
     ticket_mails::notify(tx, ticket.id, author.of_change(), step, &details)
 }
 

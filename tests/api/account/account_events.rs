@@ -125,7 +125,7 @@ async fn the_activity_of_an_account_links_only_to_pages_of_staff() {
         "<del>Example</del>",
         "<ins>Renamed</ins>",
         "<strong>ada</strong> created the VPC <a href=\"/provider/accounts/1/vpcs/1\">core</a>",
-        "updated the ticket <a href=\"/desk/tickets/1\">It is slow</a>",
+        "replied to the ticket <a href=\"/desk/tickets/1\">It is slow</a>",
         "<a href=\"/provider/accounts/1/instances?id=1\">",
         "updated the user <em>bob</em>",
     ] {

@@ -54,6 +54,42 @@ async fn the_navigation_bar_counts_unseen_events() {
     assert!(!text(&rita.get("/tickets").await).contains("class=\"unseen\""));
 }
 
+#[tokio::test]
+async fn a_reply_and_a_closed_ticket_have_their_own_sentences() {
+    let app = app_with_ada().await;
+    let (bob, sam) = (app.user("bob").await, app.user("sam").staff().await);
+    bob.open_ticket("Help").await;
+    let reply = json!({"description": "We look into it."});
+    for (path, body) in [
+        ("/desk/tickets/1/claim", json!({})),
+        ("/desk/tickets/1/replies", reply.clone()),
+        ("/desk/tickets/1/close", json!({})),
+        ("/desk/tickets/1/reopen", json!({})),
+    ] {
+        let done = sam.post(path, body).await;
+        assert_eq!(done.status, 200, "{path}: {done}");
+    }
+    let replied = bob.post("/support/tickets/1/replies", reply).await;
+    assert_eq!(replied.status, 200, "{replied}");
+    let mut ada = logged_in(&app, "ada").await;
+
+    let page = ada.get("/events").await;
+
+    for sentence in [
+        "<strong>bob</strong> replied to the ticket <a href=\"/tickets/1\">Help</a>",
+        "<strong>Support</strong> reopened the ticket <a",
+        "Status: <del>closed</del> → <ins>open</ins>",
+        "<strong>Support</strong> closed the ticket <a",
+        "Status: <del>open</del> → <ins>closed</ins>",
+        "<strong>Support</strong> replied to the ticket <a",
+        "<strong>Support</strong> updated the ticket <a",
+        "<strong>bob</strong> opened the ticket <a",
+    ] {
+        assert_contains(&page, sentence);
+    }
+    assert_lacks(&page, "Reply:");
+}
+
 /// The events on a page, as text without elements, in order.
 async fn sentences(browser: &mut Browser<'_>, path: &str) -> Vec<String> {
     let page = browser.get(path).await;
