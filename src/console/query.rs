@@ -14,6 +14,10 @@ use crate::web::fields::pairs;
 /// The length to which search text is truncated.
 pub const MAX_SEARCH_CHARS: usize = 100;
 
+/// The number of rows on a page of a list. With more rows, the first page of a long list would take more than twice as
+/// long as that of a short one.
+pub const ROWS_PER_PAGE: i64 = 50;
+
 /// The query parameters; also the fields of a form with the method GET.
 #[derive(Clone, Debug)]
 pub struct Query(pub FormData);
@@ -31,15 +35,21 @@ impl Query {
 
     /// The requested page of a list in memory. `list` is the name of the parameter. Without a valid number, it is the
     /// first page.
-    pub fn page(&self, list: &str, size: i64) -> Page {
+    pub fn page(&self, list: &str) -> Page {
         let number = self.text(list).parse().unwrap_or(1).max(1);
+        let size = ROWS_PER_PAGE;
         Page { number, size }
     }
 
     /// The requested page of a list.
-    pub fn list_request(&self, page_size: i64) -> ListRequest {
-        ListRequest::first(page_size).at_page_in_url(self.text("page"))
+    pub fn list_request(&self) -> ListRequest {
+        list_page(self.text("page"))
     }
+}
+
+/// A page of a list. `page` is the page number in the URL.
+pub fn list_page(page: &str) -> ListRequest {
+    ListRequest::first(ROWS_PER_PAGE).at_page_in_url(page)
 }
 
 impl FromRequestParts<App> for Query {

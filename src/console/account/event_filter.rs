@@ -2,14 +2,13 @@
 
 use maud::{Markup, html};
 
-use crate::console::query::{MAX_SEARCH_CHARS, Query};
+use crate::console::query::{MAX_SEARCH_CHARS, Query, list_page};
 use crate::model::event::{Action, Event};
 use crate::model::time::Time;
 use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
 
 pub const EVENTS_URL: &str = "/events";
-const EVENTS_PER_PAGE: i64 = 50;
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
 /// The kinds of objects: key, label, and the part of the action before the verb.
@@ -166,7 +165,7 @@ impl EventFilter {
 
     /// The request for the events. An invalid day has no effect; the form shows the error.
     pub fn list_request(&self) -> ListRequest {
-        let mut list = ListRequest::first(EVENTS_PER_PAGE).at_page_in_url(&self.page);
+        let mut list = list_page(&self.page);
         if !self.kind.is_empty() || !self.action.is_empty() {
             let actions = Action::ALL.into_iter().filter(|action| self.includes(*action));
             let tests = actions.map(|action| Condition::equal("action", action.word()));

@@ -28,7 +28,7 @@ use crate::web::extract::At;
 use actions::{Actor, Item};
 use selection::{Action, ID_PREFIX, Target, url};
 
-/// The maximum number of objects of one action: a page of a list.
+/// The maximum number of objects of one action.
 const MAX_SELECTED: usize = 100;
 
 pub fn pages() -> Vec<Page> {
@@ -98,9 +98,17 @@ async fn run_desk(app: State<App>, visit: Visit, staff: Staff, data: FormData) -
     run(&app, &visit, staff, Target::Desk, data).await
 }
 
-/// The action, and the IDs of the selected objects.
-fn selection(target: Target, data: &FormData) -> Result<(Action, Vec<i64>), ErrorPage> {
-    let (label, list_url) = target.list();
+/// An action on the selected objects of a list.
+struct Selection {
+    target: Target,
+    action: Action,
+    ids: Vec<i64>,
+    /// The URL of the list with the search and the page of the selection.
+    list_url: String,
+}
+
+fn selection(target: Target, data: &FormData) -> Result<Selection, ErrorPage> {
+    let (label, list_url) = (target.label(), selection::list_url(target, data));
     let refuse = |text: String| {
         let page = ErrorPage::with_text(&Error::Refused(Vec::new()), REQUEST_FAILED, text);
         page.with_link_to(label, list_url.as_str())
@@ -118,24 +126,24 @@ fn selection(target: Target, data: &FormData) -> Result<(Action, Vec<i64>), Erro
         0 => Err(refuse(
             "Nothing is selected. Go back and select objects in the list.".to_owned(),
         )),
-        1..=MAX_SELECTED => Ok((action, ids)),
+        1..=MAX_SELECTED => Ok(Selection {
+            target,
+            action,
+            ids,
+            list_url,
+        }),
         _ => Err(refuse(format!("Select at most {MAX_SELECTED} objects."))),
     }
 }
 
 async fn confirm(app: &App, visit: &Visit, actor: impl Actor, target: Target, data: FormData) -> PageResult {
-    let (action, ids) = selection(target, &data)?;
-    let items = load(app, actor, target, action, ids).await?;
-    Ok(render(visit, (target, action), &items, &FormState::default()))
+    let selection = selection(target, &data)?;
+    let items = load(app, actor, &selection).await?;
+    Ok(render(visit, &selection, &items, &FormState::default()))
 }
 
-async fn load(
-    app: &App,
-    actor: impl Actor,
-    target: Target,
-    action: Action,
-    ids: Vec<i64>,
-) -> Result<Vec<Item>, ErrorPage> {
+async fn load(app: &App, actor: impl Actor, selection: &Selection) -> Result<Vec<Item>, ErrorPage> {
+    let (target, action, ids) = (selection.target, selection.action, selection.ids.clone());
     let items = app
         .read(actor, move |tx, actor| {
             let mut items = Vec::new();
@@ -173,16 +181,17 @@ fn phrase(target: Target, count: usize) -> String {
 }
 
 async fn run(app: &App, visit: &Visit, actor: impl Actor, target: Target, data: FormData) -> PageResult {
-    let (action, ids) = selection(target, &data)?;
-    let items = load(app, actor.clone(), target, action, ids.clone()).await?;
+    let selection = selection(target, &data)?;
+    let action = selection.action;
+    let items = load(app, actor.clone(), &selection).await?;
     let checked = match action {
-        Action::Delete => forms::check_confirmation(&data, &phrase(target, ids.len())),
+        Action::Delete => forms::check_confirmation(&data, &phrase(target, selection.ids.len())),
         Action::Tag => rules::ticket_tags::check(data.text(TAG_FIELD)),
         _ => Ok(()),
     };
     if let Err(error) = checked {
         let form_state = forms::from_error(data, error)?;
-        return Ok(render(visit, (target, action), &items, &form_state));
+        return Ok(render(visit, &selection, &items, &form_state));
     }
     let (total, mut refused) = (items.len(), Vec::new());
     for item in items {
@@ -201,14 +210,10 @@ async fn run(app: &App, visit: &Visit, actor: impl Actor, target: Target, data: 
         }
     }
     if refused.is_empty() {
-        return Ok(redirect_with_notice(&target.list().1, action.notice()));
+        return Ok(redirect_with_notice(&selection.list_url, action.notice()));
     }
-    Ok(render_refused(
-        visit,
-        (target, action),
-        total - refused.len(),
-        &refused,
-    ))
+    let done = total - refused.len();
+    Ok(render_refused(visit, &selection, done, &refused))
 }
 
 /// Why an object was not changed. A failure of the store is logged, because the page does not show its cause.
@@ -227,19 +232,19 @@ fn version_field(id: i64) -> String {
     format!("version.{id}")
 }
 
-fn render(
-    visit: &Visit,
-    (target, action): (Target, Action),
-    items: &[Item],
-    form_state: &FormState,
-) -> Response {
-    let (list_label, list_url) = target.list();
+fn render(visit: &Visit, selection: &Selection, items: &[Item], form_state: &FormState) -> Response {
+    let Selection {
+        target,
+        action,
+        ref list_url,
+        ..
+    } = *selection;
     let possible: Vec<_> = items.iter().filter(|item| item.blocked.is_none()).collect();
     let blocked: Vec<_> = items.iter().filter(|item| item.blocked.is_some()).collect();
     let count = target.count(possible.len());
     let title = format!("{} {}?", action.label(), target.count(items.len()));
     let button = format!("{} {count}", action.label());
-    let card = Card::new(url(target), &button, &list_url).wide();
+    let card = Card::new(url(target), &button, list_url).wide();
     let card = if action == Action::Delete {
         card.danger()
     } else {
@@ -258,6 +263,7 @@ fn render(
         } @else {
             (forms::card(visit, form_state, &card, &html! {
                 input type="hidden" name="action" value=(action.word());
+                (selection::list_field(list_url))
                 p { @if action == Action::Delete { "This permanently deletes " } @else { (action.label()) ": " } strong { (count) } }
                 @if action == Action::Shutdown { p { "The instances are not reachable until you boot them again." } }
                 @if (target, action) == (Target::Desk, Action::Close) { p { "Customers see that their tickets are closed." } }
@@ -275,23 +281,14 @@ fn render(
             }))
         }
     };
-    visit.form_page(form_state, &title, &[(list_label, &list_url)], &body)
+    visit.form_page(form_state, &title, &[(target.label(), list_url)], &body)
 }
 
 /// The page after some objects were not changed.
-fn render_refused(
-    visit: &Visit,
-    (target, action): (Target, Action),
-    done: usize,
-    refused: &[(Item, String)],
-) -> Response {
-    let (list_label, list_url) = target.list();
-    let title = format!(
-        "{}: {} of {}",
-        action.label(),
-        done,
-        target.count(done + refused.len())
-    );
+fn render_refused(visit: &Visit, selection: &Selection, done: usize, refused: &[(Item, String)]) -> Response {
+    let (target, list_url) = (selection.target, &selection.list_url);
+    let total = target.count(done + refused.len());
+    let title = format!("{}: {done} of {total}", selection.action.label());
     let errors = refused.iter().map(|(item, text)| {
         let text = format!("{}: {text}", item.label);
         FieldError::whole(Reason::new(Code::PreconditionFailed, text))
@@ -302,5 +299,5 @@ fn render_refused(
         (form_state.alert())
         p { a .button href=(list_url) { "Back to the list" } }
     };
-    visit.form_page(&form_state, &title, &[(list_label, &list_url)], &body)
+    visit.form_page(&form_state, &title, &[(target.label(), list_url)], &body)
 }

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use crate::console::forms::FormData;
 use crate::console::layout::pluralize;
 use crate::model::id::VpcId;
 
@@ -9,6 +10,8 @@ use crate::model::id::VpcId;
 const FORM: &str = "bulk";
 /// The name of a checkbox is this prefix with the ID of the object.
 pub const ID_PREFIX: &str = "id.";
+/// The field with the query of the list.
+const LIST_FIELD: &str = "list";
 
 /// The list whose objects are selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,14 +53,25 @@ impl Target {
         }
     }
 
-    /// The label and the URL of the list.
-    pub fn list(self) -> (&'static str, String) {
+    /// The label of the list.
+    pub const fn label(self) -> &'static str {
         match self {
-            Target::Vpcs => ("VPCs", "/vpcs".to_owned()),
-            Target::Subnets(vpc) => ("Subnets", format!("/vpcs/{vpc}/subnets")),
-            Target::Instances => ("Instances", "/instances".to_owned()),
-            Target::Tickets => ("Tickets", "/tickets".to_owned()),
-            Target::Desk => ("Desk", "/desk".to_owned()),
+            Target::Vpcs => "VPCs",
+            Target::Subnets(_) => "Subnets",
+            Target::Instances => "Instances",
+            Target::Tickets => "Tickets",
+            Target::Desk => "Desk",
+        }
+    }
+
+    /// The URL of the list.
+    pub fn url(self) -> String {
+        match self {
+            Target::Vpcs => "/vpcs".to_owned(),
+            Target::Subnets(vpc) => format!("/vpcs/{vpc}/subnets"),
+            Target::Instances => "/instances".to_owned(),
+            Target::Tickets => "/tickets".to_owned(),
+            Target::Desk => "/desk".to_owned(),
         }
     }
 
@@ -109,21 +123,42 @@ impl Action {
     }
 }
 
-/// The buttons for the selected objects of a list.
-pub fn buttons(target: Target) -> Markup {
-    buttons_except(target, None)
+/// The buttons for the selected objects of a list. `list_url` is the URL of the list with its search and page.
+pub fn buttons(target: Target, list_url: &str) -> Markup {
+    buttons_except(target, list_url, None)
 }
 
 /// Like `buttons`, without an action that none of the objects in the list permits.
-pub fn buttons_except(target: Target, except: Option<Action>) -> Markup {
+pub fn buttons_except(target: Target, list_url: &str, except: Option<Action>) -> Markup {
     let actions = target.actions().iter().filter(|action| Some(**action) != except);
     html! {
         form #(FORM) .inline.bulk method="get" action=(url(target)) {
+            (list_field(list_url))
             span .quiet { "Selected:" }
             @for action in actions {
                 button .danger[*action == Action::Delete] type="submit" name="action" value=(action.word()) { (action.label()) }
             }
         }
+    }
+}
+
+/// A hidden field with the search and the page of a list.
+pub fn list_field(list_url: &str) -> Markup {
+    html! {
+        @if let Some((_, query)) = list_url.split_once('?') { input type="hidden" name=(LIST_FIELD) value=(query); }
+    }
+}
+
+/// The URL of the list with the search and the page of the hidden field.
+pub fn list_url(target: Target, data: &FormData) -> String {
+    // Encoded again, because the field can have any characters.
+    let query = form_urlencoded::parse(data.text(LIST_FIELD).as_bytes());
+    let query = form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(query)
+        .finish();
+    match query.is_empty() {
+        true => target.url(),
+        false => format!("{}?{query}", target.url()),
     }
 }
 
@@ -140,5 +175,5 @@ pub fn checkbox(id: i64, label: &str) -> Markup {
 
 /// The URL of the confirmation page.
 pub fn url(target: Target) -> String {
-    format!("{}/bulk", target.list().1)
+    format!("{}/bulk", target.url())
 }

@@ -29,7 +29,6 @@ use crate::store::ReadTx;
 use crate::web::App;
 use crate::web::extract::At;
 
-const INSTANCES_PER_PAGE: i64 = 50;
 const CONFIG: &str = "config_id";
 const NAMES: FieldNames = FieldNames {
     subnet: "subnet_id",
@@ -243,7 +242,7 @@ pub async fn choose_instance(
     At((vpc, id)): At<(VpcId, SubnetId)>,
     query: Query,
 ) -> PageResult {
-    let (text, list) = (query.search_text(), query.list_request(INSTANCES_PER_PAGE));
+    let (text, list) = (query.search_text(), query.list_request());
     let search = text.clone();
     let (vpc, subnet, found) = app
         .read(caller, move |tx, caller| {

@@ -35,7 +35,7 @@ pub const MAX_LISTED_HOSTS: usize = 10;
 pub use super::host::url;
 
 pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
-    let list_request = query.list_request(Page::DEFAULT_SIZE);
+    let list_request = query.list_request();
     let now = app.store().context().clock.now();
     let only_problems = query.text("problems") == "1";
     let (hosts, errors, encryption) = app

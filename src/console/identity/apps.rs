@@ -19,7 +19,7 @@ use crate::web::extract::At;
 const LIST: (&str, &str) = ("Applications", "/account/apps");
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
-    let list_request = query.list_request(50);
+    let list_request = query.list_request();
     let apps = app
         .read(caller.clone(), move |tx, caller| {
             rules::apps::list(tx, caller, &list_request)

@@ -27,7 +27,7 @@ fn url(client: &OauthClient) -> String {
 }
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
-    let list_request = query.list_request(50);
+    let list_request = query.list_request();
     let clients = app
         .read(caller.clone(), move |tx, caller| {
             rules::oauth_clients::list(tx, caller, &list_request)

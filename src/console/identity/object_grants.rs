@@ -5,14 +5,13 @@ use maud::{Markup, html};
 use super::grant_words::{LEVELS, level, level_with_word, url_word, word};
 use crate::console::forms::{FormData, FormState, VERSION_FIELD};
 use crate::console::layout::{empty_state, number, pagination, pluralize};
-use crate::console::query::MAX_SEARCH_CHARS;
+use crate::console::query::{MAX_SEARCH_CHARS, list_page};
 use crate::model::grant::{GrantKind, ObjectGrant};
 use crate::model::input::Input;
 use crate::model::page::Paged;
 use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
 
-const OBJECTS_PER_PAGE: i64 = 100;
 /// The form that sets one level for several objects. The checkboxes of the rows belong to it.
 const BULK_FORM: &str = "set-level";
 /// The form of the page. The radio buttons of the rows belong to it.
@@ -75,7 +74,7 @@ impl GrantFilter {
             };
             only.push(Condition::equal("permissions", value));
         }
-        let list = ListRequest::first(OBJECTS_PER_PAGE).at_page_in_url(&self.page);
+        let list = list_page(&self.page);
         ListRequest { only, ..list }
     }
 

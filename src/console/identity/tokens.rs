@@ -67,7 +67,7 @@ const EXPIRIES: [(&str, &str, Option<i64>); 6] = [
 ];
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
-    let list_request = query.list_request(50);
+    let list_request = query.list_request();
     let tokens = app
         .read(caller.clone(), move |tx, caller| {
             rules::tokens::page(tx, caller, &list_request)

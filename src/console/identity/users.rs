@@ -36,7 +36,7 @@ pub fn url_of(username: &str) -> String {
 }
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
-    let list_request = query.list_request(50).sorted("username", false);
+    let list_request = query.list_request().sorted("username", false);
     let users = app
         .read(caller.clone(), move |tx, caller| {
             rules::users::page(tx, caller, &list_request)

@@ -8,7 +8,7 @@ use crate::console::bulk::selection::{self, Target};
 use crate::console::csv::{Csv, EXPORT_LINK, MAX_CSV_ROWS, export_link};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, page_url, pagination, pluralize, time};
-use crate::console::query::{MAX_SEARCH_CHARS, Query};
+use crate::console::query::{MAX_SEARCH_CHARS, Query, ROWS_PER_PAGE};
 use crate::console::sorting::{self, Sorting};
 use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
@@ -28,7 +28,6 @@ use crate::store::ReadTx;
 use crate::web::App;
 use crate::web::extract::At;
 
-const SUBNETS_PER_PAGE: i64 = 100;
 const SORT_FIELDS: [&str; 5] = ["id", "label", "range", "usage", "updated"];
 
 /// The search on the list.
@@ -90,7 +89,7 @@ pub async fn list(
             let vpc = rules::vpcs::load_without_subnets(tx, caller, id, Permission::ReadOnly)?;
             let page = Page {
                 number: searched.page,
-                size: SUBNETS_PER_PAGE,
+                size: ROWS_PER_PAGE,
             };
             let found = searched.find(tx, caller, id, page)?;
             let may_change = caller.require_permission(tx, GrantKind::Vpc, id.0, Permission::ReadWrite);
@@ -145,7 +144,7 @@ impl ListPage {
                     (empty_state("No results", "No subnets match your search.", Some(("Show all subnets", &list_url))))
                 } @else {
                     p .count role="status" { (pluralize(self.found.results as usize, "subnet", "subnets")) }
-                    @if self.may_change { (selection::buttons(Target::Subnets(self.vpc.id))) }
+                    @if self.may_change { (selection::buttons(Target::Subnets(self.vpc.id), &reload_url)) }
                     (self.table(search, &list_url))
                     (pagination(&self.found, &searched_url))
                 }

@@ -28,7 +28,6 @@ use crate::web::App;
 use crate::web::extract::At;
 
 /// The numbers of objects of each kind on a page of a list, and on the page of the account.
-const OBJECTS_PER_PAGE: i64 = 50;
 const OBJECTS_IN_SUMMARY: i64 = 10;
 /// The number of subnets and of addresses in a row.
 const MAX_PARTS_PER_ROW: usize = 8;
@@ -108,7 +107,7 @@ impl Search {
         Self {
             text: query.search_text(),
             id: query.text("id").parse().ok(),
-            list: query.list_request(OBJECTS_PER_PAGE).sorted("label", false),
+            list: query.list_request().sorted("label", false),
         }
     }
 

@@ -10,7 +10,6 @@ use crate::console::query::Query;
 use crate::console::visit::Visit;
 use crate::model::id::AccountId;
 use crate::model::outgoing_mail::{MailKind, OutgoingMail};
-use crate::model::page::Page;
 use crate::rules;
 use crate::rules::agent::Staff;
 use crate::web::App;
@@ -27,7 +26,7 @@ pub async fn page(
     At((account, username)): At<(AccountId, String)>,
     query: Query,
 ) -> PageResult {
-    let (list_request, name) = (query.list_request(Page::DEFAULT_SIZE), username.clone());
+    let (list_request, name) = (query.list_request(), username.clone());
     let mails = app
         .read(staff, move |tx, _| {
             rules::account_users::mails(tx, account, &name, &list_request)

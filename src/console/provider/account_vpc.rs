@@ -25,8 +25,6 @@ use crate::rules::conditions::Condition;
 use crate::web::App;
 use crate::web::extract::At;
 
-const ADDRESSES_PER_PAGE: i64 = 100;
-const SUBNETS_PER_PAGE: i64 = 100;
 /// The parameter with the page of the subnets. That of the addresses is `page`.
 const SUBNETS: &str = "subnets";
 
@@ -37,9 +35,7 @@ pub async fn view(
     At((account, id)): At<(AccountId, VpcId)>,
     query: Query,
 ) -> PageResult {
-    let list = query
-        .list_request(ADDRESSES_PER_PAGE)
-        .only(Condition::equal("vpc_id", id.0));
+    let list = query.list_request().only(Condition::equal("vpc_id", id.0));
     let (owner, vpc, used, ips) = app
         .read(staff, move |tx, _| {
             let owner = rules::accounts::load(tx, account)?;
@@ -50,7 +46,7 @@ pub async fn view(
         .await?;
     let (account_url, list_url) = (url(account), vpcs_url(account));
     let shown = vpc.subnets.iter().zip(used).collect();
-    let subnets = Paged::select(shown, query.page(SUBNETS, SUBNETS_PER_PAGE));
+    let subnets = Paged::select(shown, query.page(SUBNETS));
     let breadcrumbs = [LIST, (name(&owner), &account_url), ("VPCs", &list_url)];
     let body = html! {
         h1 { (vpc.label.as_str()) " " span .id { (vpc.id) } }

@@ -13,7 +13,6 @@ use crate::console::query::{MAX_SEARCH_CHARS, Query};
 use crate::console::sorting::{self, Sorting};
 use crate::console::visit::Visit;
 use crate::model::account::Account;
-use crate::model::page::Page;
 use crate::model::staff_role::StaffRole;
 use crate::rules;
 use crate::rules::agent::Staff;
@@ -37,7 +36,7 @@ const NEW_URL: &str = "/provider/accounts/new";
 
 pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
     let search = Search::read(&query);
-    let list_request = search.list_request(query.list_request(Page::DEFAULT_SIZE));
+    let list_request = search.list_request(query.list_request());
     let (accounts, counts) = app
         .read(staff, move |tx, _| {
             let accounts = rules::provider_accounts::list(tx, &list_request)?;

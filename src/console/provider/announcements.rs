@@ -15,7 +15,6 @@ use crate::console::visit::Visit;
 use crate::model::announcement::{Announcement, AnnouncementText, AnnouncementTitle, Severity};
 use crate::model::id::AnnouncementId;
 use crate::model::input::Input;
-use crate::model::page::Page;
 use crate::model::reason::Code;
 use crate::model::time::Time;
 use crate::rules;
@@ -32,7 +31,7 @@ fn url(id: AnnouncementId) -> String {
 }
 
 pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
-    let list_request = query.list_request(Page::DEFAULT_SIZE).sorted("id", true);
+    let list_request = query.list_request().sorted("id", true);
     let announcements = app
         .read(staff, move |tx, _| rules::announcements::list(tx, &list_request))
         .await?;

@@ -13,14 +13,13 @@ use crate::console::threads::confirmation;
 use crate::console::visit::Visit;
 use crate::model::id::JobId;
 use crate::model::job::{JobKind, JobSummary};
-use crate::model::page::Page;
 use crate::rules;
 use crate::rules::agent::Staff;
 use crate::web::App;
 use crate::web::extract::At;
 
 pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
-    let list_request = query.list_request(Page::DEFAULT_SIZE);
+    let list_request = query.list_request();
     let jobs = app
         .read(staff, move |tx, _| rules::jobs::page(tx, &list_request))
         .await?;

@@ -14,7 +14,6 @@ use crate::console::instances::plan_size;
 use crate::console::layout::pagination;
 use crate::console::query::Query;
 use crate::console::visit::Visit;
-use crate::model::page::Page;
 use crate::model::plan::Price;
 use crate::model::stored_catalog::CatalogId;
 use crate::rules;
@@ -34,7 +33,7 @@ fn url(id: &str) -> String {
 }
 
 pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
-    let list_request = query.list_request(Page::DEFAULT_SIZE);
+    let list_request = query.list_request();
     let plans = app
         .read(staff, move |tx, _| rules::provider_plans::list(tx, &list_request))
         .await?;

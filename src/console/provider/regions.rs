@@ -13,7 +13,6 @@ use crate::console::layout::pagination;
 use crate::console::query::Query;
 use crate::console::visit::Visit;
 use crate::model::input::Input;
-use crate::model::page::Page;
 use crate::model::region::Region;
 use crate::model::stored_catalog::CatalogId;
 use crate::rules;
@@ -33,7 +32,7 @@ fn url(id: &str) -> String {
 }
 
 pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
-    let list_request = query.list_request(Page::DEFAULT_SIZE);
+    let list_request = query.list_request();
     let regions = app
         .read(staff, move |tx, _| {
             rules::provider_regions::list(tx, &list_request)

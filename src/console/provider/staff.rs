@@ -15,7 +15,6 @@ use crate::console::layout::{pagination, redirect_with_notice, time};
 use crate::console::query::Query;
 use crate::console::threads::confirmation;
 use crate::console::visit::Visit;
-use crate::model::page::Page;
 use crate::model::staff_role::StaffRole;
 use crate::model::user::User;
 use crate::rules;
@@ -39,7 +38,7 @@ fn url(username: &str) -> String {
 }
 
 pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
-    let list_request = query.list_request(Page::DEFAULT_SIZE).sorted("username", false);
+    let list_request = query.list_request().sorted("username", false);
     let users = app
         .read(staff, move |tx, _| rules::staff::list(tx, &list_request))
         .await?;

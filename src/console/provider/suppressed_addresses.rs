@@ -16,14 +16,13 @@ use crate::console::visit::Visit;
 use crate::model::entity_tag::EntityTag;
 use crate::model::id::SuppressedAddressId;
 use crate::model::outgoing_mail::SuppressedAddress;
-use crate::model::page::Page;
 use crate::rules;
 use crate::rules::agent::Staff;
 use crate::web::App;
 use crate::web::extract::At;
 
 pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
-    let list_request = query.list_request(Page::DEFAULT_SIZE);
+    let list_request = query.list_request();
     let (suppressed, status) = app
         .read(staff, move |tx, _| {
             let suppressed = rules::suppressed_addresses::list(tx, &list_request)?;

@@ -14,7 +14,6 @@ use crate::console::visit::Visit;
 use crate::model::canned_reply::{CannedLabel, PLACEHOLDERS};
 use crate::model::entity_tag::EntityTag;
 use crate::model::id::CannedReplyId;
-use crate::model::page::Page;
 use crate::model::reply::ReplyText;
 use crate::rules;
 use crate::rules::agent::Staff;
@@ -30,7 +29,7 @@ fn url(id: CannedReplyId) -> String {
 }
 
 pub async fn list(State(app): State<App>, visit: Visit, staff: Staff, query: Query) -> PageResult {
-    let list_request = query.list_request(Page::DEFAULT_SIZE);
+    let list_request = query.list_request();
     let replies = app
         .read(staff, move |tx, _| rules::canned_replies::list(tx, &list_request))
         .await?;

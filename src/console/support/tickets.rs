@@ -9,7 +9,7 @@ use crate::console::bulk::selection::{self, Target};
 use crate::console::csv::{Csv, EXPORT_LINK, MAX_CSV_ROWS, export_link};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, number, page_url, pagination, pluralize};
-use crate::console::query::{MAX_SEARCH_CHARS, Query};
+use crate::console::query::{MAX_SEARCH_CHARS, Query, list_page};
 use crate::console::threads::{entity_link, entity_url, last_updated, status_tag};
 use crate::console::visit::Visit;
 use crate::model::id::TicketId;
@@ -150,7 +150,7 @@ impl Search {
             true => Condition::equal("status", Status::Closed.word()),
             false => Condition::not_equal("status", Status::Closed.word()),
         };
-        let list = ListRequest::first(50).at_page_in_url(&self.page);
+        let list = list_page(&self.page);
         list.only(status).sorted("updated", true)
     }
 
@@ -254,7 +254,7 @@ fn render_list(
                     (empty_state("No open tickets", "Open a ticket to contact your provider.",
                         Some(("Open a ticket", "/tickets/new"))))
                 } @else {
-                    @if !search.closed { (selection::buttons(Target::Tickets)) }
+                    @if !search.closed { (selection::buttons(Target::Tickets, &reload_url)) }
                     (table(tickets, sides, !search.closed))
                     (pagination(tickets, &list_url))
                 }

@@ -224,6 +224,36 @@ async fn addresses_and_tickets_are_exported_as_csv() {
 }
 
 #[tokio::test]
+async fn an_action_returns_to_the_search_and_the_page_of_its_list() {
+    let app = app_with_ada().await;
+    let maker = app.user("maker").await;
+    for number in 0..53 {
+        maker.create_vpc(&format!("net-{number}"), &[]).await;
+    }
+    let mut ada = browser(&app, "ada").await;
+    let list = ada.get("/vpcs?q=net-&sort=-label&page=2").await;
+    assert_contains(
+        &list,
+        "<input type=\"hidden\" name=\"list\" value=\"q=net-&amp;sort=-label&amp;page=2\">",
+    );
+    let page = ada
+        .get("/vpcs/bulk?list=q%3Dnet-%26sort%3D-label%26page%3D2&action=delete&id.1=on")
+        .await;
+    assert_contains(&page, "href=\"/vpcs?q=net-&amp;sort=-label&amp;page=2\"");
+    let done = confirm(&mut ada, &page, "/vpcs/bulk", "delete 1 VPC").await;
+    assert_redirects_to(&done, "/vpcs?q=net-&sort=-label&page=2&done=bulk-delete");
+    // The field cannot lead to another page.
+    let page = ada
+        .get("/vpcs/bulk?list=%0D%0ALocation:%20//evil.example%23&action=delete&id.2=on")
+        .await;
+    let done = confirm(&mut ada, &page, "/vpcs/bulk", "delete 1 VPC").await;
+    assert_redirects_to(
+        &done,
+        "/vpcs?%0D%0ALocation%3A+%2F%2Fevil.example%23=&done=bulk-delete",
+    );
+}
+
+#[tokio::test]
 async fn an_action_without_a_selection_leads_back_to_the_list() {
     let app = app_with_ada().await;
     let mut ada = browser(&app, "ada").await;

@@ -160,7 +160,7 @@ async fn a_vpc_with_a_thousand_subnets_has_small_pages() {
     for path in [
         "/vpcs/1",
         "/vpcs/1/subnets",
-        "/vpcs/1/subnets?page=10",
+        "/vpcs/1/subnets?page=20",
         "/vpcs/1/subnets?q=10.1.0.0/16",
         "/vpcs/1/subnets/new",
         "/vpcs",
@@ -181,9 +181,9 @@ async fn a_vpc_with_a_thousand_subnets_has_small_pages() {
     assert_lacks(&overview, ">s500<");
     let listed = ada.get("/vpcs/1/subnets?q=10.0.0.0/14").await;
     assert_contains(&listed, "1,000 subnets");
-    assert_contains(&listed, ">s99<");
-    assert_lacks(&listed, ">s100<");
-    assert_contains(&ada.get("/vpcs/1/subnets?page=2").await, ">s100<");
+    assert_contains(&listed, ">s49<");
+    assert_lacks(&listed, ">s50<");
+    assert_contains(&ada.get("/vpcs/1/subnets?page=2").await, ">s50<");
     let found = ada.get("/vpcs/1/subnets?q=s77").await;
     assert_contains(&found, "11 subnets");
     assert_contains(&ada.get("/vpcs/1/subnets?q=10.3.7.1").await, ">s757<");
@@ -239,9 +239,9 @@ async fn a_ticket_about_a_vpc_with_a_thousand_subnets_has_a_small_page() {
     for path in [
         "/desk/tickets/1",
         "/desk/tickets/1/vpc",
-        "/desk/tickets/1/vpc?page=10",
+        "/desk/tickets/1/vpc?page=20",
         "/provider/accounts/1/vpcs/1",
-        "/provider/accounts/1/vpcs/1?subnets=10",
+        "/provider/accounts/1/vpcs/1?subnets=20",
     ] {
         let page = grace.get(path).await;
         assert_eq!(page.status, 200, "{path}");

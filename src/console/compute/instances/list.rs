@@ -8,7 +8,7 @@ use crate::console::bulk::selection::{self, Allowed, Target};
 use crate::console::csv::{Csv, EXPORT_LINK, MAX_CSV_ROWS, export_link};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, page_url, pagination, pluralize, region_name, time};
-use crate::console::query::{MAX_SEARCH_CHARS, Query};
+use crate::console::query::{MAX_SEARCH_CHARS, Query, list_page};
 use crate::console::sorting::{self, Sorting};
 use crate::console::visit::Visit;
 use crate::model::grant::{Global, GrantKind};
@@ -21,8 +21,6 @@ use crate::rules::caller::Caller;
 use crate::rules::conditions::Condition;
 use crate::rules::lists::ListRequest;
 use crate::web::App;
-
-const INSTANCES_PER_PAGE: i64 = 100;
 
 pub async fn list(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
     let search = Search::read(&query);
@@ -124,7 +122,7 @@ impl Search {
                 only.push(Condition::equal(field, value.as_str()));
             }
         }
-        let list = ListRequest::first(INSTANCES_PER_PAGE).at_page_in_url(&self.page);
+        let list = list_page(&self.page);
         ListRequest { only, ..list }.sorted(self.sorting.field, self.sorting.descending)
     }
 
@@ -223,7 +221,7 @@ fn render_list(instances: &Paged<Instance>, search: &Search, policy: &Policy, al
                 (empty_state("No results", "No instances match your search. To find a private address, use the search box above.", Some(("Clear search", LIST.1))))
             } @else {
                 p .count role="status" { (pluralize(instances.results as usize, "instance", "instances")) }
-                @if allowed.change { (selection::buttons(Target::Instances)) }
+                @if allowed.change { (selection::buttons(Target::Instances, &reload_url)) }
                 table .list {
                     thead { tr {
                         @if allowed.change { (selection::header()) }

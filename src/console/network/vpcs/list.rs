@@ -8,7 +8,7 @@ use crate::console::bulk::selection::{self, Allowed, Target};
 use crate::console::csv::{Csv, EXPORT_LINK, MAX_CSV_ROWS, export_link};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, page_url, pagination, pluralize, region_name, time};
-use crate::console::query::{MAX_SEARCH_CHARS, Query};
+use crate::console::query::{MAX_SEARCH_CHARS, Query, list_page};
 use crate::console::sorting::{self, Sorting};
 use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
@@ -157,7 +157,7 @@ impl Search {
         if !self.region.is_empty() {
             only.push(Condition::equal("region", self.region.as_str()));
         }
-        let list = ListRequest::first(100).at_page_in_url(&self.page);
+        let list = list_page(&self.page);
         ListRequest { only, ..list }.sorted(self.sorting.field, self.sorting.descending)
     }
 
@@ -234,7 +234,7 @@ fn render_list(
                 (empty_state("No results", "No VPCs match your search.", Some(("Clear search", LIST.1))))
             } @else {
                 p .count role="status" { (pluralize(vpcs.results as usize, "VPC", "VPCs")) }
-                @if allowed.change { (selection::buttons(Target::Vpcs)) }
+                @if allowed.change { (selection::buttons(Target::Vpcs, &reload_url)) }
                 table .list {
                     thead { tr {
                         @if allowed.change { (selection::header()) }

@@ -45,7 +45,7 @@ pub async fn view(
     query: Query,
     headers: HeaderMap,
 ) -> PageResult {
-    let list_request = query.list_request(100);
+    let list_request = query.list_request();
     let loaded = app
         .read(caller, move |tx, caller| {
             let vpc = rules::vpcs::load_without_subnets(tx, caller, id, Permission::ReadOnly)?;

@@ -3,6 +3,7 @@
 use super::QUEUE;
 use super::account_filter::{AccountFilter, account_filter};
 use crate::console::forms::{FormData, FormState};
+use crate::console::query::list_page;
 use crate::console::saved_views;
 use crate::model::input::Input;
 use crate::model::ticket::{Priority, Side, Status};
@@ -95,7 +96,7 @@ pub fn list_request(search: &FormData, me: &str, order: &str, now: Time) -> List
     }
     let sorted = SORT_ORDERS.into_iter().find(|(value, ..)| *value == order);
     let (_, _, field, direction) = sorted.unwrap_or(SORT_ORDERS[0]);
-    let list = ListRequest::first(50).at_page_in_url(search.text("page"));
+    let list = list_page(search.text("page"));
     ListRequest { only, ..list }.sorted(field, direction == "desc")
 }
 

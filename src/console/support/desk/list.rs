@@ -45,7 +45,7 @@ pub fn render_list(tickets: &Paged<DeskTicket>, search: &FormData, context: &Que
             } @else {
                 p .count role="status" { (pluralize(tickets.results as usize, "ticket", "tickets")) }
                 @if let Some(url) = url_with_closed(search) { p .hint { a href=(url) { "Search closed tickets, too" } } }
-                (selection::buttons_except(Target::Desk, (search.text("status") == "closed").then_some(Action::Close)))
+                (selection::buttons_except(Target::Desk, &reload_url, (search.text("status") == "closed").then_some(Action::Close)))
                 table .list.queue data-rows {
                     thead { tr {
                         (selection::header())

@@ -7,11 +7,10 @@ use super::ticket_page::TicketPage;
 use crate::console::desk::{QUEUE, url};
 use crate::console::error_page::PageResult;
 use crate::console::layout::{empty_state, page_url, pagination, pluralize, time};
-use crate::console::query::Query;
+use crate::console::query::{Query, ROWS_PER_PAGE};
 use crate::console::visit::Visit;
 use crate::model::id::{OutgoingMailId, ReplyId, TicketId};
 use crate::model::outgoing_mail::{MailKind, MailState, OutgoingMail, UndeliveredMail};
-use crate::model::page::Page;
 use crate::rules;
 use crate::rules::agent::Staff;
 use crate::web::App;
@@ -61,7 +60,7 @@ pub fn undelivered(page: &TicketPage, reply: Option<ReplyId>) -> Markup {
 
 /// The URL of a row of the page with the mails.
 fn row_url(ticket: TicketId, mail: &UndeliveredMail) -> String {
-    let page = mail.newer / Page::DEFAULT_SIZE + 1;
+    let page = mail.newer / ROWS_PER_PAGE + 1;
     format!("{}#{}", page_url(&mails_url(ticket), page), row_id(mail.id))
 }
 
@@ -76,7 +75,7 @@ pub async fn page(
     At(id): At<TicketId>,
     query: Query,
 ) -> PageResult {
-    let list_request = query.list_request(Page::DEFAULT_SIZE);
+    let list_request = query.list_request();
     let mails = app
         .read(staff, move |tx, _| {
             rules::outgoing_mails::list(tx, id, &list_request)

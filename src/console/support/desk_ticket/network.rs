@@ -26,8 +26,6 @@ use crate::store::ReadTx;
 use crate::web::App;
 use crate::web::extract::At;
 
-const SUBNETS_PER_PAGE: i64 = 100;
-
 /// A VPC, the usage of its subnets, and the interfaces that attach the ticket's instance to it.
 struct Network {
     vpc: Vpc,
@@ -99,7 +97,7 @@ pub async fn page(
     let ticket = format!("Ticket {id}");
     let breadcrumbs = [QUEUE, (ticket.as_str(), &url(id))];
     let body = html! {
-        @for network in &networks.shown { (network.details(id, forbidden, query.page("page", SUBNETS_PER_PAGE))) }
+        @for network in &networks.shown { (network.details(id, forbidden, query.page("page"))) }
         (networks.omission())
     };
     Ok(visit.page(title, &breadcrumbs, &body))
