@@ -46,7 +46,7 @@ fn meter(usage: Usage, used: &str, all: &str) -> Markup {
         span .meter {
             svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
                 rect .track width="100" height="6" {}
-                rect .(usage_class(usage)) width=(usage.percent().ceil()) height="6" {}
+                rect .(usage_class(usage)) width=(usage.percent().ceil() as u8) height="6" {}
             }
             span { (used) " of " (all) }
         }
