@@ -15,6 +15,7 @@ use super::store_args::StoreArgs;
 use crate::declared;
 use crate::model::account::Account;
 use crate::model::id::AccountId;
+use crate::model::text::OptionalLine;
 use crate::model::user::Email;
 use crate::rules::{accounts, provider_accounts};
 
@@ -26,8 +27,8 @@ pub enum Command {
         #[arg(long, value_parser = parse_with(Email::parse))]
         email: Email,
         /// Name of the company
-        #[arg(long, default_value = "")]
-        company: String,
+        #[arg(long, default_value = "", value_parser = parse_with(OptionalLine::<128>::parse))]
+        company: OptionalLine<128>,
     },
     /// List all accounts
     List,
@@ -93,6 +94,7 @@ pub struct Objects {
 }
 
 #[derive(Args)]
+#[command(group(clap::ArgGroup::new("changes").args(["email", "company"]).required(true).multiple(true)))]
 pub struct Set {
     /// ID of the account
     #[arg(value_parser = arguments::id)]
@@ -138,7 +140,7 @@ pub async fn run(store: &StoreArgs, output: Output, command: Command) -> anyhow:
     match command {
         Command::Create { email, company } => {
             let account = store
-                .write(move |tx| accounts::create(tx, &company, &email))
+                .write(move |tx| accounts::create(tx, company.as_str(), &email))
                 .await?;
             let sentence = format!("created account {}", account.id);
             output.one(&AccountView::from(account), &sentence)

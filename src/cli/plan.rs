@@ -73,10 +73,10 @@ pub struct Fields {
     #[arg(long, value_name = "NUMBER")]
     gpus: Option<i64>,
     /// Price per hour in dollars
-    #[arg(long, value_name = "DOLLARS")]
+    #[arg(long, value_name = "DOLLARS", allow_negative_numbers = true)]
     hourly: Option<f64>,
     /// Price per month in dollars
-    #[arg(long, value_name = "DOLLARS")]
+    #[arg(long, value_name = "DOLLARS", allow_negative_numbers = true)]
     monthly: Option<f64>,
 }
 

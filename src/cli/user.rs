@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::arguments::{self, duration_seconds, parse_with};
 use super::output::Output;
 use super::store_args::{OpenStore, StoreArgs, describe_error};
+use crate::model::event_change::Changes;
 use crate::model::grant::{Global, Permission};
 use crate::model::id::{AccountId, InstanceId, VpcId};
 use crate::model::oauth_grant::OauthGrant;
@@ -16,7 +17,8 @@ use crate::model::staff_role::StaffRole;
 use crate::model::token::Secret;
 use crate::model::user::{Email, Membership, NewUser, User, Username};
 use crate::rules::grants::{self, Grant};
-use crate::rules::{apps, passwords, staff, users};
+use crate::rules::{account_users, apps, passwords, staff, users};
+use crate::store::WriteTx;
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -218,7 +220,9 @@ async fn create(store: &OpenStore, output: Output, options: Create) -> anyhow::R
             .map_err(describe_error)?,
     };
     let account = new.membership.account();
-    let created = store.write(move |tx| users::create(tx, &new)).await;
+    let created = store
+        .write(move |tx| account_users::create_by_command(tx, &new))
+        .await;
     let user = created.with_context(|| match account {
         Some(account) => format!("account {account}"),
         None => "staff user".to_owned(),
@@ -287,7 +291,14 @@ async fn grant(store: &OpenStore, output: Output, options: GrantOptions) -> anyh
         options.username.clone(),
         format!("added grants to {}", options.username),
     );
-    let granted = store.write(move |tx| grants::add(tx, &username, &grants)).await;
+    let changes = grants::changes_of(&grants);
+    let granted = store
+        .write(move |tx| {
+            account_users::change_by_command(tx, &username, &changes, |tx| {
+                grants::add(tx, &username, &grants)
+            })
+        })
+        .await;
     let user = granted.with_context(|| format!("user {}", options.username))?;
     output.one(&UserView::from(user), &message)
 }
@@ -363,7 +374,10 @@ async fn set_disabled(
     let action = if disabled { "disabled" } else { "enabled" };
     let name = username.clone();
     let changed = store
-        .write(move |tx| staff::set_disabled(tx, &name, disabled))
+        .write(move |tx| {
+            let change = |tx: &mut WriteTx| staff::set_disabled(tx, &name, disabled);
+            account_users::change_by_command(tx, &name, &Changes::default(), change)
+        })
         .await;
     let user = changed.with_context(|| format!("user {username}"))?;
     output.one(&UserView::from(user), &format!("{action} {username}"))
@@ -378,7 +392,10 @@ async fn restrict(
     let action = if restricted { "restricted" } else { "unrestricted" };
     let name = username.clone();
     let changed = store
-        .write(move |tx| users::restrict(tx, &name, restricted))
+        .write(move |tx| {
+            let change = |tx: &mut WriteTx| users::restrict(tx, &name, restricted);
+            account_users::change_by_command(tx, &name, &Changes::default(), change)
+        })
         .await;
     let user = changed.with_context(|| format!("user {username}"))?;
     output.one(&UserView::from(user), &format!("{action} {username}"))
@@ -430,7 +447,9 @@ async fn revoke_app(store: &OpenStore, output: Output, username: String, id: i64
 
 async fn delete(store: &OpenStore, output: Output, username: String) -> anyhow::Result<()> {
     let name = username.clone();
-    let deleted = store.write(move |tx| users::remove(tx, &name)).await;
+    let deleted = store
+        .write(move |tx| account_users::delete_by_command(tx, &name))
+        .await;
     deleted.with_context(|| format!("user {username}"))?;
     output.one(&serde_json::json!({}), &format!("deleted user {username}"))
 }

@@ -128,8 +128,92 @@ fn commands_list_the_networks_and_instances_of_an_account() {
     assert_eq!(events[0]["changes"][0]["after"], "Renamed");
     assert!(folder.run("account events 1").contains("vpc_create"));
     assert_eq!(folder.json("account events 1 --page 2"), json!([]));
+    for number in 0..100 {
+        admin
+            .post(
+                "/v4/vpcs",
+                json!({"label": format!("vpc-{number}"), "region": "us-west"}),
+            )
+            .ok();
+    }
+    for (arguments, hint) in [
+        ("account vpcs 1", "page 1 of 2; --page shows another one"),
+        ("account events 1 --page 2", "page 2 of 2;"),
+    ] {
+        let listed = Process::spawn(&mut folder.garth(arguments)).wait();
+        assert!(listed.stderr.contains(hint), "{arguments}: {}", listed.stderr);
+    }
     let missing = Process::spawn(&mut folder.garth("account vpcs 9")).wait();
     assert!(missing.stderr.contains("account 9: not found"), "{missing:?}");
+}
+
+#[test]
+fn commands_record_the_events_of_users_and_quotas() {
+    let folder = Folder::new("command-events");
+    let _server = folder.start();
+    folder.run("user create --account 1 --username bob --email bob@example.com");
+    folder.run("user restrict bob");
+    folder.run("user grant bob --global add_vpcs --account-access read_only");
+    folder.run("user disable bob");
+    folder.run("user disable bob");
+    folder.run("user delete bob");
+    folder.run("account quota 1 --vpcs-per-region 7");
+    folder.run("account set 1 --email admin@localhost");
+
+    let events = folder.json("account events 1");
+
+    let listed: Vec<_> = events
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|event| {
+            let changes = event["changes"].as_array().expect("a list").iter();
+            let changes: Vec<_> = changes
+                .map(|change| format!("{}={}", change["field"], change["after"]).replace('"', ""))
+                .collect();
+            format!("{} {} {}", event["action"], event["username"], changes.join(",")).replace('"', "")
+        })
+        .collect();
+    assert_eq!(
+        listed[..6],
+        [
+            "account_update Support vpcs_per_region=7",
+            "user_delete Support ",
+            "user_update Support disabled=true",
+            "user_update Support add_vpcs=true,account_access=read_only",
+            "user_update Support restricted=true",
+            "user_create Support ",
+        ]
+    );
+}
+
+#[test]
+fn commands_change_no_closed_account() {
+    let folder = Folder::new("closed-account");
+    let _server = folder.start();
+    folder.run("account create --email owner@example.com");
+    folder.run("account close 2");
+    for (arguments, expected) in [
+        (
+            "user create --account 2 --username late --email late@example.com",
+            "The account is closed",
+        ),
+        ("account quota 2 --vpcs-per-region 3", "The account is closed"),
+        ("account set 1", "--email"),
+    ] {
+        let failed = Process::spawn(&mut folder.garth(arguments)).wait();
+        assert_ne!(failed.code, Some(0), "{arguments}");
+        assert!(failed.stderr.contains(expected), "{arguments}: {}", failed.stderr);
+    }
+    let company = "x".repeat(129);
+    let failed = Process::spawn(
+        folder
+            .garth("account create --email a@example.com --company")
+            .arg(company),
+    )
+    .wait();
+    assert!(failed.stderr.contains("128"), "{}", failed.stderr);
+    assert_eq!(folder.json("account list").as_array().map(Vec::len), Some(2));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use serde::Serialize;
 
-use super::networks::list_request;
+use super::networks::{hint_at_pages, list_request};
 use crate::cli::output::Output;
 use crate::cli::store_args::OpenStore;
 use crate::model::entity::Entity;
@@ -83,6 +83,7 @@ pub async fn list(store: &OpenStore, output: Output, id: i64, page: u32) -> anyh
         .read(move |tx| account_events::list(tx, AccountId(id), &list_request(page)))
         .await;
     let found = found.with_context(|| format!("account {id}"))?;
+    hint_at_pages(output, &found.events)?;
     let events = found.events.items.into_iter();
     let rows: Vec<_> = events
         .map(|event| {

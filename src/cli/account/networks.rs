@@ -8,6 +8,7 @@ use crate::cli::store_args::OpenStore;
 use crate::model::id::AccountId;
 use crate::model::instance::Instance;
 use crate::model::interface::write_address;
+use crate::model::page::Paged;
 use crate::model::vpc::Vpc;
 use crate::model::vpc_ip::VpcIp;
 use crate::rules::account_networks;
@@ -86,11 +87,21 @@ pub fn list_request(page: u32) -> ListRequest {
     ListRequest::default().at_page_in_url(&page.to_string())
 }
 
+/// Says on standard error that there are more pages.
+pub fn hint_at_pages<T>(output: Output, found: &Paged<T>) -> anyhow::Result<()> {
+    let (page, pages) = (found.page.number, found.pages());
+    match pages {
+        1 => Ok(()),
+        _ => output.hint(&format!("page {page} of {pages}; --page shows another one")),
+    }
+}
+
 pub async fn vpcs(store: &OpenStore, output: Output, id: i64, page: u32) -> anyhow::Result<()> {
     let found = store
         .read(move |tx| account_networks::vpcs(tx, AccountId(id), &list_request(page)))
         .await;
     let found = found.with_context(|| format!("account {id}"))?;
+    hint_at_pages(output, &found)?;
     let rows: Vec<_> = found.items.into_iter().map(VpcRow::from).collect();
     output.many(&rows, &["ID", "LABEL", "REGION", "SUBNETS"], |row| {
         let subnet = |subnet: &SubnetRow| format!("{} {}", subnet.label, subnet.ipv4);
@@ -113,6 +124,7 @@ pub async fn instances(store: &OpenStore, output: Output, id: i64, page: u32) ->
         })
         .await;
     let (instances, ips) = found.with_context(|| format!("account {id}"))?;
+    hint_at_pages(output, &instances)?;
     let rows: Vec<_> = instances
         .items
         .iter()

@@ -12,6 +12,7 @@ use crate::cli::store_args::OpenStore;
 use crate::model::account::{MAX_ATTACHMENT_QUOTA, MAX_OBJECT_QUOTA, QuotaChange, QuotaValue};
 use crate::model::id::AccountId;
 use crate::rules::accounts::{self, QuotaReport};
+use crate::rules::provider_accounts;
 
 #[derive(Args)]
 pub struct Quota {
@@ -55,7 +56,7 @@ pub async fn run(store: &OpenStore, output: Output, options: &Quota) -> anyhow::
     };
     if change != QuotaChange::default() {
         let changed = store
-            .write(move |tx| accounts::set_quota(tx, AccountId(id), change))
+            .write(move |tx| provider_accounts::set_quotas(tx, AccountId(id), change))
             .await;
         changed.with_context(|| format!("account {id}"))?;
     }

@@ -43,6 +43,10 @@ impl Changes {
         });
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
     /// The change of a field.
     pub fn of(&self, field: &str) -> Option<&FieldChange> {
         self.fields.iter().find(|change| change.field == field)

@@ -152,6 +152,13 @@ pub fn update_quotas(
     changed(tx, staff, &before)
 }
 
+/// Changes the quotas for a command on the server.
+pub fn set_quotas(tx: &mut WriteTx, id: AccountId, change: QuotaChange) -> Result<AccountDetails> {
+    let before = accounts::load_open(tx, id)?;
+    accounts::set_quota(tx, id, change)?;
+    changed(tx, None, &before)
+}
+
 fn read_quota(form: &mut Form, name: &'static str, max: i64) -> Option<QuotaValue> {
     if form.is_null(name) {
         return Some(QuotaValue::Default);
@@ -241,11 +248,13 @@ fn load_open(tx: &mut ReadTx, id: AccountId, request: &Request) -> Result<Accoun
     accounts::load_open(tx, id)
 }
 
-/// Records the event of a change, and returns the account. `staff` is `None` for a command on the server.
+/// Records the event if something has changed, and returns the account. `staff` is `None` for a command on the server.
 fn changed(tx: &mut WriteTx, staff: Option<&Agent>, before: &Account) -> Result<AccountDetails> {
     let details = view(tx, before.id)?;
     let changes = event_changes::of_account(before, &details.account);
-    let author = staff.map(|agent| agent.user);
-    events::record_by_provider(tx, author, before.id, Action::AccountUpdate, None, &changes)?;
+    if !changes.is_empty() {
+        let author = staff.map(|agent| agent.user);
+        events::record_by_provider(tx, author, before.id, Action::AccountUpdate, None, &changes)?;
+    }
     Ok(details)
 }

@@ -40,9 +40,56 @@ pub fn create(tx: &mut WriteTx, staff: &Agent, account: AccountId, request: &Req
 /// Adds a new user to an account, with the event and the invitation.
 pub fn add(tx: &mut WriteTx, staff: &Agent, account: AccountId, new: &NewUser) -> Result<User> {
     let user = users::create(tx, new)?;
-    record(tx, staff, account, Action::UserCreate, &user, &Changes::default())?;
+    record(
+        tx,
+        Some(staff),
+        account,
+        Action::UserCreate,
+        &user,
+        &Changes::default(),
+    )?;
     account_mails::invite(tx, &user)?;
     Ok(user)
+}
+
+/// Creates a user for a command on the server: of an account that is not closed, with the event, or of the staff.
+pub fn create_by_command(tx: &mut WriteTx, new: &NewUser) -> Result<User> {
+    let Some(account) = new.membership.account() else {
+        return users::create(tx, new);
+    };
+    accounts::load_open(tx, account)?;
+    let user = users::create(tx, new)?;
+    record(tx, None, account, Action::UserCreate, &user, &Changes::default())?;
+    Ok(user)
+}
+
+/// Changes a user for a command on the server. Records the event if the user belongs to an account. `grants` are the
+/// changes of grants that `change` makes.
+pub fn change_by_command(
+    tx: &mut WriteTx,
+    username: &str,
+    grants: &Changes,
+    change: impl FnOnce(&mut WriteTx) -> Result<User>,
+) -> Result<User> {
+    let before = users::load(tx, username)?;
+    let after = change(tx)?;
+    let mut changes = event_changes::of_user(&before, &after);
+    changes.add("disabled", before.disabled, after.disabled);
+    changes.fields.extend(grants.fields.iter().cloned());
+    if let Some(account) = after.account.filter(|_| !changes.is_empty()) {
+        record(tx, None, account, Action::UserUpdate, &after, &changes)?;
+    }
+    Ok(after)
+}
+
+/// Deletes a user for a command on the server, with the event.
+pub fn delete_by_command(tx: &mut WriteTx, username: &str) -> Result<()> {
+    let user = users::load(tx, username)?;
+    users::remove(tx, username)?;
+    match user.account {
+        Some(account) => record(tx, None, account, Action::UserDelete, &user, &Changes::default()),
+        None => Ok(()),
+    }
 }
 
 /// Disables or enables a user of the account.
@@ -61,7 +108,7 @@ pub fn update(
     if let Some(disabled) = disabled.filter(|disabled| *disabled != user.disabled) {
         store::staff::set_disabled(tx, &user, disabled)?;
         let changes = event_changes::of_field("disabled", user.disabled, disabled);
-        record(tx, staff, account, Action::UserUpdate, &user, &changes)?;
+        record(tx, Some(staff), account, Action::UserUpdate, &user, &changes)?;
     }
     load(tx, account, username)
 }
@@ -70,7 +117,7 @@ pub fn update(
 pub fn make_link(tx: &mut WriteTx, staff: &Agent, account: AccountId, username: &str) -> Result<TokenText> {
     let user = load(tx, account, username)?;
     let changes = event_changes::of_field("password link", "", "created");
-    record(tx, staff, account, Action::UserUpdate, &user, &changes)?;
+    record(tx, Some(staff), account, Action::UserUpdate, &user, &changes)?;
     passwords::make_link(tx, username, INVITATION_TTL_SECONDS)
 }
 
@@ -92,17 +139,18 @@ pub fn mails(
     Ok(store::outgoing_mails::list_about_user(tx, user.id, &query)?)
 }
 
-/// Records an event about a user of the account.
+/// Records an event about a user of the account. `staff` is `None` for a command on the server.
 fn record(
     tx: &mut WriteTx,
-    staff: &Agent,
+    staff: Option<&Agent>,
     account: AccountId,
     action: Action,
     user: &User,
     changes: &Changes,
 ) -> Result<()> {
     let entity = Entity::user(user);
-    events::record_by_provider(tx, Some(staff.user), account, action, Some(&entity), changes)
+    let author = staff.map(|agent| agent.user);
+    events::record_by_provider(tx, author, account, action, Some(&entity), changes)
 }
 
 fn load(tx: &mut ReadTx, account: AccountId, username: &str) -> Result<User> {

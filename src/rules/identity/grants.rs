@@ -37,6 +37,22 @@ impl Grant {
     }
 }
 
+/// The changes of an event that adds these grants. The earlier values are not known.
+pub fn changes_of(grants: &[Grant]) -> Changes {
+    let mut changes = Changes::default();
+    for grant in grants {
+        match grant {
+            Grant::Global(global) => changes.add(global.word(), "", true),
+            Grant::AccountAccess(access) => changes.add("account_access", "", access.word()),
+            Grant::Vpc(vpc, permission) => changes.add(format!("vpc {vpc}"), "", permission.word()),
+            Grant::Linode(instance, permission) => {
+                changes.add(format!("linode {instance}"), "", permission.word());
+            }
+        }
+    }
+    changes
+}
+
 /// Adds all of these grants to a user, or none of them.
 pub fn add(tx: &mut WriteTx, username: &str, grants: &[Grant]) -> Result<User> {
     let user = users::load(tx, username)?;

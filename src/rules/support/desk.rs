@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::model::account::status::AccountStatus;
 use crate::model::history::HistoryStep;
 use crate::model::id::{AccountId, TicketId, UserId};
 use crate::model::page::Paged;
@@ -354,10 +355,14 @@ fn read_account(tx: &mut ReadTx, form: &mut Form) -> Result<Option<AccountId>> {
     let Some(account) = form.required_integer("account_id").map(AccountId) else {
         return Ok(None);
     };
-    if store::accounts::find(tx, account)?.is_some() {
-        return Ok(Some(account));
-    }
-    let reason = Reason::new(Code::AccountInvalid, "Account not found");
+    let reason = match store::accounts::find(tx, account)? {
+        Some(found) if found.status == AccountStatus::Closed => Reason::new(
+            Code::AccountState,
+            "The account is closed, so no user can read the ticket",
+        ),
+        Some(_) => return Ok(Some(account)),
+        None => Reason::new(Code::AccountInvalid, "Account not found"),
+    };
     form.refuse("account_id", reason);
     Ok(None)
 }

@@ -407,3 +407,39 @@ async fn the_page_of_an_account_links_to_its_export() {
     let mut olaf = logged_in(&app, "olaf").await;
     assert_lacks(&olaf.get("/provider/accounts/1").await, link);
 }
+
+#[tokio::test]
+async fn a_change_that_changes_nothing_has_no_event() {
+    let app = TestApp::new().await;
+    let (ada, sam) = (app.user("ada").await, app.user("sam").staff().await);
+    let account = sam.get("/provider/accounts/1").await.json();
+    for (path, body) in [
+        ("/provider/accounts/1", json!({})),
+        ("/provider/accounts/1", json!({"email": account["email"]})),
+        ("/provider/accounts/1/quotas", json!({"vpcs_per_region": null})),
+    ] {
+        assert_eq!(sam.put(path, body).await.status, 200, "{path}");
+    }
+    assert_eq!(ada.events().await, [""; 0]);
+    let limit = json!({"vpcs_per_region": 7});
+    assert_eq!(sam.put("/provider/accounts/1/quotas", limit).await.status, 200);
+    assert_eq!(ada.events().await.len(), 1);
+}
+
+#[tokio::test]
+async fn staff_open_no_ticket_for_a_closed_account() {
+    let app = TestApp::new().await;
+    let sam = app.user("sam").staff().await;
+    let account = sam
+        .post("/provider/accounts", json!({"email": "owner@example.com"}))
+        .await
+        .json()["id"]
+        .clone();
+    let closed = sam
+        .post(&format!("/provider/accounts/{account}/close"), json!({}))
+        .await;
+    assert_eq!(closed.status, 200, "{closed}");
+    let ticket = json!({"account_id": account, "summary": "Bill", "description": "The last one."});
+    let refused = sam.post("/desk/tickets", ticket).await;
+    assert_eq!(refused.errors(), ["account_id account_state"]);
+}
