@@ -54,13 +54,13 @@ pub struct Fields {
     /// Class, such as standard
     #[arg(long)]
     class: Option<String>,
-    /// Number of virtual CPUs
+    /// Number of virtual CPUs; required for a new plan
     #[arg(long, value_name = "NUMBER")]
     vcpus: Option<i64>,
-    /// Memory in megabytes
+    /// Memory in megabytes; required for a new plan
     #[arg(long, value_name = "MEGABYTES")]
     memory: Option<i64>,
-    /// Space for disks in megabytes
+    /// Space for disks in megabytes; required for a new plan
     #[arg(long, value_name = "MEGABYTES")]
     disk: Option<i64>,
     /// Transfer in gigabytes a month

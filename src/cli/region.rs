@@ -50,7 +50,7 @@ pub struct Fields {
     /// Label; by default the ID
     #[arg(long)]
     label: Option<String>,
-    /// Country code, such as us
+    /// Country code, such as us; required for a new region
     #[arg(long, value_name = "CODE")]
     country: Option<String>,
     /// Capability, such as VPCs; can be repeated, and replaces all capabilities

@@ -242,7 +242,11 @@ fn render(visit: &Visit, selection: &Selection, items: &[Item], form_state: &For
     let possible: Vec<_> = items.iter().filter(|item| item.blocked.is_none()).collect();
     let blocked: Vec<_> = items.iter().filter(|item| item.blocked.is_some()).collect();
     let count = target.count(possible.len());
-    let title = format!("{} {}?", action.label(), target.count(items.len()));
+    let all = target.count(items.len());
+    let title = match possible.len() {
+        some if some > 0 && some < items.len() => format!("{} {some} of {all}?", action.label()),
+        _ => format!("{} {all}?", action.label()),
+    };
     let button = format!("{} {count}", action.label());
     let card = Card::new(url(target), &button, list_url).wide();
     let card = if action == Action::Delete {

@@ -19,7 +19,7 @@ use crate::console::vpcs::{self, active_tag, field_errors, label_field, range_fe
 use crate::model::address_map::{View, bucket_prefix};
 use crate::model::cidr::{Cidr, Cidr6};
 use crate::model::entity_tag::EntityTag;
-use crate::model::grant::{GrantKind, Permission};
+use crate::model::grant::{Global, GrantKind, Permission};
 use crate::model::id::{InterfaceId, SubnetId, VpcId};
 use crate::model::interface::write_address;
 use crate::model::range_request::OF_SUBNETS;
@@ -179,22 +179,26 @@ pub async fn view(
     query: Query,
 ) -> PageResult {
     let windows = windows(&query)?;
-    let (map, usage, may_change, ports) = app
+    let (map, usage, allowed, ports) = app
         .read(caller, move |tx, caller| {
             let map = rules::address_map::view(tx, caller, vpc, id, windows)?;
             let ports = rules::ports::of_subnet(tx, caller, vpc, id)?;
             let usage = addresses::used_in_subnets(tx, std::slice::from_ref(&map.subnet))?;
-            let may_change = caller
-                .require_permission(tx, GrantKind::Vpc, vpc.0, Permission::ReadWrite)
-                .is_ok();
-            Ok((map, usage[0], may_change, ports))
+            let allowed = Allowed {
+                change: caller
+                    .require_permission(tx, GrantKind::Vpc, vpc.0, Permission::ReadWrite)
+                    .is_ok(),
+                attach: caller.may_change_any(tx, GrantKind::Linode)?,
+                create_instance: caller.require_global_grant(Global::AddLinodes).is_ok(),
+            };
+            Ok((map, usage[0], allowed, ports))
         })
         .await?;
     let (label, vpc_url) = (map.subnet.label.as_str(), vpcs::url(vpc));
     let breadcrumbs = [vpcs::LIST, (map.vpc.label.as_str(), vpc_url.as_str())];
     let subnet_url = url(&map.subnet);
     let body = html! {
-        (render(&map, usage, &subnet_url, Some(may_change)))
+        (render(&map, usage, &subnet_url, Some(allowed)))
         (port_table::of_subnet(&ports))
     };
     Ok(visit.page(label, &breadcrumbs, &body))
@@ -215,9 +219,19 @@ pub fn windows(query: &Query) -> Result<Windows, ErrorPage> {
     Ok(Windows { ipv4, ipv6 })
 }
 
-/// The content of the page of a subnet. `subnet_url` is the URL of this page. `may_change` is `None` for staff, who have
-/// no actions here.
-pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: Option<bool>) -> Markup {
+/// What the user may do on the page of a subnet.
+#[derive(Clone, Copy)]
+pub struct Allowed {
+    /// Change and delete the subnet.
+    change: bool,
+    /// Attach an instance.
+    attach: bool,
+    create_instance: bool,
+}
+
+/// The content of the page of a subnet. `subnet_url` is the URL of this page. `allowed` is `None` for staff, who have no
+/// actions here.
+pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, allowed: Option<Allowed>) -> Markup {
     let subnet = &map.subnet;
     let assignable = subnet.ipv4.assignable();
     let is_whole = map.window == subnet.ipv4;
@@ -227,11 +241,11 @@ pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: Optio
                 (subnet.label.as_str()) " " code .range { (subnet.ipv4) }
                 @if let Some(ipv6) = subnet.ipv6 { " " code .range { (ipv6) } }
             }
-            @if let Some(may_change) = may_change { div .actions {
-                a .button.main href=(format!("{subnet_url}/attach")) { "Attach an instance" }
-                a .button href=(format!("/instances/new?subnet_id={}", subnet.id)) { "Create an instance" }
+            @if let Some(allowed) = allowed { div .actions {
+                @if allowed.attach { a .button.main href=(format!("{subnet_url}/attach")) { "Attach an instance" } }
+                @if allowed.create_instance { a .button href=(format!("/instances/new?subnet_id={}", subnet.id)) { "Create an instance" } }
                 a .button href=(url_of_object("subnet", subnet.id.0)) { "Activity" }
-                @if may_change {
+                @if allowed.change {
                     a .button href=(format!("{subnet_url}/edit")) { "Edit" }
                     a .button.danger href=(format!("{subnet_url}/delete")) { "Delete" }
                 }
@@ -252,14 +266,15 @@ pub fn render(map: &SubnetMap, usage: Usage, subnet_url: &str, may_change: Optio
                 h2 #map { "Addresses" @if !is_whole { " in " code { (map.window) } } }
                 @if !is_whole { a href=(subnet_url) { "Show the whole subnet" } }
             }
-            @let attach_url = may_change.map(|_| format!("{subnet_url}/attach"));
+            @let may_use_address = allowed.is_some_and(|allowed| allowed.attach || allowed.create_instance);
+            @let attach_url = may_use_address.then(|| format!("{subnet_url}/attach"));
             (address_map::subnet(&map.view, &map.holders, &format!("{subnet_url}?in="), attach_url.as_deref()))
         }
         section aria-labelledby="taken" {
             h2 #taken { "In use" @if !is_whole { " in " code { (map.window) } } }
-            (table(map, subnet_url, may_change.is_some()))
+            (table(map, subnet_url, allowed.is_some()))
         }
-        @if let Some(map) = &map.ipv6 { (ipv6::sections(map, subnet_url, may_change.is_some())) }
+        @if let Some(map) = &map.ipv6 { (ipv6::sections(map, subnet_url, allowed.is_some())) }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
 use crate::console::layout::{number, redirect_with_notice};
 use crate::console::visit::Visit;
-use crate::model::account::{Account, QuotaOverride};
+use crate::model::account::{Account, MAX_ATTACHMENT_QUOTA, MAX_OBJECT_QUOTA, QuotaOverride};
 use crate::model::id::AccountId;
 use crate::model::input::Input;
 use crate::rules;
@@ -110,8 +110,8 @@ fn reason(name: &str, text: &str) -> Option<String> {
         _ => forms::is_too_large(text),
     };
     let max = match name {
-        BYTES => format!("{} TiB", number((i64::MAX >> 40).unsigned_abs())),
-        _ => number(i64::MAX.unsigned_abs()),
+        BYTES => format!("{} TiB", number((MAX_ATTACHMENT_QUOTA >> 40).unsigned_abs())),
+        _ => number(MAX_OBJECT_QUOTA.unsigned_abs()),
     };
     too_large.then(|| format!("Must be at most {max}"))
 }

@@ -32,6 +32,8 @@ const NEW_TICKET_URL: &str = "/tickets/new";
 const DESK_NEW_TICKET_URL: &str = "/desk/tickets/new";
 /// The fields that the query can prefill.
 const PREFILLED_FIELDS: [&str; 4] = ["about", "account_id", "summary", "about_kind"];
+/// The hidden field with the object or the subject that the form was opened for. Each has its own draft.
+const DRAFT_FIELD: &str = "draft";
 
 pub async fn form(State(app): State<App>, visit: Visit, caller: Caller, query: Query) -> PageResult {
     let form_state = prefilled(&query);
@@ -91,7 +93,19 @@ fn prefilled(query: &Query) -> FormState {
             form_state.data.set("about", format!("{attribute}:{id}"));
         }
     }
+    let opened_for = ["about", "summary"].map(|name| form_state.data.text(name).to_owned());
+    if let Some(draft) = opened_for.into_iter().find(|text| !text.is_empty()) {
+        form_state.data.set(DRAFT_FIELD, draft);
+    }
     form_state
+}
+
+/// The name of the draft of a form.
+fn draft_name(form_state: &FormState) -> String {
+    match form_state.data.text(DRAFT_FIELD) {
+        "" => "ticket".to_owned(),
+        opened_for => format!("ticket-{opened_for}"),
+    }
 }
 
 fn render(
@@ -106,8 +120,10 @@ fn render(
     let body = html! {
         h1 { "Open a ticket" }
         (form_state.alert_with_labels(&[(DESCRIPTION.name, DESCRIPTION.label)]))
-        form .card.wide method="post" novalidate action=(NEW_TICKET_URL) data-draft="ticket" data-with-files {
+        form .card.wide method="post" novalidate action=(NEW_TICKET_URL) data-draft=(draft_name(form_state)) data-with-files {
             (visit.form_token())
+            @let opened_for = form_state.data.text(DRAFT_FIELD);
+            @if !opened_for.is_empty() { input type="hidden" name=(DRAFT_FIELD) value=(opened_for); }
             (forms::newest_id_field(*newest))
             (subject(form_state, true))
             (subjects::render(form_state, choices, NEW_TICKET_URL))

@@ -6,6 +6,7 @@ use argon2::password_hash::{generate_salt, phc};
 use argon2::{Argon2, Block, Params};
 
 use crate::model::client::Client;
+use crate::model::entity::Entity;
 use crate::model::event::Action;
 use crate::model::outgoing_mail::NoticeKind;
 use crate::model::proof::Identity;
@@ -16,7 +17,7 @@ use crate::rules::agent::Staff;
 use crate::rules::caller::{Caller, Principal};
 use crate::rules::error::{Error, FieldError, Result};
 use crate::rules::password_links::{self, INVITATION_TTL_SECONDS};
-use crate::rules::{account_mails, events, sessions, users};
+use crate::rules::{account_mails, event_changes, events, sessions, users};
 use crate::store::{self, ReadTx, WriteTx};
 
 const MIN_PASSWORD_CHARS: usize = 11;
@@ -152,6 +153,9 @@ pub fn invite(tx: &mut WriteTx, caller: &Caller, username: &str) -> Result<Token
         let reason = Reason::new(Code::ChoiceInvalid, text);
         return Err(Error::whole(reason));
     }
+    let changes = event_changes::of_field("password link", "", "created");
+    let entity = Entity::user(&user);
+    events::record_account_update(tx, caller, Action::UserUpdate, Some(&entity), &changes)?;
     make_link(tx, user.username.as_str(), INVITATION_TTL_SECONDS)
 }
 

@@ -64,7 +64,7 @@ async fn selected_vpcs_are_deleted_after_confirmation_except_those_in_use() {
     assert_contains(&list, "form=\"bulk\" name=\"id.2\" aria-label=\"Select empty\"");
 
     let page = ada.get("/vpcs/bulk?action=delete&id.1=on&id.2=on&id.3=on").await;
-    assert_contains(&page, "Delete 3 VPCs?");
+    assert_contains(&page, "Delete 2 of 3 VPCs?");
     assert_contains(&page, "<strong>1 VPC</strong> cannot be changed");
     assert_contains(&page, "with 1 subnet");
     assert_lacks(&page, "name=\"id.1\"");
@@ -107,7 +107,7 @@ async fn selected_instances_are_booted_shut_down_and_deleted() {
     let page = ada
         .get("/instances/bulk?action=boot&id.1=on&id.2=on&id.3=on")
         .await;
-    assert_contains(&page, "Boot 3 instances?");
+    assert_contains(&page, "Boot 2 of 3 instances?");
     assert_contains(&page, "web-3</a>: It is running, and must be offline.");
     let done = confirm(&mut ada, &page, "/instances/bulk", "").await;
     assert_redirects_to(&done, "/instances?done=bulk-boot");
@@ -283,7 +283,7 @@ async fn staff_close_selected_tickets() {
     let page = sam
         .get("/desk/bulk?action=close&id.1=on&id.2=on&id.3=on&id.4=on&id.9=on")
         .await;
-    assert_contains(&page, "Close 4 tickets?");
+    assert_contains(&page, "Close 3 of 4 tickets?");
     assert_contains(&page, "Customers see that their tickets are closed.");
     assert_contains(&page, "Fourth</a>: It is already closed.");
     let closed = sam.get("/desk?status=closed").await;

@@ -110,6 +110,21 @@ async fn only_visible_resources_can_be_selected_for_a_ticket() {
         from_page.contains(&format!("{} selected", option(&format!("vpc_id:{core}")))),
         "{from_page}"
     );
+    // The draft of a ticket about an object is not shown in the form for another ticket.
+    assert!(
+        from_page.contains(&format!("data-draft=\"ticket-vpc_id:{core}\"")),
+        "{from_page}"
+    );
+    let of_quota = ada.get("/tickets/new?summary=Quota+increase").await;
+    let sent = [("description", "More, please."), ("draft", "Quota increase")];
+    let refused = ada.submit(&of_quota, "/tickets/new", &sent).await;
+    for form in [&of_quota, &refused] {
+        assert!(
+            text(form).contains("data-draft=\"ticket-Quota increase\""),
+            "{form}"
+        );
+    }
+    assert!(text(&ada.get("/tickets/new").await).contains("data-draft=\"ticket\""));
 
     let form = ada.get("/tickets/new").await;
     let fields = [

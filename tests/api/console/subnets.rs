@@ -1,5 +1,9 @@
 //! Subnets in the console: rows of a form, ranges, and changes.
 
+use garth::model::grant::{Global, Permission};
+use garth::model::id::VpcId;
+use garth::rules::grants::Grant;
+
 use super::vpcs::api_user;
 use crate::console::{app_with_ada, assert_contains, assert_lacks, assert_redirects_to, browser, links};
 
@@ -151,6 +155,13 @@ async fn a_size_is_replaced_by_the_next_free_range() {
         ("subnets[2].label", "cache"),
         ("subnets[2].ipv4", " /28 "),
     ];
+    // After an error, a size is still a size, because the corrected ranges can overlap the proposed one.
+    let mut wrong = subnets;
+    wrong[5].1 = "10.0.0.65/27";
+    let refused = ada.submit(&form, "/vpcs/new", &wrong).await;
+    assert_eq!(refused.status, 400);
+    assert_contains(&refused, "name=\"subnets[0].ipv4\" value=\"/26\"");
+    assert_contains(&refused, "change from:closest form");
     assert_eq!(ada.submit(&form, "/vpcs/new", &subnets).await.status, 303);
     let form = ada.get("/vpcs/1/subnets/new").await;
     let refused = ada
@@ -242,4 +253,40 @@ async fn a_subnet_is_added_and_renamed() {
     assert_contains(&ada.get("/vpcs/1").await, ">renamed<");
     let again = ada.submit(&form, "/vpcs/1/subnets/2/edit", &fields).await;
     assert_eq!(again.status, 412, "the form is outdated");
+}
+
+#[tokio::test]
+async fn the_page_of_a_subnet_has_only_the_actions_that_the_user_may_take() {
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    maker.create_vpc("core", &["10.0.0.0/24"]).await;
+    let grant = Grant::Vpc(VpcId(1), Permission::ReadOnly);
+    app.user("rita").may(grant).await;
+    app.set_password("rita").await;
+    let mut rita = browser(&app, "rita").await;
+    let page = rita.get("/vpcs/1/subnets/1").await;
+    for hidden in [
+        "Attach an instance",
+        "Create an instance",
+        "Select a free address",
+        "/attach",
+        ">Edit<",
+    ] {
+        assert_lacks(&page, hidden);
+    }
+    app.grant("rita", Grant::Global(Global::AddLinodes)).await;
+    let page = rita.get("/vpcs/1/subnets/1").await;
+    assert_contains(&page, "Create an instance");
+    assert_contains(&page, "Select a free address");
+    assert_lacks(&page, "Attach an instance");
+    let mut ada = browser(&app, "ada").await;
+    let page = ada.get("/vpcs/1/subnets/1").await;
+    for shown in [
+        "Attach an instance",
+        "Create an instance",
+        "Select a free address",
+        ">Edit<",
+    ] {
+        assert_contains(&page, shown);
+    }
 }

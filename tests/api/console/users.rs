@@ -67,6 +67,10 @@ async fn a_user_is_created_invited_granted_access_renamed_and_deleted() {
     let page = ada.get("/account/users/new").await;
     assert_contains(&page, "cannot log in yet");
     let link = secret(&ada.submit(&page, "/account/users/new/link", &[]).await);
+    assert_contains(
+        &ada.get("/events").await,
+        "Password link: <span class=\"quiet\">empty</span> → <ins>created</ins>",
+    );
     let path = &link[link.find("/oauth/").expect("a path")..];
     let chosen = [("password", PASSWORD), ("again", PASSWORD)];
     assert_eq!(Browser::new(&app).post(path, &chosen).await.status, 200);

@@ -51,6 +51,8 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, mut da
             &FormState::with_errors(data, Vec::new()),
         ));
     }
+    // After an error, the form has the sizes as they were typed, because other ranges can still change.
+    let typed = data.clone();
     fill_sizes(&app.store().policy(), &mut data);
     let request = app.prepare(new_request(&data));
     let created = app
@@ -61,7 +63,7 @@ pub async fn create(State(app): State<App>, visit: Visit, caller: Caller, mut da
     match created {
         Ok(vpc) => Ok(redirect_with_notice(&url(vpc.id), "vpc-created")),
         Err(error) => {
-            let form_state = ipv6::with_field_errors(forms::from_error(data, error)?);
+            let form_state = ipv6::with_field_errors(forms::from_error(typed, error)?);
             Ok(render_new(&app, &visit, &form_state))
         }
     }
