@@ -13,13 +13,14 @@ async function lists(ada, bob, grace, { origin }) {
   await grace.goto(`${origin}/desk`);
   await mark(bob);
   await mark(grace);
+  const unseen = Number.parseInt(await bob.locator(".unseen").innerText(), 10);
   await ada.goto(`${origin}/tickets/new`);
   await ada.getByLabel("Subject").fill("No route");
   await ada.getByLabel("Description").fill("Please.");
   await ada.getByRole("button", { name: "Open ticket" }).click();
   await grace.locator("[data-rows]").getByText("No route").waitFor();
   await bob.locator("#list").getByText("No route").waitFor();
-  await bob.locator(".unseen").waitFor();
+  await bob.locator(".unseen", { hasText: `${unseen + 1}` }).waitFor();
   await assertSame(bob, "bob");
   await assertSame(grace, "grace");
 }

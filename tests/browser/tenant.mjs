@@ -29,6 +29,11 @@ async function create(page, origin) {
   await page.getByRole("button", { name: proposed }).click();
   assert.equal(await second.inputValue(), proposed);
   await page.locator(".check .bad").waitFor({ state: "detached" });
+  // A change of the first range checks the second one again.
+  await range.fill("10.0.0.0/16");
+  await page.locator(".check .bad").getByText(/overlaps/).waitFor();
+  await range.fill("10.0.0.0/24");
+  await page.locator(".check .bad").waitFor({ state: "detached" });
 
   // Errors are at their field, and the input is preserved.
   await page.getByLabel("Label").first().fill("not_good");

@@ -63,6 +63,11 @@
     field.dispatchEvent(new Event("input", { bubbles: true }));
     field.focus();
   });
+  // After the check of a range that the user changed, the other ranges of the form are checked again.
+  document.addEventListener("htmx:afterRequest", ({ detail: { elt, requestConfig } }) => {
+    if (requestConfig.triggeringEvent?.type !== "input" || !elt.form) return;
+    for (const other of elt.form.querySelectorAll("[hx-trigger$='garth:check']")) if (other !== elt) htmx.trigger(other, "garth:check");
+  });
   // Copy buttons of secrets and unsent texts, if the browser has a clipboard API.
   for (const button of document.querySelectorAll("button[data-copy]")) {
     const copied = document.getElementById(button.dataset.copy);

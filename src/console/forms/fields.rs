@@ -36,7 +36,7 @@ pub fn text_input(form_state: &FormState, field: Field) -> Markup {
                 required[!field.optional] autofocus[field.autofocus && form_state.errors.is_empty()]
                 autocapitalize="none" spellcheck="false" maxlength=[field.max_chars]
                 aria-invalid=[(!errors.is_empty()).then_some("true")] aria-describedby=[describedby(&id, field, &errors)]
-                hx-get=[field.check_url] hx-trigger=[field.check_url.map(|_| if errors.is_empty() { "load, input changed delay:250ms, change from:closest form" } else { "input changed delay:250ms, change from:closest form" })]
+                hx-get=[field.check_url] hx-trigger=[field.check_url.map(|_| if errors.is_empty() { "load, input changed delay:250ms, garth:check" } else { "input changed delay:250ms, garth:check" })]
                 hx-include=[field.check_url.map(|_| "closest form")] hx-params=[field.check_url.map(|_| "not form_token")] hx-sync=[field.check_url.map(|_| "this:replace")]
                 hx-target=[field.check_url.map(|_| format!("#{check_id}"))];
         },

@@ -227,11 +227,11 @@ mod tests {
 
     #[test]
     fn a_number_that_is_too_large_gets_the_maximum() {
-        let max = "Must be at most 9,223,372,036,854,775,807";
+        let max = "Must be at most 1,000,000";
         for (name, text, expected) in [
             (QUOTAS[0].0, "99999999999999999999", Some(max)),
             (QUOTAS[0].0, "many", None),
-            (BYTES, "8388608 TiB", Some("Must be at most 8,388,607 TiB")),
+            (BYTES, "8388608 TiB", Some("Must be at most 1,024 TiB")),
             (BYTES, "10", Some(UNIT_MISSING)),
             (BYTES, "10 GiB", None),
         ] {

@@ -161,7 +161,7 @@ async fn a_size_is_replaced_by_the_next_free_range() {
     let refused = ada.submit(&form, "/vpcs/new", &wrong).await;
     assert_eq!(refused.status, 400);
     assert_contains(&refused, "name=\"subnets[0].ipv4\" value=\"/26\"");
-    assert_contains(&refused, "change from:closest form");
+    assert_contains(&refused, "delay:250ms, garth:check");
     assert_eq!(ada.submit(&form, "/vpcs/new", &subnets).await.status, 303);
     let form = ada.get("/vpcs/1/subnets/new").await;
     let refused = ada
