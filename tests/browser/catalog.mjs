@@ -22,6 +22,7 @@ async function addRegion(harness, mara) {
   await olaf.keyboard.press("Enter");
   await olaf.getByRole("heading", { name: "Add region" }).waitFor();
   // The first field has the focus.
+  await olaf.locator("main input:focus").waitFor();
   await olaf.keyboard.type("is-rkv");
   await olaf.keyboard.press("Tab");
   await olaf.keyboard.type("Reykjavik, IS");

@@ -43,6 +43,7 @@ async function views(grace, linus, { origin }) {
   await grace.keyboard.press("Enter");
   await grace.waitForURL(/\/desk\/views\/new\?claim=unassigned/);
   // The first field has the focus.
+  await grace.locator("main input:focus").waitFor();
   await grace.keyboard.type("Unassigned tickets");
   await grace.getByLabel("Share with all staff").check();
   await grace.keyboard.press("Control+Enter");
