@@ -285,6 +285,8 @@ async function tickets(walk, page, long) {
   await page.locator(".preview .md").waitFor();
   await walk.check(page, "a ticket with preview and files");
   await walk.visit(page, "pageTicketNew", {}, "?about=vpc_id:1");
+  assert.equal(await page.getByLabel("Subject").inputValue(), "", "a ticket about an object has its own draft");
+  await page.goto(`${walk.harness.origin}/tickets/new`);
   await page.getByText("Restored an unsent draft").waitFor();
   await walk.check(page, "a ticket from a draft");
   await page.getByText("Not in the list?").click();
