@@ -289,6 +289,7 @@ async function tickets(walk, page, long) {
   await page.goto(`${walk.harness.origin}/tickets/new`);
   await page.getByText("Restored an unsent draft").waitFor();
   await walk.check(page, "a ticket from a draft");
+  await page.goto(`${walk.harness.origin}/tickets/new?about=vpc_id:1`);
   await page.getByText("Not in the list?").click();
   await page.getByLabel("Type").selectOption({ index: 1 });
   await page.getByLabel("ID").last().fill("999999");
