@@ -149,6 +149,8 @@ def run(part, options):
         command = [program, "--config-file", file, "run", f"{garth.root}/openapi.json", "--no-color"]
         command += ["--checks", "all", "--phases", "examples,coverage,fuzzing,stateful", "--continue-on-failure"]
         command += ["--seed", options.seed]
+        # The generator is slow on a busy machine, which says nothing about the server.
+        command += ["--suppress-health-check", "too_slow"]
         for name in chosen:
             command += ["--include-operation-id", name]
         env = {**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(HERE)}
