@@ -14,8 +14,8 @@ use crate::web::fields::pairs;
 /// The length to which search text is truncated.
 pub const MAX_SEARCH_CHARS: usize = 100;
 
-/// The number of rows on a page of a list. With more rows, the first page of a long list would take more than twice as
-/// long as that of a short one.
+/// The number of rows on a page of a list. More rows take longer; with fewer rows, the frame of the page takes a larger
+/// part of the time.
 pub const ROWS_PER_PAGE: i64 = 50;
 
 /// The query parameters; also the fields of a form with the method GET.

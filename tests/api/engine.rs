@@ -153,7 +153,7 @@ const SAVE_FRESH_ROWS: &str = "CREATE SCHEMA fresh; DO $$ DECLARE t text; filled
     END LOOP; END $$";
 
 /// Restores fresh tables, even if other connections are open. The rows are deleted without the checks of foreign keys.
-/// TRUNCATE takes several times as long, because it creates new files for each table and index.
+/// TRUNCATE would create new files for each table and index.
 const CLEAN: &str = "
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid();
