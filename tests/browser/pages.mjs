@@ -220,6 +220,7 @@ async function largeVpc(walk, harness) {
   const page = await harness.logIn("large");
   const subnets = Array.from({ length: 150 }, (_, at) => ({ label: `branch-${at}`, ipv4: `10.${at}.0.0/20` }));
   const { id } = await harness.api(token, "POST", "/vpcs", { label: "branches", region: "us-east", subnets });
+  await walk.visit(page, "pageVpcMap", { vpcId: id });
   await walk.visit(page, "pageVpc", { vpcId: id }, "?large");
   await page.locator("svg.wide a").first().click();
   await page.waitForURL(/subnets\?q=10\.0\.0\.0\/14/);

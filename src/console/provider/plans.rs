@@ -10,11 +10,10 @@ use super::plan_form::{editable_fields, explained, fields, request};
 use super::tabs::{PLANS as LIST, tabs};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Card, Field, FormData, FormState};
-use crate::console::instances::plan_size;
+use crate::console::instances::{plan_size, price};
 use crate::console::layout::pagination;
 use crate::console::query::Query;
 use crate::console::visit::Visit;
-use crate::model::plan::Price;
 use crate::model::stored_catalog::CatalogId;
 use crate::rules;
 use crate::rules::agent::Staff;
@@ -75,15 +74,6 @@ fn row(details: &PlanDetails, is_configured: bool) -> Markup {
             td .number data-label="Instances" { (number_cell(details.instances)) }
             td data-label="Source" { (source(is_configured, details.updated)) }
         }
-    }
-}
-
-/// An amount with separators. It has two decimal places, or up to four if it is not a whole number of cents.
-fn price(price: Price) -> String {
-    let (dollars, rest) = (number_cell(price.0 / 10_000), price.0 % 10_000);
-    match rest % 100 {
-        0 => format!("${dollars}.{:02}", rest / 100),
-        _ => format!("${dollars}.{}", format!("{rest:04}").trim_end_matches('0')),
     }
 }
 
@@ -222,27 +212,5 @@ async fn change(
     match app.write(staff, move |tx, _| rule(tx, &id, &request)).await {
         Ok(changed) => Ok(redirect_to_plan(&changed, notice)),
         Err(error) => refused(&plan_url, error),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn prices_have_separators_and_all_decimal_places() {
-        let shown = [0.0, 10.5, 1250.0, 0.0075, 0.015, 1_234_567.891]
-            .map(|dollars| price(Price::from_dollars(dollars)));
-        assert_eq!(
-            shown,
-            [
-                "$0.00",
-                "$10.50",
-                "$1,250.00",
-                "$0.0075",
-                "$0.015",
-                "$1,234,567.891"
-            ]
-        );
     }
 }

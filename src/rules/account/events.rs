@@ -132,7 +132,7 @@ pub fn next(
 /// The number of events that the caller has neither seen nor caused, up to `limit`.
 pub fn unseen(tx: &mut ReadTx, caller: &Caller, limit: i64) -> Result<i64> {
     // Scan more events than the limit, because the caller's own events are not counted.
-    let unseen = store::events::unseen(tx, reader(tx, caller), 5 * limit)?;
+    let unseen = store::events::unseen(tx, reader(tx, caller), 2 * limit)?;
     Ok(unseen.min(limit))
 }
 

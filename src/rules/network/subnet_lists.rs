@@ -7,6 +7,7 @@ use crate::model::grant::Permission;
 use crate::model::id::{InterfaceId, SubnetId, VpcId};
 use crate::model::page::{Page, Paged};
 use crate::model::subnet::{Subnet, SubnetUse};
+use crate::model::vpc::Vpc;
 use crate::model::vpc_ip::VpcIp;
 use crate::rules::addresses::{self, Usage};
 use crate::rules::caller::Caller;
@@ -44,28 +45,19 @@ pub fn count(tx: &mut ReadTx, vpc: VpcId) -> Result<i64> {
 pub struct Overview {
     pub count: i64,
     pub instances: usize,
-    /// The addresses in use, of all subnets together.
-    pub usage: Usage,
-    pub subnets: ShownSubnets,
+    /// The subnets with their usage, or `None` if there are many.
+    pub subnets: Option<Vec<(Subnet, Usage)>>,
 }
 
-/// The subnets of an overview. Of many subnets, only the ranges are read, because reading the subnets takes several
-/// times as long.
-pub enum ShownSubnets {
-    Few(Vec<(Subnet, Usage)>),
-    Many(Vec<Cidr>),
-}
-
-/// The overview of a VPC, which the caller must be able to see. More than `max_few` subnets are many.
+/// The overview of a VPC, which the caller must be able to see. More than `max_few` subnets are many: the overview does
+/// not read them, so its cost does not depend on their number.
 pub fn overview(tx: &mut ReadTx, vpc: VpcId, max_few: i64) -> Result<Overview> {
     let count = count(tx, vpc)?;
     if count > max_few {
-        let ranges = store::subnets::ranges_of_vpc(tx, vpc)?;
         return Ok(Overview {
             count,
             instances: store::interfaces::count_instances(tx, vpc)? as usize,
-            usage: addresses::used_in_ranges(&ranges, store::free_ranges::total_of_vpc(tx, vpc)?),
-            subnets: ShownSubnets::Many(ranges),
+            subnets: None,
         });
     }
     let subnets = store::subnets::of_vpc(tx, vpc)?;
@@ -80,8 +72,25 @@ pub fn overview(tx: &mut ReadTx, vpc: VpcId, max_few: i64) -> Result<Overview> {
     Ok(Overview {
         count,
         instances: instances.len(),
-        usage: used.iter().copied().fold(Usage::default(), Usage::and),
-        subnets: ShownSubnets::Few(subnets.into_iter().zip(used).collect()),
+        subnets: Some(subnets.into_iter().zip(used).collect()),
+    })
+}
+
+/// The ranges of all subnets of a VPC, and the usage of the subnets together.
+pub struct Allocation {
+    pub vpc: Vpc,
+    pub ranges: Vec<Cidr>,
+    pub usage: Usage,
+}
+
+pub fn allocation(tx: &mut ReadTx, caller: &Caller, vpc: VpcId) -> Result<Allocation> {
+    let vpc = vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
+    let ranges = store::subnets::ranges_of_vpc(tx, vpc.id)?;
+    let free = store::free_ranges::total_of_vpc(tx, vpc.id)?;
+    Ok(Allocation {
+        usage: addresses::used_in_ranges(&ranges, free),
+        ranges,
+        vpc,
     })
 }
 

@@ -159,6 +159,7 @@ async fn a_vpc_with_a_thousand_subnets_has_small_pages() {
     let mut ada = browser(&app, "ada").await;
     for path in [
         "/vpcs/1",
+        "/vpcs/1/map",
         "/vpcs/1/subnets",
         "/vpcs/1/subnets?page=20",
         "/vpcs/1/subnets?q=10.1.0.0/16",
@@ -176,9 +177,14 @@ async fn a_vpc_with_a_thousand_subnets_has_small_pages() {
     let overview = ada.get("/vpcs/1").await;
     assert_contains(&overview, "Subnets (1,000)");
     assert_contains(&overview, "Show all 1,000 subnets");
-    // A square of the map leads to the subnets of its range.
-    assert_contains(&overview, "href=\"/vpcs/1/subnets?q=10.0.0.0/14\"");
     assert_lacks(&overview, ">s500<");
+    // The page loads the map later, and has a link to it without script.
+    assert_contains(&overview, "hx-get=\"/vpcs/1/map\" hx-trigger=\"load\"");
+    assert_contains(&overview, "<a class=\"button\" href=\"/vpcs/1/map\">");
+    let map = ada.get("/vpcs/1/map").await;
+    assert_contains(&map, "0 of 4,000 (0%)");
+    // A square of the map leads to the subnets of its range.
+    assert_contains(&map, "href=\"/vpcs/1/subnets?q=10.0.0.0/14\"");
     let listed = ada.get("/vpcs/1/subnets?q=10.0.0.0/14").await;
     assert_contains(&listed, "1,000 subnets");
     assert_contains(&listed, ">s49<");
@@ -207,12 +213,12 @@ async fn a_vpc_with_many_subnets_shows_its_instances_and_usage() {
     let mut ada = browser(&app, "ada").await;
     let page = ada.get("/vpcs/1").await;
     assert_contains(&page, "<dt>Instances</dt><dd>2</dd>");
-    // 4 of the 8 addresses of a /29 are usable.
-    assert_contains(&page, "2 of 400");
     assert_contains(&page, ">web</a>");
     assert_contains(&page, "<code>10.0.99.2</code>");
     assert_contains(&page, ">s99</a>");
     assert_lacks(&page, ">s50</a>");
+    // 4 of the 8 addresses of a /29 are usable.
+    assert_contains(&ada.get("/vpcs/1/map").await, "2 of 400");
     // A restricted user with access to the VPC sees no label of an instance.
     app.user("rita")
         .may(Grant::Vpc(VpcId(1), Permission::ReadOnly))
@@ -220,9 +226,9 @@ async fn a_vpc_with_many_subnets_shows_its_instances_and_usage() {
     app.set_password("rita").await;
     let mut rita = browser(&app, "rita").await;
     let page = rita.get("/vpcs/1").await;
-    assert_contains(&page, "2 of 400");
     assert_contains(&page, "<code>10.0.99.2</code>");
     assert_lacks(&page, ">web</a>");
+    assert_contains(&rita.get("/vpcs/1/map").await, "2 of 400");
 }
 
 #[tokio::test]
@@ -267,4 +273,11 @@ async fn a_vpc_with_few_subnets_shows_them_on_its_page() {
     assert_contains(&medium, "Show all 26 subnets");
     // The map still has a block for each subnet.
     assert_contains(&medium, "<title>s25 10.0.25.0/29");
+    // The map of the ranges does not depend on the number of subnets.
+    assert_contains(&ada.get("/vpcs/2/map").await, "0 of 104 (0%)");
+    maker.create_vpc("empty", &[]).await;
+    assert_contains(&ada.get("/vpcs/3/map").await, "No subnets yet");
+    app.user("rita").restricted().await;
+    app.set_password("rita").await;
+    assert_eq!(browser(&app, "rita").await.get("/vpcs/1/map").await.status, 404);
 }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::{LIST, label_field, plan_size, url};
+use super::{LIST, label_field, plan_size, price, url};
 use crate::console::error_page::PageResult;
 use crate::console::forms::{self, Field, FormData, FormState};
 use crate::console::layout::{pluralize, redirect_with_notice};
@@ -188,9 +188,9 @@ fn choice_fields(policy: &Policy, form_state: &FormState) -> Markup {
 fn plan_choice(plan: &Plan) -> String {
     let vcpus = pluralize(plan.vcpus.unsigned_abs() as usize, "vCPU", "vCPUs");
     let (memory, disk) = (plan_size(plan.memory), plan_size(plan.disk));
-    let price = plan.prices.monthly.dollars();
+    let price = price(plan.prices.monthly);
     format!(
-        "{}: {vcpus}, {memory} memory, {disk} disk, ${price:.2} a month",
+        "{}: {vcpus}, {memory} memory, {disk} disk, {price} a month",
         plan.label
     )
 }

@@ -16,6 +16,7 @@ use crate::console::forms::{self, Field, FormState};
 use crate::console::layout::number;
 use crate::model::id::{ConfigId, InstanceId, InterfaceId};
 use crate::model::instance::Status;
+use crate::model::plan::Price;
 use crate::model::policy::Policy;
 
 /// The label and the URL of the list of instances.
@@ -54,6 +55,15 @@ pub fn plan_size(megabytes: i64) -> String {
     format!("{} {unit}", number(amount.unsigned_abs()))
 }
 
+/// An amount with separators. It has two decimal places, or up to four if it is not a whole number of cents.
+pub fn price(price: Price) -> String {
+    let (dollars, rest) = (number((price.0 / 10_000).unsigned_abs()), price.0 % 10_000);
+    match rest % 100 {
+        0 => format!("${dollars}.{:02}", rest / 100),
+        _ => format!("${dollars}.{}", format!("{rest:04}").trim_end_matches('0')),
+    }
+}
+
 /// The label of an image, or its ID if the provider no longer offers the image.
 fn image_label<'a>(policy: &'a Policy, id: &'a str) -> &'a str {
     let image = policy.images.iter().find(|image| image.id == id);
@@ -81,5 +91,22 @@ mod tests {
     fn sizes_of_plans_are_in_gigabytes_or_megabytes() {
         let shown = [512, 1024, 1536, 81_920, 7_372_800].map(plan_size);
         assert_eq!(shown, ["512 MB", "1 GB", "1,536 MB", "80 GB", "7,200 GB"]);
+    }
+
+    #[test]
+    fn prices_have_separators_and_all_decimal_places() {
+        let shown = [0.0, 10.5, 1250.0, 0.0075, 0.015, 1_234_567.891]
+            .map(|dollars| price(Price::from_dollars(dollars)));
+        assert_eq!(
+            shown,
+            [
+                "$0.00",
+                "$10.50",
+                "$1,250.00",
+                "$0.0075",
+                "$0.015",
+                "$1,234,567.891"
+            ]
+        );
     }
 }

@@ -3,11 +3,13 @@
 mod change;
 mod create;
 mod list;
+mod map;
 mod view;
 
 pub use change::{confirm_delete, delete, edit, update};
 pub use create::{check, create, new};
 pub use list::{export, list};
+pub use map::map;
 pub use view::view;
 
 use maud::{Markup, html};

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use maud::{Markup, html};
 
-use super::{LIST, active_tag, tabs, url};
+use super::{LIST, active_tag, map, tabs, url};
 use crate::console::account::event_filter::url_of_object;
 use crate::console::address_map::{self, MAX_MAPPED_SUBNETS};
 use crate::console::error_page::PageResult;
@@ -29,7 +29,7 @@ use crate::model::vpc_ip::VpcIp;
 use crate::rules::address_map::VisibleInstances;
 use crate::rules::addresses::Usage;
 use crate::rules::caller::Caller;
-use crate::rules::subnet_lists::{Attachments, Overview, ShownSubnets};
+use crate::rules::subnet_lists::{Attachments, Overview};
 use crate::rules::{self, Error};
 use crate::web::App;
 use crate::web::extract::At;
@@ -131,7 +131,10 @@ impl VpcPage {
                 @if let Some(range) = vpc.ipv6 { div { dt { "IPv6 range" } dd { code { (range) } } } }
                 div { dt { "Subnets" } dd { (number(overview.count.unsigned_abs())) } }
                 div { dt { "Instances" } dd { (number(overview.instances as u64)) } }
-                div { dt { "Addresses in use" } dd { (used_meter_with_percent(overview.usage)) } }
+                @if let Some(subnets) = &overview.subnets {
+                    @let usage = subnets.iter().fold(Usage::default(), |sum, (_, usage)| sum.and(*usage));
+                    div { dt { "Addresses in use" } dd { (used_meter_with_percent(usage)) } }
+                }
                 div { dt { "ID" } dd { (vpc.id) } }
                 div { dt { "Created" } dd { (time(vpc.created)) } }
                 div { dt { "Updated" } dd { (time(vpc.updated)) } }
@@ -145,7 +148,7 @@ impl VpcPage {
                 section aria-labelledby="subnets" {
                     h2 #subnets { "Subnets" }
                     @match &overview.subnets {
-                        ShownSubnets::Few(subnets) if subnets.len() <= MAX_LISTED_SUBNETS => (self.subnets(subnets)),
+                        Some(subnets) if subnets.len() <= MAX_LISTED_SUBNETS => (self.subnets(subnets)),
                         _ => p { a .button href=(format!("{vpc_url}/subnets")) { "Show all " (pluralize(overview.count as usize, "subnet", "subnets")) } },
                     }
                 }
@@ -155,16 +158,15 @@ impl VpcPage {
     }
 
     fn map(&self, forbidden: &[Cidr]) -> Markup {
-        let vpc_url = url(self.vpc.id);
-        match &self.overview.subnets {
-            ShownSubnets::Many(ranges) => address_map::dense(ranges, Some(&format!("{vpc_url}/subnets?q="))),
-            ShownSubnets::Few(subnets) => {
-                let subnets = subnets.iter().map(|(subnet, usage)| (subnet, *usage));
-                let new_subnet_url = self.may_change.then(|| format!("{vpc_url}/subnets/new"));
-                let blocks = address_map::blocks(subnets, subnets::url);
-                address_map::vpc(&blocks, forbidden, new_subnet_url.as_deref())
-            }
-        }
+        let Some(subnets) = &self.overview.subnets else {
+            return map::loaded_later(self.vpc.id);
+        };
+        let subnets = subnets.iter().map(|(subnet, usage)| (subnet, *usage));
+        let new_subnet_url = self
+            .may_change
+            .then(|| format!("{}/subnets/new", url(self.vpc.id)));
+        let blocks = address_map::blocks(subnets, subnets::url);
+        address_map::vpc(&blocks, forbidden, new_subnet_url.as_deref())
     }
 
     fn subnets(&self, subnets: &[(Subnet, Usage)]) -> Markup {
