@@ -76,7 +76,7 @@ fn activity_link(unseen: i64) -> Markup {
     html! {
         span #bell .bell hx-get="/events" hx-trigger="garth:event from:body" hx-select="#bell" hx-swap="outerHTML" {
             a href="/events" title="Activity" {
-                svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false" {
+                svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" {
                     path d="M12 3a6 6 0 0 0-6 6v4l-2 3v1h16v-1l-2-3V9a6 6 0 0 0-6-6zM10 19a2 2 0 0 0 4 0" {}
                 }
                 span .hidden { "Activity" }

@@ -4,7 +4,7 @@
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use maud::{DOCTYPE, Markup, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::assets::{HTMX, SCRIPT, STYLE};
 use super::bar::bar;
@@ -190,7 +190,7 @@ impl Visit {
         breadcrumbs: &[(&str, &str)],
         body: &Markup,
     ) -> Response {
-        let body = html! {
+        let before = html! {
             @for announcement in &self.announcements { (announcement_banner(announcement)) }
             @if let Some(text) = self.notice_text() { p .notice role="status" { (text) } }
             @if !breadcrumbs.is_empty() {
@@ -198,9 +198,8 @@ impl Visit {
                     ol { @for (label, address) in breadcrumbs { li { a href=(address) { (label) } } } }
                 }
             }
-            (body)
         };
-        document(status, title, Some(self), &body)
+        document(status, title, Some(self), &[&before, body])
     }
 
     fn notice_text(&self) -> Option<&'static str> {
@@ -272,10 +271,11 @@ pub fn error_page(visit: Option<&Visit>, error: &ErrorPage) -> Response {
             }
         }
     };
-    document(error.status, error.title, visit, &body)
+    document(error.status, error.title, visit, &[&body])
 }
 
-fn document(status: StatusCode, title: &str, visit: Option<&Visit>, body: &Markup) -> Response {
+/// `content` is passed in parts, because the content of a list is long.
+fn document(status: StatusCode, title: &str, visit: Option<&Visit>, content: &[&Markup]) -> Response {
     let brand = brand::current();
     let for_tenants = visit.is_some_and(|visit| visit.audience == Audience::Tenants);
     let page = html! {
@@ -295,7 +295,7 @@ fn document(status: StatusCode, title: &str, visit: Option<&Visit>, body: &Marku
             body data-desk[visit.is_some_and(|visit| visit.audience == Audience::Staff)] data-user=[visit.map(|visit| &visit.username)] data-live=[visit.and_then(|visit| visit.stream_url.as_ref())] {
                 a .skip href="#main" { "Skip to content" }
                 @if let Some(visit) = visit { (bar(visit)) }
-                main #main tabindex="-1" { (body) }
+                main #main tabindex="-1" { @for part in content { (part) } }
                 footer {
                     a href="/docs" { "API reference" }
                     @if let Some(footer) = brand::footer(&brand).filter(|_| for_tenants) { (footer) }
@@ -348,9 +348,12 @@ pub fn time_with_zone(at: Time) -> Markup {
 }
 
 fn time_shown(at: Time, shown: Option<&str>) -> Markup {
-    let exact = at.to_string();
-    let (day, clock) = exact.split_once('T').unwrap_or((&exact, ""));
+    let mut buffer = [0; Time::WIDTH];
+    let exact = at.write(&mut buffer);
+    let (day, clock) = exact.split_once('T').unwrap_or((exact, ""));
     let minute = clock.get(..5).unwrap_or(clock);
+    // Lists show many times, which have no characters to escape.
+    let [exact, day, clock, minute] = [exact, day, clock, minute].map(PreEscaped);
     html! {
         time datetime={ (exact) "Z" } title={ (day) " " (clock) " UTC" } data-shown=[shown] { (day) " " (minute) " UTC" }
     }
@@ -400,13 +403,11 @@ fn tenths(bytes: i64, unit: i64, name: &str) -> String {
 
 /// A number with thousands separators: 16,777,212.
 pub fn number(number: u64) -> String {
-    let digits = number.to_string();
-    let mut written = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            written.push(',');
-        }
-        written.push(digit);
+    let mut written = number.to_string();
+    let mut at = written.len();
+    while at > 3 {
+        at -= 3;
+        written.insert(at, ',');
     }
     written
 }

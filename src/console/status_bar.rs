@@ -28,7 +28,7 @@ pub fn status_bar(segments: &[Segment]) -> Markup {
         })
         .collect();
     html! {
-        svg .status-bar viewBox="0 0 1000 20" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+        svg .status-bar viewBox="0 0 1000 20" preserveAspectRatio="none" aria-hidden="true" {
             @for (segment, start) in &blocks {
                 @if segment.count > 0 {
                     rect .block .(segment.class) x=(format!("{start:.1}")) y="1" width=(format!("{:.1}", width(segment.count))) height="18" {}

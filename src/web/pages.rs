@@ -316,7 +316,7 @@ fn page(
 /// The logo. The icon shows the same image.
 pub fn logo() -> Markup {
     html! {
-        svg .mark viewBox="0 0 32 32" width="22" height="22" aria-hidden="true" focusable="false" {
+        svg .mark viewBox="0 0 32 32" width="22" height="22" aria-hidden="true" {
             rect width="32" height="32" rx="7" {}
             path d="M7 25V11l9-5 9 5v14zM7 18h18M16 11v14" {}
         }

@@ -42,7 +42,11 @@ impl FormData {
 
     /// The value of a field; empty if the field was not submitted.
     pub fn text(&self, name: &str) -> &str {
-        self.0.get(name).map_or("", String::as_str)
+        self.get(name).unwrap_or_default()
+    }
+
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
     }
 
     pub fn has(&self, name: &str) -> bool {

@@ -221,9 +221,7 @@ fn render(visit: &Visit, page: &GrantsPage, filter: &GrantFilter, form_state: Fo
     let (name, user_url) = (page.user.username.as_str(), users::url(&page.user));
     let title = format!("Grants for {name}");
     let grants_url = format!("{user_url}/grants");
-    let form_state = fill_globals(form_state, &page.user);
-    let form_state =
-        object_grants::fill(form_state, &page.objects.items).with_version_of(&page.objects.items);
+    let form_state = fill_globals(form_state, &page.user).with_version_of(&page.objects.items);
     let body = html! {
         h1 { (title) }
         (form_state.alert())

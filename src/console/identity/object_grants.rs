@@ -227,14 +227,15 @@ fn rows(objects: &Paged<ObjectGrant>, filter: &GrantFilter, form_state: &FormSta
 
 fn row(object: &ObjectGrant, form_state: &FormState) -> Markup {
     let (name, label) = (field(object), object.grant.label.as_str());
-    let chosen = form_state.data.text(&name);
+    let current = word(object.grant.permission);
+    let chosen = form_state.data.get(&name).unwrap_or(current);
     html! {
         tr {
             td { input type="checkbox" form=(BULK_FORM) name=(name) aria-label={ "Select " (label) }; }
             th scope="row" {
                 (label) " " span .quiet.small { (kind_name(object.kind)) } " " span .id { (object.grant.id) }
                 // After a conflict, the form has the input of the user.
-                @if chosen != word(object.grant.permission) { p .hint { "Now: " (level(object.grant.permission)) } }
+                @if chosen != current { p .hint { "Now: " (level(object.grant.permission)) } }
             }
             (radios(&name, chosen))
         }
@@ -249,15 +250,4 @@ pub fn radios(name: &str, chosen: &str) -> Markup {
             td { label { input type="radio" form=(GRANTS_FORM) name=(name) value=(word) checked[chosen == word]; span { (level(permission)) } } }
         }
     }
-}
-
-/// Sets the fields of the rows to the current levels, except those that the user submitted.
-pub fn fill(mut form_state: FormState, objects: &[ObjectGrant]) -> FormState {
-    for object in objects {
-        let name = field(object);
-        if !form_state.data.has(&name) {
-            form_state.data.set(&name, word(object.grant.permission));
-        }
-    }
-    form_state
 }

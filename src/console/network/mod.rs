@@ -18,7 +18,7 @@ pub fn pages() -> Vec<Page> {
         post("sendVpcNew", "/vpcs/new", vpcs::create),
         get("checkVpcNew", "/vpcs/new/check", vpcs::check),
         get("pageVpc", "/vpcs/{vpcId}", vpcs::view),
-        get("pageVpcMap", "/vpcs/{vpcId}/map", vpcs::map),
+        get("pageVpcMap", "/vpcs/{vpcId}/map", vpcs::view_map),
         get("pageVpcEdit", "/vpcs/{vpcId}/edit", vpcs::edit),
         post("sendVpcEdit", "/vpcs/{vpcId}/edit", vpcs::update),
         get("pageVpcDelete", "/vpcs/{vpcId}/delete", vpcs::confirm_delete),

@@ -44,9 +44,9 @@ pub fn bytes_meter(usage: Usage) -> Markup {
 fn meter(usage: Usage, used: &str, all: &str) -> Markup {
     html! {
         span .meter {
-            svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+            svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true" {
                 rect .track width="100" height="6" {}
-                rect .(usage_class(usage)) width=(usage.percent().ceil() as u8) height="6" {}
+                @if usage.used > 0 { rect .(usage_class(usage)) width=(usage.percent().ceil() as u8) height="6" {} }
             }
             span { (used) " of " (all) }
         }

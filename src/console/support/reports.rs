@@ -201,8 +201,8 @@ fn plot(report: &Report) -> Markup {
             figcaption {
                 span { (first) }
                 span .legend {
-                    span { svg .swatch viewBox="0 0 10 10" aria-hidden="true" focusable="false" { rect .opened width="10" height="10" {} } " Opened" }
-                    span { svg .swatch viewBox="0 0 10 10" aria-hidden="true" focusable="false" { rect .closed width="10" height="10" {} } " Closed" }
+                    span { svg .swatch viewBox="0 0 10 10" aria-hidden="true" { rect .opened width="10" height="10" {} } " Opened" }
+                    span { svg .swatch viewBox="0 0 10 10" aria-hidden="true" { rect .closed width="10" height="10" {} } " Closed" }
                     span { "Highest bar: " (count(highest)) }
                 }
                 span { (last) }

@@ -78,10 +78,12 @@ fn list_all(
             let sql = format!(
                 "SELECT '{word}', o.id, o.label, g.permission FROM
                      (SELECT id, label FROM {table} WHERE account = $1 ORDER BY lower(label) LIMIT $3 OFFSET $4) o
-                 LEFT JOIN entity_grant g ON g.app_user = $2 AND g.kind = '{word}' AND g.entity = o.id
-                 ORDER BY lower(o.label)"
+                 LEFT JOIN entity_grant g ON g.app_user = $2 AND g.kind = '{word}' AND g.entity = o.id"
             );
-            items.extend(tx.read(&sql, args![account, user, limit, skip], read)?);
+            let mut of_kind = tx.read(&sql, args![account, user, limit, skip], read)?;
+            // The join need not preserve the order. Here, restoring it costs less than in the query.
+            of_kind.sort_by_cached_key(|object| object.grant.label.to_ascii_lowercase());
+            items.extend(of_kind);
         }
         skip = (skip - count).max(0);
         results += count;

@@ -115,7 +115,7 @@ impl<F: Family> Search<F> {
 /// The number of free addresses in each of these IPv4 subnets. The result omits full subnets, and can contain others.
 pub fn totals(tx: &mut ReadTx, subnets: &[SubnetId]) -> Result<HashMap<SubnetId, u64>, StoreError> {
     let ids: Vec<i64> = subnets.iter().map(|subnet| subnet.0).collect();
-    let mut totals = HashMap::new();
+    let mut totals = HashMap::with_capacity(ids.len());
     for (condition, args) in covering_conditions(&ids) {
         let sql = format!(
             "SELECT subnet, CAST(sum(last_address - first_address + 1) AS BIGINT) FROM free_range

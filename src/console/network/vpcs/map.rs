@@ -26,7 +26,7 @@ pub fn loaded_later(id: VpcId) -> Markup {
     }
 }
 
-pub async fn map(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<VpcId>) -> PageResult {
+pub async fn view_map(State(app): State<App>, visit: Visit, caller: Caller, At(id): At<VpcId>) -> PageResult {
     let allocation = app
         .read(caller, move |tx, caller| subnet_lists::allocation(tx, caller, id))
         .await?;

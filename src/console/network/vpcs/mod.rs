@@ -9,7 +9,7 @@ mod view;
 pub use change::{confirm_delete, delete, edit, update};
 pub use create::{check, create, new};
 pub use list::{export, list};
-pub use map::map;
+pub use map::view_map;
 pub use view::view;
 
 use maud::{Markup, html};
