@@ -16,30 +16,30 @@ PASSWORD = "only-for-this-benchmark"
 TENANT, STAFF, RESTRICTED = "admin", "staff", "reader"
 CLIENTS = 32
 # The number of rows on a page of a list.
-ROWS = 50
+ROWS = 40
 # A page of a user: the objects, the path of the page, the path of the same objects as JSON, and a text that the page has
 # at least once for each object.
 Page = namedtuple("Page", "objects path json_path row")
 PAGES = {
     TENANT: (
-        Page("50 VPCs with 2 subnets each", "/vpcs", "/v4/vpcs", 'href="/vpcs/'),
-        Page("50 subnets of one VPC", "/vpcs/1/subnets", "/v4/vpcs/1/subnets", 'href="/vpcs/1/subnets/'),
-        Page("50 instances", "/instances", "/v4/linode/instances", 'href="/instances/'),
-        Page("50 tickets", "/tickets", "/v4/support/tickets", 'href="/tickets/'),
-        Page("50 events", "/events", f"/v4/account/events?page_size={ROWS}", "<li"),
+        Page("40 VPCs with 2 subnets each", "/vpcs", "/v4/vpcs", 'href="/vpcs/'),
+        Page("40 subnets of one VPC", "/vpcs/1/subnets", "/v4/vpcs/1/subnets", 'href="/vpcs/1/subnets/'),
+        Page("40 instances", "/instances", "/v4/linode/instances", 'href="/instances/'),
+        Page("40 tickets", "/tickets", "/v4/support/tickets", 'href="/tickets/'),
+        Page("40 events", "/events", f"/v4/account/events?page_size={ROWS}", "<li"),
         Page(
-            "50 grants of a user",
+            "40 grants of a user",
             f"/account/users/{RESTRICTED}/grants?kind=vpc",
             f"/v4/account/users/{RESTRICTED}/grants",
             "<tr",
         ),
     ),
     STAFF: (
-        Page("50 tickets at the desk", "/desk", "/v4/desk/tickets", 'href="/desk/tickets/'),
-        Page("50 accounts", "/provider", "/v4/provider/accounts", 'href="/provider/accounts/'),
-        Page("50 members of staff", "/provider/staff", "/v4/provider/staff", 'href="/provider/staff/'),
+        Page("40 tickets at the desk", "/desk", "/v4/desk/tickets", 'href="/desk/tickets/'),
+        Page("40 accounts", "/provider", "/v4/provider/accounts", 'href="/provider/accounts/'),
+        Page("40 members of staff", "/provider/staff", "/v4/provider/staff", 'href="/provider/staff/'),
         Page("20 announcements", "/provider/announcements", "/v4/provider/announcements", 'href="/provider/announcements/'),
-        Page("50 hosts", "/hosts", "/v4/hosts", 'href="/hosts/'),
+        Page("40 hosts", "/hosts", "/v4/hosts", 'href="/hosts/'),
     ),
 }
 

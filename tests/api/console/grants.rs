@@ -335,7 +335,7 @@ async fn five_thousand_grants_have_small_pages_and_are_changed_page_by_page() {
     assert_eq!(levels(&maker).await, [0, 5_000, 0]);
     for path in [
         GRANTS.to_owned(),
-        format!("{GRANTS}?page=100"),
+        format!("{GRANTS}?page=125"),
         format!("{GRANTS}?q=v4&level=read_only"),
         format!("{GRANTS}/set?to=none&apply=all"),
         "/account/users/rita".to_owned(),
@@ -356,7 +356,7 @@ async fn five_thousand_grants_have_small_pages_and_are_changed_page_by_page() {
         .map(|rest| format!("vpc.{}", &rest[..rest.find('"').expect("a name")]))
         .collect();
     names.dedup();
-    assert_eq!(names.len(), 50);
+    assert_eq!(names.len(), 40);
     let mut fields = vec![
         ("version", version.as_str()),
         ("page", "2"),
@@ -371,5 +371,5 @@ async fn five_thousand_grants_have_small_pages_and_are_changed_page_by_page() {
     let done = ada.submit(&page, GRANTS, &fields).await;
     assert_redirects_to(&done, &format!("{GRANTS}?page=2&done=grants-changed"));
     assert_eq!(levels(&maker).await, [0, 4_999, 1]);
-    assert_contains(&ada.get(&format!("{GRANTS}?level=read_write")).await, ">v0057 <");
+    assert_contains(&ada.get(&format!("{GRANTS}?level=read_write")).await, ">v0047 <");
 }

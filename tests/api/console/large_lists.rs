@@ -161,7 +161,7 @@ async fn a_vpc_with_a_thousand_subnets_has_small_pages() {
         "/vpcs/1",
         "/vpcs/1/map",
         "/vpcs/1/subnets",
-        "/vpcs/1/subnets?page=20",
+        "/vpcs/1/subnets?page=25",
         "/vpcs/1/subnets?q=10.1.0.0/16",
         "/vpcs/1/subnets/new",
         "/vpcs",
@@ -187,9 +187,9 @@ async fn a_vpc_with_a_thousand_subnets_has_small_pages() {
     assert_contains(&map, "href=\"/vpcs/1/subnets?q=10.0.0.0/14\"");
     let listed = ada.get("/vpcs/1/subnets?q=10.0.0.0/14").await;
     assert_contains(&listed, "1,000 subnets");
-    assert_contains(&listed, ">s49<");
-    assert_lacks(&listed, ">s50<");
-    assert_contains(&ada.get("/vpcs/1/subnets?page=2").await, ">s50<");
+    assert_contains(&listed, ">s39<");
+    assert_lacks(&listed, ">s40<");
+    assert_contains(&ada.get("/vpcs/1/subnets?page=2").await, ">s40<");
     let found = ada.get("/vpcs/1/subnets?q=s77").await;
     assert_contains(&found, "11 subnets");
     assert_contains(&ada.get("/vpcs/1/subnets?q=10.3.7.1").await, ">s757<");
@@ -245,9 +245,9 @@ async fn a_ticket_about_a_vpc_with_a_thousand_subnets_has_a_small_page() {
     for path in [
         "/desk/tickets/1",
         "/desk/tickets/1/vpc",
-        "/desk/tickets/1/vpc?page=20",
+        "/desk/tickets/1/vpc?page=25",
         "/provider/accounts/1/vpcs/1",
-        "/provider/accounts/1/vpcs/1?subnets=20",
+        "/provider/accounts/1/vpcs/1?subnets=25",
     ] {
         let page = grace.get(path).await;
         assert_eq!(page.status, 200, "{path}");
