@@ -317,7 +317,9 @@ def router_advertisement(lab):
     sock, other = sockets.values()
     router_advertisements.solicit(sock, client.mac)
     check_advertisement(router_advertisements.received(sock), client, gateway, lab.resolvers)
-    assert not router_advertisements.received(other, 0.3), "another instance got the advertisement"
+    # The kernel of the other instance can also request its own advertisement.
+    found = router_advertisements.received(other, 0.3)
+    assert not found or found.prefixes == [(neighbor.prefix, 0x40)], "another instance got the advertisement"
     router_advertisements.solicit(sock, client.mac, source="::")
     for instance in (client, neighbor):
         found = router_advertisements.received(sockets[instance.id], 5)
