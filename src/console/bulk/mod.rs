@@ -300,6 +300,7 @@ fn render_refused(visit: &Visit, selection: &Selection, done: usize, refused: &[
     let form_state = FormState::with_errors(FormData::default(), errors.collect());
     let body = html! {
         h1 { (title) }
+        p { "Done for " (done) " of " (total) ". The others are unchanged:" }
         (form_state.alert())
         p { a .button href=(list_url) { "Back to the list" } }
     };

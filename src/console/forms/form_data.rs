@@ -65,6 +65,10 @@ impl FormData {
         self.0.insert(name.to_owned(), value.into());
     }
 
+    pub fn remove(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+
     /// The named fields as an object for a rule, with text values.
     pub fn object(&self, names: &[&str]) -> Vec<(String, Input)> {
         let field = |name: &&str| ((*name).to_owned(), self.input(name));

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use super::grant_words::{ACCOUNT_ACCESS, GLOBALS, LEVELS, level, url_word, word};
 use super::object_grants::{self, GRANTS_FORM, GrantFilter, radios, submitted, submitted_ids};
+use super::shown_values;
 use crate::console::account::ACCOUNT;
 use crate::console::error_page::{ErrorPage, PageResult};
 use crate::console::forms::{self, Field, FormData, FormState};
@@ -28,6 +29,8 @@ use crate::web::extract::At;
 
 /// The hidden field with the version of the account-wide permissions when the form was rendered.
 const GLOBAL_VERSION: &str = "global_version";
+/// The hidden field with the account-wide permissions that the page showed.
+const GLOBAL_SHOWN: &str = "global_shown";
 /// The number of objects of each kind that the page of a user lists.
 pub const MAX_LISTED_OBJECTS: i64 = 25;
 
@@ -201,14 +204,26 @@ fn global_part(user: &User) -> (Option<Permission>, &[Global]) {
     (user.account_access, &user.globals)
 }
 
-/// Sets the fields of the account-wide permissions to the current values, unless the user has submitted them.
+fn global_values(user: &User) -> Vec<(String, &'static str)> {
+    let mut values = vec![("global.account_access".to_owned(), word(user.account_access))];
+    for (global, _, _) in GLOBALS {
+        let value = if user.globals.contains(&global) {
+            "true"
+        } else {
+            ""
+        };
+        values.push((format!("global.{}", global.word()), value));
+    }
+    values
+}
+
+/// Sets the fields of the account-wide permissions to the current values, except those that the user has edited.
 fn fill_globals(mut form_state: FormState, user: &User) -> FormState {
-    if !form_state.data.has(GLOBAL_VERSION) {
-        form_state
-            .data
-            .set("global.account_access", word(user.account_access));
-        for global in &user.globals {
-            form_state.data.set(&format!("global.{}", global.word()), "true");
+    let submitted = form_state.data.has(GLOBAL_VERSION);
+    let unedited = shown_values::unedited(&form_state.data, GLOBAL_SHOWN);
+    for (name, current) in global_values(user) {
+        if !submitted || unedited.contains(&name) {
+            form_state.data.set(&name, current);
         }
     }
     let version = EntityTag::of(&global_part(user)).to_string();
@@ -221,13 +236,15 @@ fn render(visit: &Visit, page: &GrantsPage, filter: &GrantFilter, form_state: Fo
     let (name, user_url) = (page.user.username.as_str(), users::url(&page.user));
     let title = format!("Grants for {name}");
     let grants_url = format!("{user_url}/grants");
-    let form_state = fill_globals(form_state, &page.user).with_version_of(&page.objects.items);
+    let mut form_state = fill_globals(form_state, &page.user).with_version_of(&page.objects.items);
+    object_grants::discard_unedited(&mut form_state.data);
     let body = html! {
         h1 { (title) }
         (form_state.alert())
         form #(GRANTS_FORM) .card.wide method="post" novalidate action=(grants_url) data-unsaved="Discard the changes that you have not saved?" {
             (visit.form_token())
             input type="hidden" name=(GLOBAL_VERSION) value=(form_state.data.text(GLOBAL_VERSION));
+            (shown_values::hidden_field(GRANTS_FORM, GLOBAL_SHOWN, &global_values(&page.user)))
             (global_fields(&form_state))
         }
         (object_grants::section(&page.objects, filter, &form_state, &grants_url))

@@ -9,6 +9,7 @@ pub mod oauth_clients;
 mod object_grants;
 pub mod password;
 pub mod profile;
+mod shown_values;
 pub mod tokens;
 pub mod users;
 

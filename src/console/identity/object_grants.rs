@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::grant_words::{LEVELS, level, level_with_word, url_word, word};
+use super::shown_values;
 use crate::console::forms::{FormData, FormState, VERSION_FIELD};
 use crate::console::layout::{empty_state, number, pagination, pluralize};
 use crate::console::query::{MAX_SEARCH_CHARS, list_page};
@@ -16,6 +17,8 @@ use crate::rules::lists::ListRequest;
 const BULK_FORM: &str = "set-level";
 /// The form of the page. The radio buttons of the rows belong to it.
 pub const GRANTS_FORM: &str = "grants";
+/// The hidden field with the levels that the page showed.
+const SHOWN: &str = "shown";
 const KINDS: [(GrantKind, &str, &str); 2] = [
     (GrantKind::Vpc, "VPC", "VPCs"),
     (GrantKind::Linode, "instance", "Instances"),
@@ -209,10 +212,23 @@ fn bulk_form(objects: &Paged<ObjectGrant>, filter: &GrantFilter, url: &str) -> M
     }
 }
 
+fn shown(objects: &Paged<ObjectGrant>) -> Vec<(String, &'static str)> {
+    let value = |object: &ObjectGrant| (field(object), word(object.grant.permission));
+    objects.items.iter().map(value).collect()
+}
+
+/// After a conflict, a row that the user did not edit shows the current level.
+pub fn discard_unedited(data: &mut FormData) {
+    for name in shown_values::unedited(data, SHOWN) {
+        data.remove(&name);
+    }
+}
+
 /// The rows of one page.
 fn rows(objects: &Paged<ObjectGrant>, filter: &GrantFilter, form_state: &FormState) -> Markup {
     html! {
         input type="hidden" form=(GRANTS_FORM) name=(VERSION_FIELD) value=(form_state.data.text(VERSION_FIELD));
+        (shown_values::hidden_field(GRANTS_FORM, SHOWN, &shown(objects)))
         (filter.hidden_fields_of(Some(GRANTS_FORM)))
         table .matrix.picked {
             thead { tr {

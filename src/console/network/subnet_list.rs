@@ -4,6 +4,7 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::vpcs::tabs;
+use crate::console::address_map::block_url;
 use crate::console::bulk::selection::{self, Target};
 use crate::console::csv::{Csv, EXPORT_LINK, MAX_CSV_ROWS, export_link};
 use crate::console::error_page::PageResult;
@@ -13,7 +14,7 @@ use crate::console::sorting::{self, Sorting};
 use crate::console::usage::used_meter;
 use crate::console::visit::Visit;
 use crate::console::{subnets, vpcs};
-use crate::model::cidr::Cidr;
+use crate::model::cidr::{Cidr, Cidr6, PRIVATE};
 use crate::model::grant::{GrantKind, Permission};
 use crate::model::id::VpcId;
 use crate::model::page::{Page, Paged};
@@ -65,6 +66,9 @@ impl Search {
     fn find(&self, tx: &mut ReadTx, caller: &Caller, vpc: VpcId, page: Page) -> rules::Result<Paged<Subnet>> {
         if let Some(range) = Cidr::parse_search(&self.text) {
             return rules::subnet_lists::in_range(tx, caller, vpc, range, page);
+        }
+        if let Some(range) = Cidr6::parse_search(&self.text) {
+            return rules::subnet_lists::in_ipv6_range(tx, caller, vpc, range, page);
         }
         let mut list = ListRequest::first(page.size).at(page.number);
         if !self.text.is_empty() {
@@ -139,9 +143,9 @@ impl ListPage {
             }
             (tabs(self.vpc.id, self.total, "/subnets"))
             (search_form(&list_url, search))
-            div #list hx-get=(reload_url) hx-trigger=(trigger) hx-select="#list" hx-select-oob=(EXPORT_LINK) hx-swap="outerHTML" {
+            div #list hx-get=(reload_url) hx-trigger=(trigger) hx-select="#list" hx-select-oob=(format!("{EXPORT_LINK},#tabs")) hx-swap="outerHTML" {
                 @if self.found.items.is_empty() {
-                    (empty_state("No results", "No subnets match your search.", Some(("Show all subnets", &list_url))))
+                    (self.no_subnets(search, &list_url))
                 } @else {
                     p .count role="status" { (pluralize(self.found.results as usize, "subnet", "subnets")) }
                     @if self.may_change { (selection::buttons(Target::Subnets(self.vpc.id), &reload_url)) }
@@ -149,6 +153,45 @@ impl ListPage {
                     (pagination(&self.found, &searched_url))
                 }
             }
+        }
+    }
+
+    fn no_subnets(&self, search: &Search, list_url: &str) -> Markup {
+        if self.found.results > 0 {
+            let first_url = search.url(list_url, &search.sorting.parameter());
+            let text = "The list no longer has this many pages.";
+            return empty_state(
+                "This page is empty",
+                text,
+                Some(("Go to the first page", &first_url)),
+            );
+        }
+        if search.text.is_empty() {
+            return empty_state(
+                "No subnets yet",
+                "A subnet is a range of addresses for instances.",
+                None,
+            );
+        }
+        // A free range of the map leads here.
+        let free = Cidr::parse_search(&search.text).filter(|range| {
+            let may_add = self.may_change && range.prefix() <= Cidr::MAX_SUBNET_PREFIX;
+            may_add && PRIVATE.iter().any(|space| space.contains(*range))
+        });
+        match free {
+            Some(range) => empty_state(
+                "No results",
+                &format!("No subnets in {range}."),
+                Some((
+                    "Add a subnet there",
+                    &block_url(&format!("{list_url}/new"), range.first(), range.last()),
+                )),
+            ),
+            None => empty_state(
+                "No results",
+                "No subnets match your search.",
+                Some(("Show all subnets", list_url)),
+            ),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::cidr::Cidr;
+use crate::model::cidr::{Cidr, Cidr6};
 use crate::model::grant::Permission;
 use crate::model::id::{InterfaceId, SubnetId, VpcId};
 use crate::model::page::{Page, Paged};
@@ -33,7 +33,26 @@ pub fn in_range(
 ) -> Result<Paged<Subnet>> {
     vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
     let all = store::subnets::overlapping(tx, vpc, range)?;
-    Ok(Paged::select(all, page))
+    select(tx, all, page)
+}
+
+/// A page of the subnets whose IPv6 ranges overlap a range, in the order of their addresses.
+pub fn in_ipv6_range(
+    tx: &mut ReadTx,
+    caller: &Caller,
+    vpc: VpcId,
+    range: Cidr6,
+    page: Page,
+) -> Result<Paged<Subnet>> {
+    vpcs::load_without_subnets(tx, caller, vpc, Permission::ReadOnly)?;
+    let all = store::subnets::all_overlapping6(tx, vpc, range)?;
+    select(tx, all, page)
+}
+
+fn select(tx: &mut ReadTx, all: Vec<Subnet>, page: Page) -> Result<Paged<Subnet>> {
+    let mut subnets = Paged::select(all, page);
+    store::subnets::add_uses(tx, &mut subnets.items)?;
+    Ok(subnets)
 }
 
 /// The number of subnets of a VPC, which the caller must be able to see.

@@ -149,8 +149,8 @@ pub fn has_label(
     Ok(row.is_some())
 }
 
-/// The subnets of a VPC that overlap a range, ordered by address. Of the subnets that begin before the range,
-/// only the last one can overlap the range, because subnets of a VPC do not overlap each other.
+/// The subnets of a VPC that overlap a range, ordered by address, without their interfaces. Of the subnets that begin
+/// before the range, only the last one can overlap the range, because subnets of a VPC do not overlap each other.
 pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subnet>, StoreError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM subnet s
@@ -159,6 +159,19 @@ pub fn overlapping(tx: &mut ReadTx, vpc: VpcId, range: Cidr) -> Result<Vec<Subne
          ORDER BY s.first_address"
     );
     tx.read(&sql, args![vpc, range.first(), range.last()], read)
+}
+
+/// The subnets of a VPC whose IPv6 ranges overlap a range, ordered by address, without their interfaces.
+pub fn all_overlapping6(tx: &mut ReadTx, vpc: VpcId, range: Cidr6) -> Result<Vec<Subnet>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM subnet s WHERE s.vpc = $1 AND s.ipv6 < $2 ORDER BY s.ipv6");
+    let mut subnets = tx.read(&sql, args![vpc, end_of(range)], read)?;
+    subnets.retain(|subnet| subnet.ipv6.is_some_and(|taken| taken.overlaps(range)));
+    Ok(subnets)
+}
+
+/// A range begins before the end of `range` exactly if its stored form sorts before this one.
+fn end_of(range: Cidr6) -> Cidr6 {
+    Cidr6::around(range.last(), V6::BITS)
 }
 
 /// Whether an address is in a subnet of another VPC of the account.
@@ -177,9 +190,9 @@ pub fn is_in_other_vpc(
 /// other, so the query checks only the last of the subnets that begin before the end of the range.
 pub fn overlapping6(tx: &mut ReadTx, vpc: VpcId, range: Cidr6) -> Result<Option<(Cidr6, Label)>, StoreError> {
     let sql = "SELECT ipv6, label FROM subnet WHERE vpc = $1 AND ipv6 < $2 ORDER BY ipv6 DESC LIMIT 1";
-    // A range begins before the end of `range` exactly if its stored form sorts before this one.
-    let end = Cidr6::around(range.last(), V6::BITS);
-    let found: Vec<(Cidr6, Label)> = tx.read(sql, args![vpc, end], |row| Ok((row.take()?, row.take()?)))?;
+    let found: Vec<(Cidr6, Label)> = tx.read(sql, args![vpc, end_of(range)], |row| {
+        Ok((row.take()?, row.take()?))
+    })?;
     Ok(found.into_iter().find(|(taken, _)| taken.overlaps(range)))
 }
 
@@ -281,7 +294,7 @@ fn read_with_uses(tx: &mut ReadTx, sql: &str, args: &[Value]) -> Result<Vec<Subn
     Ok(subnets)
 }
 
-fn add_uses(tx: &mut ReadTx, subnets: &mut [Subnet]) -> Result<(), StoreError> {
+pub fn add_uses(tx: &mut ReadTx, subnets: &mut [Subnet]) -> Result<(), StoreError> {
     let ids: Vec<SubnetId> = subnets.iter().map(|subnet| subnet.id).collect();
     let uses = interfaces::on_subnets(tx, &ids)?;
     add_to_subnets(subnets, uses);

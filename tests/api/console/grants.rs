@@ -25,6 +25,14 @@ pub fn global_version(page: &Reply) -> String {
     value[..end].replace("&quot;", "\"")
 }
 
+/// The value of a hidden field of the form with the grants.
+fn hidden(page: &Reply, name: &str) -> String {
+    let html = text(page);
+    let value = html.split(&format!("name=\"{name}\" value=\"")).nth(1);
+    let value = value.expect("a value");
+    value[..value.find('"').expect("the end of the value")].to_owned()
+}
+
 /// The grants of `rita` through the API: kind, ID and permission.
 async fn grants(maker: &User<'_>) -> Vec<(String, i64, Option<String>)> {
     let reply = maker.get(GRANTS).await.json();
@@ -242,6 +250,44 @@ async fn a_page_of_grants_conflicts_only_with_changes_of_its_rows() {
     assert_contains(&refused, "name=\"vpc.1\" value=\"read_write\" checked");
     assert_contains(&refused, "Now: Read-only");
     assert_eq!(levels(&maker).await, [0, 2, 0]);
+}
+
+#[tokio::test]
+async fn after_a_conflict_the_page_has_the_changes_of_both_users() {
+    let app = app_with_ada().await;
+    let maker = app.user("maker").await;
+    create_objects(&maker, &["core", "edge", "lab"], &[]).await;
+    let mut ada = browser(&app, "ada").await;
+    let page = ada.get(GRANTS).await;
+    assert_contains(&page, "name=\"shown\" value=\"vpc.1= vpc.2= vpc.3=\"");
+    let body = json!({"vpc": [{"id": 2, "permissions": "read_only"}], "global": {"add_linodes": true}});
+    maker.put(GRANTS, body).await;
+    let (rows, globals) = (version(&page), global_version(&page));
+    let (shown, global_shown) = (hidden(&page, "shown"), hidden(&page, "global_shown"));
+    let fields = [
+        ("version", rows.as_str()),
+        ("global_version", globals.as_str()),
+        ("shown", shown.as_str()),
+        ("global_shown", global_shown.as_str()),
+        ("global.account_access", ""),
+        ("global.add_vpcs", "true"),
+        ("vpc.1", "read_write"),
+        ("vpc.2", ""),
+        ("vpc.3", ""),
+    ];
+    let refused = ada.submit(&page, GRANTS, &fields).await;
+    assert_eq!(refused.status, 412);
+    for edited in [
+        "name=\"vpc.1\" value=\"read_write\" checked",
+        "name=\"vpc.2\" value=\"read_only\" checked",
+        "name=\"vpc.3\" value=\"\" checked",
+        "name=\"global.add_vpcs\" value=\"true\" checked",
+        "name=\"global.add_linodes\" value=\"true\" checked",
+        "name=\"shown\" value=\"vpc.1= vpc.2=read_only vpc.3=\"",
+    ] {
+        assert_contains(&refused, edited);
+    }
+    assert_eq!(levels(&maker).await, [2, 1, 0]);
 }
 
 #[tokio::test]

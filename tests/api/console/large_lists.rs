@@ -194,9 +194,81 @@ async fn a_vpc_with_a_thousand_subnets_has_small_pages() {
     assert_contains(&found, "11 subnets");
     assert_contains(&ada.get("/vpcs/1/subnets?q=10.3.7.1").await, ">s757<");
     assert_contains(&ada.get("/vpcs/1/subnets?q=192.168.0.0/16").await, "No results");
-    assert_contains(&ada.get("/vpcs/1/subnets?page=99").await, "Show all subnets");
+    let past_the_end = ada.get("/vpcs/1/subnets?page=99").await;
+    assert_contains(&past_the_end, "This page is empty");
+    assert_contains(&past_the_end, "href=\"/vpcs/1/subnets\">Go to the first page");
     let file = ada.get("/vpcs/1/subnets/export.csv").await;
     assert_eq!(text(&file).lines().count(), 1001);
+}
+
+#[tokio::test]
+async fn the_map_of_a_large_vpc_shows_allocated_reserved_and_free_ranges() {
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    create_large_vpc(&maker, "large", 70).await;
+    let body = json!({"label": "office", "ipv4": "192.168.0.0/24"});
+    assert_eq!(maker.post("/vpcs/1/subnets", body).await.status, 200);
+    let mut ada = browser(&app, "ada").await;
+    let map = ada.get("/vpcs/1/map").await;
+    assert_contains(&map, "192.168.0.0/22: 256 of 1,024 allocated (25%)");
+    assert_contains(&map, "192.168.128.0/22: reserved by the provider");
+    assert_lacks(&map, "q=192.168.128.0/22");
+    assert_contains(&map, "No subnets in <code>172.16.0.0/12</code>.");
+    // A free square leads to the form for a subnet there.
+    let free = ada.get("/vpcs/1/subnets?q=10.8.0.0/14").await;
+    assert_contains(&free, "No subnets in 10.8.0.0/14.");
+    let form_url = "/vpcs/1/subnets/new?free=10.8.0.0-10.11.255.255";
+    assert_contains(&free, &format!("href=\"{form_url}\">Add a subnet there"));
+    assert_contains(&ada.get(form_url).await, "value=\"10.8.0.0/24\"");
+    // Public ranges have no subnets.
+    let public = ada.get("/vpcs/1/subnets?q=8.8.0.0/16").await;
+    assert_contains(&public, "Show all subnets");
+    assert_lacks(&public, "Add a subnet there");
+}
+
+#[tokio::test]
+async fn subnets_are_found_by_ranges_of_both_families_with_their_instances() {
+    let app = app_with_ada().await;
+    let maker = api_user(&app).await;
+    let subnets = [("a", "10.0.0.0/24"), ("b", "10.0.1.0/24")];
+    let subnets =
+        subnets.map(|(label, ipv4)| json!({"label": label, "ipv4": ipv4, "ipv6": [{"range": "/56"}]}));
+    let body = json!({"label": "core", "region": "us-east", "ipv6": [{"range": "/52"}], "subnets": subnets});
+    assert_eq!(maker.post("/vpcs", body).await.status, 200);
+    let interface = json!({"purpose": "vpc", "subnet_id": 2});
+    let body =
+        json!({"label": "web-1", "type": "g6-nanode-1", "region": "us-east", "interfaces": [interface]});
+    assert_eq!(maker.post("/linode/instances", body).await.status, 200);
+    let mut ada = browser(&app, "ada").await;
+    for (search, found) in [
+        ("10.0.1.0/24", &["b"][..]),
+        ("10.0.1.2", &["b"]),
+        ("10.0.0.0/8", &["a", "b"]),
+        ("fd67:6172:0:100::/56", &["b"]),
+        ("fd67:6172::7", &["a"]),
+        ("fd67:6172:0:100::1", &["b"]),
+        ("fd67:6172::/52", &["a", "b"]),
+        ("::/0", &["a", "b"]),
+        ("fd67:6172:0:200::/56", &[]),
+    ] {
+        let page = ada.get(&format!("/vpcs/1/subnets?q={search}")).await;
+        let file = ada.get(&format!("/vpcs/1/subnets/export.csv?q={search}")).await;
+        let rows = text(&file);
+        for (label, instances) in [("a", 0), ("b", 1)] {
+            let is_found = found.contains(&label);
+            assert_eq!(
+                text(&page).contains(&format!(">{label}</a>")),
+                is_found,
+                "{search}: {page}"
+            );
+            // The list and the file count the instances.
+            let cell = format!("data-label=\"Instances\">{instances}<");
+            assert_eq!(text(&page).contains(&cell), is_found, "{search}: {page}");
+            let row = rows.lines().find(|row| row.contains(&format!("\"{label}\"")));
+            let count = row.map(|row| row.split(',').nth(4).expect("a count").to_owned());
+            assert_eq!(count, is_found.then(|| format!("\"{instances}\"")), "{search}");
+        }
+    }
 }
 
 #[tokio::test]

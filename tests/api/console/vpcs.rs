@@ -439,7 +439,7 @@ async fn the_export_link_follows_the_search_of_the_page() {
         let page = ada.get(&format!("{list}?{filter}")).await;
         // The search and the reload of the list replace this element.
         assert_eq!(
-            text(&page).matches("hx-select-oob=\"#export\"").count(),
+            text(&page).matches("hx-select-oob=\"#export").count(),
             2,
             "{page}"
         );

@@ -18,7 +18,6 @@ use maud::{Markup, html};
 
 use crate::console::instances;
 use crate::console::layout::number;
-use crate::model::address_map::Part;
 use crate::model::cidr::Cidr;
 use crate::model::id::InstanceId;
 use crate::rules::addresses::Usage;
@@ -37,14 +36,14 @@ fn percent(usage: Usage) -> String {
 
 /// A usage as text, such as "12 of 252 in use (5%)".
 pub fn in_use(usage: Usage) -> String {
+    share(usage, "in use")
+}
+
+fn share(usage: Usage, what: &str) -> String {
+    let all = number(usage.all);
     match usage.used {
-        0 => format!("0 of {} in use", number(usage.all)),
-        used => format!(
-            "{} of {} in use ({})",
-            number(used),
-            number(usage.all),
-            percent(usage)
-        ),
+        0 => format!("0 of {all} {what}"),
+        used => format!("{} of {all} {what} ({})", number(used), percent(usage)),
     }
 }
 
@@ -86,8 +85,8 @@ pub fn parse_block(raw: &str) -> Option<(u32, u32)> {
 }
 
 /// The URL of the form for a subnet in a free block. `parse_block` reads the block.
-fn block_url(new_subnet_url: &str, part: &Part) -> String {
-    let (first, last) = (Ipv4Addr::from_bits(part.first), Ipv4Addr::from_bits(part.last));
+pub fn block_url(new_subnet_url: &str, first: u32, last: u32) -> String {
+    let (first, last) = (Ipv4Addr::from_bits(first), Ipv4Addr::from_bits(last));
     format!("{new_subnet_url}?free={first}-{last}")
 }
 

@@ -26,7 +26,7 @@ pub fn space_table<'a>(
                                 td data-label="In use" { (in_use(block.usage)) }
                             },
                             PartKind::Free => { td data-label="Allocation" { "free" @if let Some(url) = new_subnet_url {
-                                " · " a href=(block_url(url, part)) { "Add subnet" span .hidden { " in " (format_range(part.first, part.last)) } }
+                                " · " a href=(block_url(url, part.first, part.last)) { "Add subnet" span .hidden { " in " (format_range(part.first, part.last)) } }
                             } } td .number data-label="Size" { (number(part.size())) } td {} }
                             PartKind::Forbidden => { td data-label="Allocation" { "reserved by the provider" } td .number data-label="Size" { (number(part.size())) } td {} }
                         }

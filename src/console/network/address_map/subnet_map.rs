@@ -23,7 +23,7 @@ pub fn subnet(view: &View, holders: &[Holder], zoom_url_prefix: &str, attach_url
         },
         View::Buckets(buckets) => html! {
             div .map {
-                @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (bucket_grid(buckets, Some(zoom_url_prefix), class, width)) }
+                @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (bucket_grid(buckets, |bucket| square(bucket, zoom_url_prefix), class, width)) }
                 (legend(&[("some", "under 60% in use"), ("much", "60% or more"), ("full", "90% or more"), ("none", "empty")]))
                 p .hint {
                     "Each square is a range of the subnet" @if let Some(bucket) = buckets.first() { " (/" (bucket.range.prefix()) ")" }
@@ -134,9 +134,27 @@ fn instance_name(holder: &Holder) -> String {
     }
 }
 
+/// How a map shows a range: the CSS class of its square, the text of the tooltip, and the URL of a link.
+pub(super) struct Square {
+    pub class: &'static str,
+    pub text: String,
+    pub url: Option<String>,
+}
+
+/// A square that shows the addresses in use, and zooms in.
+fn square(bucket: &Bucket, zoom_url_prefix: &str) -> Square {
+    let usage = usage_of(bucket);
+    Square {
+        class: usage_class(usage),
+        text: in_use(usage),
+        url: Some(format!("{zoom_url_prefix}{}", bucket.range)),
+    }
+}
+
+/// A square for each bucket.
 pub(super) fn bucket_grid(
     buckets: &[Bucket],
-    zoom_url_prefix: Option<&str>,
+    square: impl Fn(&Bucket) -> Square,
     class: &str,
     width: f64,
 ) -> Markup {
@@ -158,14 +176,13 @@ pub(super) fn bucket_grid(
         svg .(class).grid viewBox=(format!("0 0 {width} {height}")) role="group" aria-label="Address map by range" {
             @for (at, (bucket, name)) in buckets.iter().zip(&names).enumerate() {
                 @let (x, y) = ((at % columns) as f64 * (cell_width + GAP), (at / columns) as f64 * (cell_height + GAP));
-                @let usage = usage_of(bucket);
-                @let url = zoom_url_prefix.map(|prefix| format!("{prefix}{}", bucket.range));
-                (linked(url, html! {
-                    title { (bucket.range) ": " (in_use(usage)) }
-                    rect .(format!("block {}", usage_class(usage))) x=(round(x)) y=(round(y)) width=(round(cell_width)) height=(cell_height) rx="4" {}
+                @let square = square(bucket);
+                (linked(square.url, html! {
+                    title { (bucket.range) ": " (square.text) }
+                    rect .(format!("block {}", square.class)) x=(round(x)) y=(round(y)) width=(round(cell_width)) height=(cell_height) rx="4" {}
                     text .cell x=(round(x + cell_width / 2.0)) y=(round(y + 16.0)) text-anchor="middle" { (name) }
-                    @if usage.used > 0 {
-                        text .cell x=(round(x + cell_width / 2.0)) y=(round(y + 30.0)) text-anchor="middle" { (percent(usage)) }
+                    @if bucket.used > 0 {
+                        text .cell x=(round(x + cell_width / 2.0)) y=(round(y + 30.0)) text-anchor="middle" { (percent(usage_of(bucket))) }
                     }
                 }))
             }
@@ -294,7 +311,7 @@ mod tests {
         // If no name fits, a narrow page has fewer squares per line.
         let many = parts("10.64.0.0/12", 20);
         assert_eq!(bucket_names(&many, narrow), None);
-        let svg = bucket_grid(&many, Some("/x?in="), "narrow", NARROW_WIDTH).into_string();
+        let svg = bucket_grid(&many, |bucket| square(bucket, "/x?in="), "narrow", NARROW_WIDTH).into_string();
         assert!(svg.contains(">10.64.16/20<") && svg.contains(">10.79.240/20<"));
         assert_eq!(
             names_of("10.3.0.0/23", 28, wide),

@@ -3,9 +3,10 @@
 use maud::{Markup, html};
 
 use super::space_table::space_table;
-use super::subnet_map::bucket_grid;
+use super::subnet_map::{Square, bucket_grid, usage_of};
 use super::{
-    GAP, NARROW_WIDTH, WIDE_WIDTH, block_url, format_range, in_use, legend, round, short_number, truncate,
+    GAP, NARROW_WIDTH, WIDE_WIDTH, block_url, format_range, in_use, legend, round, share, short_number,
+    truncate,
 };
 use crate::console::layout::number;
 use crate::console::usage::usage_class;
@@ -74,19 +75,13 @@ pub fn compact(blocks: &[Block], forbidden: &[Cidr]) -> Markup {
 /// spaces. With `new_subnet_url`, free blocks are links to the form for a subnet.
 pub fn vpc(blocks: &[Block], forbidden: &[Cidr], new_subnet_url: Option<&str>) -> Markup {
     let (used, unused) = spaces_by_use(blocks, forbidden);
+    let unused_ranges: Vec<Cidr> = unused.iter().map(|space| space.range).collect();
+    let mut unused_parts = unused.iter().flat_map(|space| &space.parts);
+    let some_reserved = unused_parts.any(|part| part.kind == PartKind::Forbidden);
     html! {
         div .map {
             (space_maps(&used, blocks, &[("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)], new_subnet_url))
-            @if !unused.is_empty() {
-                p .quiet {
-                    "No subnets in "
-                    @for (at, space) in unused.iter().enumerate() { @if at > 0 { " or " } code { (space.range) } }
-                    "."
-                    @if unused.iter().any(|space| space.parts.iter().any(|part| part.kind == PartKind::Forbidden)) {
-                        " Some of these addresses are reserved by the provider."
-                    }
-                }
-            }
+            (without_subnets(&unused_ranges, some_reserved))
             (legend(&[("none", "0% in use"), ("some", "under 60%"), ("much", "60% or more"), ("full", "90% or more"), ("free", "free"), ("reserved", "reserved by the provider")]))
             p .hint {
                 "In address order. Block widths are on a logarithmic scale."
@@ -100,22 +95,55 @@ pub fn vpc(blocks: &[Block], forbidden: &[Cidr], new_subnet_url: Option<&str>) -
     }
 }
 
+/// The address spaces without subnets.
+fn without_subnets(spaces: &[Cidr], some_reserved: bool) -> Markup {
+    html! {
+        @if !spaces.is_empty() {
+            p .quiet {
+                "No subnets in "
+                @for (at, space) in spaces.iter().enumerate() { @if at > 0 { " or " } code { (space) } }
+                "."
+                @if some_reserved { " Some of these addresses are reserved by the provider." }
+            }
+        }
+    }
+}
+
 /// The map of a VPC with many subnets, which have these ranges: a square for each part of the address spaces with
 /// subnets. `list_url_prefix` followed by a range is the URL of the subnets in that range, if there is such a page.
-pub fn dense(ranges: &[Cidr], list_url_prefix: Option<&str>) -> Markup {
+pub fn dense(ranges: &[Cidr], forbidden: &[Cidr], list_url_prefix: Option<&str>) -> Markup {
+    let has_subnets = |space: &Cidr| ranges.iter().any(|range| space.overlaps(*range));
+    let (used, unused): (Vec<Cidr>, Vec<Cidr>) = PRIVATE.into_iter().partition(has_subnets);
+    let square = |part: &Bucket| allocated_square(part, forbidden, list_url_prefix);
     html! {
         div .map {
-            @for space in PRIVATE {
+            @for space in used {
                 @let parts = allocation(space, ranges);
                 @let taken = parts.iter().map(|part| part.used).sum();
-                @if taken > 0 {
-                    h3 { code { (space) } span .quiet { " · " (allocated_percent(space, taken)) " allocated" } }
-                    @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (bucket_grid(&parts, list_url_prefix, class, width)) }
-                }
+                h3 { code { (space) } span .quiet { " · " (allocated_percent(space, taken)) " allocated" } }
+                @for (class, width) in [("wide", WIDE_WIDTH), ("narrow", NARROW_WIDTH)] { (bucket_grid(&parts, square, class, width)) }
             }
-            (legend(&[("none", "no subnets"), ("some", "under 60% allocated"), ("much", "60% or more"), ("full", "90% or more")]))
+            (without_subnets(&unused, forbidden.iter().any(|range| unused.iter().any(|space| space.overlaps(*range)))))
+            (legend(&[("none", "no subnets"), ("some", "under 60% allocated"), ("much", "60% or more"), ("full", "90% or more"), ("reserved", "reserved by the provider")]))
             p .hint { "Each square is a range." @if list_url_prefix.is_some() { " Select one to see its subnets." } }
         }
+    }
+}
+
+/// A square that shows the addresses of subnets, and leads to them.
+fn allocated_square(part: &Bucket, forbidden: &[Cidr], list_url_prefix: Option<&str>) -> Square {
+    if part.used == 0 && forbidden.iter().any(|range| range.contains(part.range)) {
+        return Square {
+            class: "reserved",
+            text: "reserved by the provider".to_owned(),
+            url: None,
+        };
+    }
+    let usage = usage_of(part);
+    Square {
+        class: usage_class(usage),
+        text: share(usage, "allocated"),
+        url: list_url_prefix.map(|prefix| format!("{prefix}{}", part.range)),
     }
 }
 
@@ -195,7 +223,7 @@ fn space_map(
                 @for (part, left, part_width) in justify(line, width) {
                     @let shape = block(part, blocks, left, at as f64 * (BLOCK_HEIGHT + GAP), part_width);
                     @match new_subnet_url.filter(|_| part.kind == PartKind::Free) {
-                        Some(url) => a .gap href=(block_url(url, part)) { (shape) },
+                        Some(url) => a .gap href=(block_url(url, part.first, part.last)) { (shape) },
                         None => (shape),
                     }
                 }

@@ -10,6 +10,7 @@ use crate::console::error_page::PageResult;
 use crate::console::layout::empty_state;
 use crate::console::usage::used_meter_with_percent;
 use crate::console::visit::Visit;
+use crate::model::cidr::Cidr;
 use crate::model::id::VpcId;
 use crate::rules::caller::Caller;
 use crate::rules::subnet_lists::{self, Allocation};
@@ -34,18 +35,18 @@ pub async fn view_map(State(app): State<App>, visit: Visit, caller: Caller, At(i
     let title = format!("Address map of {label}");
     let body = html! {
         h1 { (title) }
-        (render(&allocation, &vpc_url))
+        (render(&allocation, &app.store().policy().forbidden_ranges, &vpc_url))
     };
     Ok(visit.page(&title, &[LIST, (label, &vpc_url)], &body))
 }
 
-fn render(allocation: &Allocation, vpc_url: &str) -> Markup {
+fn render(allocation: &Allocation, forbidden: &[Cidr], vpc_url: &str) -> Markup {
     html! { div #allocation {
         @if allocation.ranges.is_empty() {
             (empty_state("No subnets yet", "The map shows the ranges of subnets.", None))
         } @else {
             dl .facts { div { dt { "Addresses in use" } dd { (used_meter_with_percent(allocation.usage)) } } }
-            (address_map::dense(&allocation.ranges, Some(&format!("{vpc_url}/subnets?q="))))
+            (address_map::dense(&allocation.ranges, forbidden, Some(&format!("{vpc_url}/subnets?q="))))
         }
     } }
 }

@@ -39,7 +39,7 @@ pub fn tabs(id: VpcId, subnets: i64, current: &str) -> Markup {
         html! { li { a href=(format!("{}{path}", url(id))) aria-current=[(path == current).then_some("page")] { (label) } } }
     };
     html! {
-        nav .subpages aria-label="VPC" { ul {
+        nav #tabs .subpages aria-label="VPC" { ul {
             (tab("", "Overview".to_owned()))
             (tab("/subnets", format!("Subnets ({})", number(subnets.unsigned_abs()))))
         } }

@@ -150,7 +150,7 @@ impl Network {
                 summary { "Addresses in VPC " (self.vpc.label.as_str()) }
                 @match self.blocks(ticket) {
                     Some(blocks) => (address_map::compact(&blocks, forbidden)),
-                    None => (address_map::dense(&self.ranges(), None)),
+                    None => (address_map::dense(&self.ranges(), forbidden, None)),
                 }
             }
             p { a href=(details_url) { "View subnets and instances" } }
@@ -203,7 +203,7 @@ impl Network {
             @if vpc.subnets.is_empty() { p .quiet { "No subnets yet" } } @else {
                 section aria-label="Address map" { @match self.blocks(ticket) {
                     Some(blocks) => (address_map::vpc(&blocks, forbidden, None)),
-                    None => (address_map::dense(&self.ranges(), None)),
+                    None => (address_map::dense(&self.ranges(), forbidden, None)),
                 } }
                 section aria-labelledby=(format!("subnets-{}", vpc.id)) {
                     h2 #(format!("subnets-{}", vpc.id)) { "Subnets" }
