@@ -204,17 +204,17 @@ fn global_part(user: &User) -> (Option<Permission>, &[Global]) {
     (user.account_access, &user.globals)
 }
 
-fn global_values(user: &User) -> Vec<(String, &'static str)> {
-    let mut values = vec![("global.account_access".to_owned(), word(user.account_access))];
-    for (global, _, _) in GLOBALS {
-        let value = if user.globals.contains(&global) {
+fn global_values(user: &User) -> impl Iterator<Item = (String, &'static str)> {
+    let access = ("global.account_access".to_owned(), word(user.account_access));
+    let held = |global| {
+        if user.globals.contains(&global) {
             "true"
         } else {
             ""
-        };
-        values.push((format!("global.{}", global.word()), value));
-    }
-    values
+        }
+    };
+    let globals = GLOBALS.map(|(global, _, _)| (format!("global.{}", global.word()), held(global)));
+    std::iter::once(access).chain(globals)
 }
 
 /// Sets the fields of the account-wide permissions to the current values, except those that the user has edited.
@@ -244,7 +244,7 @@ fn render(visit: &Visit, page: &GrantsPage, filter: &GrantFilter, form_state: Fo
         form #(GRANTS_FORM) .card.wide method="post" novalidate action=(grants_url) data-unsaved="Discard the changes that you have not saved?" {
             (visit.form_token())
             input type="hidden" name=(GLOBAL_VERSION) value=(form_state.data.text(GLOBAL_VERSION));
-            (shown_values::hidden_field(GRANTS_FORM, GLOBAL_SHOWN, &global_values(&page.user)))
+            (shown_values::hidden_field(GRANTS_FORM, GLOBAL_SHOWN, global_values(&page.user)))
             (global_fields(&form_state))
         }
         (object_grants::section(&page.objects, filter, &form_state, &grants_url))

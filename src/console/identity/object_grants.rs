@@ -212,11 +212,6 @@ fn bulk_form(objects: &Paged<ObjectGrant>, filter: &GrantFilter, url: &str) -> M
     }
 }
 
-fn shown(objects: &Paged<ObjectGrant>) -> Vec<(String, &'static str)> {
-    let value = |object: &ObjectGrant| (field(object), word(object.grant.permission));
-    objects.items.iter().map(value).collect()
-}
-
 /// After a conflict, a row that the user did not edit shows the current level.
 pub fn discard_unedited(data: &mut FormData) {
     for name in shown_values::unedited(data, SHOWN) {
@@ -226,9 +221,13 @@ pub fn discard_unedited(data: &mut FormData) {
 
 /// The rows of one page.
 fn rows(objects: &Paged<ObjectGrant>, filter: &GrantFilter, form_state: &FormState) -> Markup {
+    let levels = objects
+        .items
+        .iter()
+        .map(|object| (field(object), word(object.grant.permission)));
     html! {
         input type="hidden" form=(GRANTS_FORM) name=(VERSION_FIELD) value=(form_state.data.text(VERSION_FIELD));
-        (shown_values::hidden_field(GRANTS_FORM, SHOWN, &shown(objects)))
+        (shown_values::hidden_field(GRANTS_FORM, SHOWN, levels))
         (filter.hidden_fields_of(Some(GRANTS_FORM)))
         table .matrix.picked {
             thead { tr {

@@ -259,7 +259,7 @@ async fn after_a_conflict_the_page_has_the_changes_of_both_users() {
     create_objects(&maker, &["core", "edge", "lab"], &[]).await;
     let mut ada = browser(&app, "ada").await;
     let page = ada.get(GRANTS).await;
-    assert_contains(&page, "name=\"shown\" value=\"vpc.1= vpc.2= vpc.3=\"");
+    assert_contains(&page, "name=\"shown\" value=\"vpc.1= vpc.2= vpc.3= \"");
     let body = json!({"vpc": [{"id": 2, "permissions": "read_only"}], "global": {"add_linodes": true}});
     maker.put(GRANTS, body).await;
     let (rows, globals) = (version(&page), global_version(&page));
@@ -283,7 +283,7 @@ async fn after_a_conflict_the_page_has_the_changes_of_both_users() {
         "name=\"vpc.3\" value=\"\" checked",
         "name=\"global.add_vpcs\" value=\"true\" checked",
         "name=\"global.add_linodes\" value=\"true\" checked",
-        "name=\"shown\" value=\"vpc.1= vpc.2=read_only vpc.3=\"",
+        "name=\"shown\" value=\"vpc.1= vpc.2=read_only vpc.3= \"",
     ] {
         assert_contains(&refused, edited);
     }
